@@ -1,0 +1,18 @@
+"""Writes the generated files of this folder; a test fails where one is stale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from snapcraft_compression_advisor.output.json_report import schema_text
+
+FOLDER = Path(__file__).parent
+
+
+def main() -> None:
+    """Write every generated file."""
+    (FOLDER / "report.schema.json").write_text(schema_text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What to ship, what it costs, and where snapcraft.yaml says it."""

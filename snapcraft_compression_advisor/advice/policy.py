@@ -1,0 +1,181 @@
+"""What to ship: from figures to a recommendation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Literal
+
+from snapcraft_compression_advisor.advice import reasons
+from snapcraft_compression_advisor.advice.update_cost import break_even_launches
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+
+Verdict = Literal["change", "keep", "no-benefit", "undecided"]
+Compression = Literal["xz", "lzo"]
+
+SNAPCRAFT_DEFAULT: Compression = "xz"
+"""What snapcraft and snapd pack with where snapcraft.yaml has no ``compression``."""
+
+
+class Answer(Enum):
+    """Whether a condition of the policy holds, as far as the interval tells."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """What to ship.
+
+    :param compression: the recommended codec.
+    :param verdict: ``change`` it to that, ``keep`` it, ``no-benefit`` (lzo makes no
+        difference worth having) or ``undecided`` (the evidence doesn't tell).
+    :param reasons: in plain words, the weightiest first.
+    :param decisive: the saving that decided: the least of the deciding ones.
+    :param bytes_added: what lzo adds to the image over xz.
+    :param break_even_launches: cold launches that pay for ``bytes_added``.
+    """
+
+    compression: Compression
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    decisive: Saving | None = None
+    bytes_added: Interval | None = None
+    break_even_launches: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judgement:
+    choice: Compression
+    verdict: Verdict
+    reason: str
+
+
+def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
+    """Choose between xz and lzo."""
+    current: Compression = "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
+    added = _bytes_added(evidence)
+    deciding = _deciding(evidence, policy)
+    if added is None or not deciding:
+        return Recommendation(
+            compression=current,
+            verdict="undecided",
+            reasons=(reasons.nothing_to_judge(evidence),),
+            bytes_added=added,
+        )
+    judgement = _judge(evidence, policy, deciding, current, added)
+    decisive = min(deciding, key=lambda saving: saving.seconds.mid)
+    return Recommendation(
+        compression=judgement.choice,
+        verdict=judgement.verdict,
+        reasons=(
+            judgement.reason,
+            *reasons.figures(evidence, policy, decisive, bytes_added=added.mid),
+        ),
+        decisive=decisive,
+        bytes_added=added,
+        break_even_launches=break_even_launches(
+            added.mid, decisive.seconds.mid, policy.link_mbit_per_s
+        ),
+    )
+
+
+def saves_enough(saving: Saving, policy: Policy) -> Answer:
+    """Tell whether a launch becomes faster by as much as the policy asks."""
+    if saving.seconds.low >= policy.min_saving_s:
+        return Answer.YES
+    if saving.seconds.high < policy.min_saving_s:
+        return Answer.NO
+    return Answer.UNKNOWN
+
+
+def pays_for_itself(saving: Saving, added: Interval, policy: Policy) -> Answer:
+    """Tell whether the larger download is paid for within the policy's launches."""
+    worst = break_even_launches(added.high, saving.seconds.low, policy.link_mbit_per_s)
+    best = break_even_launches(added.low, saving.seconds.high, policy.link_mbit_per_s)
+    if worst is not None and worst <= policy.max_launches:
+        return Answer.YES
+    if best is None or best > policy.max_launches:
+        return Answer.NO
+    return Answer.UNKNOWN
+
+
+def _deciding(evidence: Evidence, policy: Policy) -> Sequence[Saving]:
+    """Return the savings that decide; none where one of their apps is unknown."""
+    apps = [saving.app for saving in evidence.savings]
+    deciding_apps = set(apps if policy.deciding_apps == "every" else apps[:1])
+    if deciding_apps & set(evidence.nothing_found):
+        return ()
+    return [saving for saving in evidence.savings if saving.app in deciding_apps]
+
+
+def _judge(
+    evidence: Evidence,
+    policy: Policy,
+    deciding: Sequence[Saving],
+    current: Compression,
+    added: Interval,
+) -> _Judgement:
+    enough = _all(saves_enough(saving, policy) for saving in deciding)
+    pays = _all(pays_for_itself(saving, added, policy) for saving in deciding)
+    if enough is Answer.YES and pays is Answer.YES:
+        verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
+        return _Judgement(choice="lzo", verdict=verdict, reason=reasons.LZO_PAYS)
+    if Answer.NO not in (enough, pays):
+        doubt = reasons.too_wide(
+            policy, saving=enough is Answer.UNKNOWN, paying=pays is Answer.UNKNOWN
+        )
+        return _Judgement(choice=current, verdict="undecided", reason=doubt)
+    if enough is Answer.NO:
+        return _stay_small(evidence, policy, added, reasons.saves_too_little(policy))
+    judgement = _stay_small(evidence, policy, added, reasons.never_pays(policy))
+    if judgement.verdict == "no-benefit":
+        return _Judgement(
+            choice=judgement.choice, verdict="keep", reason=judgement.reason
+        )
+    return judgement
+
+
+def _stay_small(
+    evidence: Evidence, policy: Policy, added: Interval, reason: str
+) -> _Judgement:
+    """Judge a snap whose launches aren't worth lzo's bytes."""
+    if evidence.declared in (None, "xz"):
+        return _Judgement(choice="xz", verdict="no-benefit", reason=reason)
+    if evidence.declared != "lzo":
+        return _Judgement(
+            choice="xz", verdict="change", reason=reason + reasons.FOREIGN_CODEC
+        )
+    if evidence.xz_bytes and added.high <= (
+        policy.negligible_growth * evidence.xz_bytes.mid
+    ):
+        return _Judgement(
+            choice="lzo", verdict="no-benefit", reason=reason + reasons.NO_SIZE_EITHER
+        )
+    return _Judgement(
+        choice="xz", verdict="change", reason=reason + reasons.XZ_IS_SMALLER
+    )
+
+
+def _all(answers: Iterable[Answer]) -> Answer:
+    """Return whether all hold: a single no decides, else a single doubt."""
+    given = set(answers)
+    for answer in (Answer.NO, Answer.UNKNOWN):
+        if answer in given:
+            return answer
+    return Answer.YES
+
+
+def _bytes_added(evidence: Evidence) -> Interval | None:
+    """Return lzo's size less that of xz, the ends combined the worst way."""
+    xz, lzo = evidence.xz_bytes, evidence.lzo_bytes
+    if xz is None or lzo is None:
+        return None
+    return Interval(low=lzo.low - xz.high, mid=lzo.mid - xz.mid, high=lzo.high - xz.low)

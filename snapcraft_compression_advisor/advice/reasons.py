@@ -1,0 +1,102 @@
+"""The reasons of a recommendation, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.advice.update_cost import break_even_launches
+from snapcraft_compression_advisor.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+
+LZO_PAYS = "lzo makes cold launches faster and pays for its size."
+XZ_IS_SMALLER = " xz makes the image smaller."
+NO_SIZE_EITHER = " It costs no size worth mentioning either."
+FOREIGN_CODEC = " snapcraft and the store accept only xz and lzo."
+
+
+def saves_too_little(policy: Policy) -> str:
+    """Say that launches gain less than the policy asks."""
+    return f"lzo saves less than {format_seconds(policy.min_saving_s)} per cold launch."
+
+
+def never_pays(policy: Policy) -> str:
+    """Say that the larger download costs more time than it brings."""
+    return (
+        "lzo makes launches faster, but its larger download takes more than "
+        f"{policy.max_launches:g} cold launches to pay for itself."
+    )
+
+
+def too_wide(policy: Policy, *, saving: bool, paying: bool) -> str:
+    """Say which of the policy's two conditions the estimate leaves open."""
+    doubts = []
+    if saving:
+        doubts.append(
+            f"whether a cold launch gains {format_seconds(policy.min_saving_s)}"
+        )
+    if paying:
+        doubts.append(
+            "whether the larger download pays for itself within "
+            f"{policy.max_launches:g} cold launches"
+        )
+    return f"The estimate is too wide to tell {' and '.join(doubts)}."
+
+
+def nothing_to_judge(evidence: Evidence) -> str:
+    """Say why there is no figure to decide by."""
+    lacking = [
+        codec
+        for codec, size in (("xz", evidence.xz_bytes), ("lzo", evidence.lzo_bytes))
+        if size is None
+    ]
+    if lacking:
+        return f"This mksquashfs cannot pack with {' and '.join(lacking)}."
+    if evidence.nothing_found:
+        return (
+            "The payload holds no file that a launch of "
+            f"{', '.join(evidence.nothing_found)} is known to read, so nothing can be "
+            "said of its launch."
+        )
+    return (
+        "The snap has no app. What those who use its files read at their launch "
+        "can't be told from the files."
+    )
+
+
+def figures(
+    evidence: Evidence, policy: Policy, decisive: Saving, *, bytes_added: float
+) -> Sequence[str]:
+    """Say what is saved, what it costs, and when that is paid."""
+    seconds = decisive.seconds
+    sentences = [
+        (
+            f"lzo saves an estimated {format_seconds(seconds.mid)} per cold launch of "
+            f"{decisive.app} on {decisive.device} (between "
+            f"{format_seconds(seconds.low)} "
+            f"and {format_seconds(seconds.high)})."
+        )
+    ]
+    if evidence.xz_bytes is not None:
+        share = abs(bytes_added) / evidence.xz_bytes.mid
+        verb, preposition = ("adds", "to") if bytes_added >= 0 else ("takes", "off")
+        sentences.append(
+            f"lzo {verb} {format_bytes(abs(bytes_added))} ({share:.0%}) {preposition} "
+            "the image."
+        )
+    launches = break_even_launches(bytes_added, seconds.mid, policy.link_mbit_per_s)
+    if launches:
+        sentences.append(
+            f"At {policy.link_mbit_per_s:g} Mbit/s, {_launches(launches)} for the "
+            "larger download."
+        )
+    return sentences
+
+
+def _launches(count: float) -> str:
+    if count <= 1:
+        return "the first cold launch makes up"
+    return f"{count:.0f} cold launches make up"

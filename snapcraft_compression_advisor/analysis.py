@@ -1,0 +1,176 @@
+"""The stages composed: from a payload to a recommendation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
+from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.launch_set import static_launch_set
+from snapcraft_compression_advisor.launch.model import (
+    LaunchEstimate,
+    estimate_launch,
+    seconds_saved,
+)
+from snapcraft_compression_advisor.trial.exact import run_exact_trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.launch.device import DeviceProfile
+    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.payload.source import Payload, PayloadKind
+    from snapcraft_compression_advisor.trial.result import Progress, TrialResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadSummary:
+    """What was analysed.
+
+    :param declared_compression: of snapcraft.yaml, or the codec of a built snap;
+        ``None`` where neither is known.
+    """
+
+    path: Path
+    kind: PayloadKind
+    name: str
+    base: str
+    files: int
+    raw_bytes: int
+    data_blocks: int
+    declared_compression: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchAnalysis:
+    """One app's launch.
+
+    :param launch_set: what it reads.
+    :param estimates: by device and codec; available codecs only.
+    """
+
+    launch_set: LaunchSet
+    estimates: Mapping[str, Mapping[str, LaunchEstimate]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """All that is known of a payload.
+
+    :param app_choice: why these apps count, in words.
+    :param launches: of the apps that count, the deciding one first.
+    """
+
+    payload: PayloadSummary
+    trial: TrialResult
+    devices: tuple[DeviceProfile, ...]
+    app_choice: str
+    launches: tuple[LaunchAnalysis, ...]
+    policy: Policy
+    recommendation: Recommendation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the user wants to know.
+
+    :param apps: names of apps; none leaves the choice to the advisor.
+    :param devices: profiles to estimate for.
+    :param policy: when lzo is worth its bytes.
+    :param declared_compression: of snapcraft.yaml, where one was found.
+    """
+
+    devices: tuple[DeviceProfile, ...]
+    apps: tuple[str, ...] = ()
+    policy: Policy = field(default_factory=Policy)
+    declared_compression: str | None = None
+
+
+def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analysis:
+    """Run all stages on a payload.
+
+    :raises AdvisorError: see the stages.
+    """
+    apps, app_choice = select_apps(
+        payload.snap, payload.inventory, requested=request.apps
+    )
+    progress("Looking for what a launch reads")
+    launch_sets = [static_launch_set(payload, app) for app in apps]
+    trial = run_exact_trial(payload, wanted=_paths(launch_sets), progress=progress)
+    launches = tuple(
+        LaunchAnalysis(
+            launch_set=launch_set,
+            estimates={
+                device.name: _estimates(launch_set, trial, device)
+                for device in request.devices
+            },
+        )
+        for launch_set in launch_sets
+    )
+    declared = request.declared_compression or payload.packed_with
+    return Analysis(
+        payload=_summary(payload, declared),
+        trial=trial,
+        devices=request.devices,
+        app_choice=app_choice,
+        launches=launches,
+        policy=request.policy,
+        recommendation=recommend(_evidence(trial, launches, declared), request.policy),
+    )
+
+
+def _paths(launch_sets: Sequence[LaunchSet]) -> frozenset[str]:
+    return frozenset(
+        file.path for launch_set in launch_sets for file in launch_set.files
+    )
+
+
+def _estimates(
+    launch_set: LaunchSet, trial: TrialResult, device: DeviceProfile
+) -> dict[str, LaunchEstimate]:
+    return {
+        codec.codec: estimate_launch(launch_set, codec, device)
+        for codec in trial.codecs.values()
+        if codec.available
+    }
+
+
+def _evidence(
+    trial: TrialResult, launches: tuple[LaunchAnalysis, ...], declared: str | None
+) -> Evidence:
+    return Evidence(
+        declared=declared,
+        xz_bytes=trial.codecs["xz"].image_bytes,
+        lzo_bytes=trial.codecs["lzo"].image_bytes,
+        savings=tuple(_savings(launches)),
+        nothing_found=tuple(
+            launch.launch_set.app for launch in launches if not launch.launch_set.files
+        ),
+    )
+
+
+def _savings(launches: tuple[LaunchAnalysis, ...]) -> Iterator[Saving]:
+    for launch in launches:
+        for device, estimates in launch.estimates.items():
+            if "xz" in estimates and "lzo" in estimates:
+                yield Saving(
+                    app=launch.launch_set.app,
+                    device=device,
+                    seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
+                )
+
+
+def _summary(payload: Payload, declared: str | None) -> PayloadSummary:
+    return PayloadSummary(
+        path=payload.path,
+        kind=payload.kind,
+        name=payload.snap.name,
+        base=payload.snap.base_name,
+        files=payload.inventory.file_count,
+        raw_bytes=payload.inventory.raw_bytes,
+        data_blocks=payload.inventory.data_blocks,
+        declared_compression=declared,
+    )

@@ -1,0 +1,1 @@
+"""Arguments to an analysis, an analysis to output and an exit status."""

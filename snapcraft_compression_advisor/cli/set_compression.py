@@ -1,0 +1,80 @@
+"""``compression-advisor set``: the ``compression`` key of a snapcraft.yaml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand, emit
+
+from snapcraft_compression_advisor.advice.project_file import (
+    apply_edit,
+    find_project_file,
+    plan_edit,
+)
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.codecs import SHIPPABLE
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class SetCommand(BaseCommand):
+    """Change one line of snapcraft.yaml."""
+
+    name = "set"
+    common = True
+    help_msg = "Set the compression in a project's snapcraft.yaml"
+    overview = (
+        "Change or insert the 'compression' key of a project's snapcraft.yaml. No "
+        "other line is touched: comments, quotes, order and line ends stay."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "project_dir",
+            metavar="PROJECT_DIR",
+            nargs="?",
+            type=Path,
+            default=Path(),
+            help="where snapcraft.yaml or snap/snapcraft.yaml is (default: here)",
+        )
+        parser.add_argument(
+            "--compression",
+            choices=SHIPPABLE,
+            required=True,
+            help="the codec to pack with",
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="print the change as a unified diff and make none",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Make the change, or show it."""
+        set_compression(
+            parsed_args.project_dir,
+            parsed_args.compression,
+            dry_run=parsed_args.dry_run,
+        )
+        return None
+
+
+def set_compression(project_dir: Path, compression: str, *, dry_run: bool) -> None:
+    """Set a project's compression and say so.
+
+    :raises AdvisorError: where there is no snapcraft.yaml, or one that can't be
+        edited safely; the file is as it was.
+    """
+    edit = plan_edit(find_project_file(project_dir), compression)
+    if not edit.changes:
+        emit.progress(
+            f"{edit.path}: compression is {compression} already", permanent=True
+        )
+    elif dry_run:
+        write_output(edit.diff(), None)
+    else:
+        apply_edit(edit)
+        emit.progress(f"{edit.path}: compression set to {compression}", permanent=True)

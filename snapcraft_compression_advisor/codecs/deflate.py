@@ -1,0 +1,60 @@
+"""gzip: zlib's format, through Python's own zlib."""
+
+from __future__ import annotations
+
+import zlib
+
+from snapcraft_compression_advisor.codecs.bound import broken_block
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.codecs.library import Library
+
+_LEVEL = 9
+"""``GZIP_DEFAULT_COMPRESSION_LEVEL`` of squashfs-tools' ``gzip_wrapper.h``.
+
+Its other parameters, a window of 15 bits and a memory level of 8, are zlib's own.
+"""
+
+
+class Gzip:
+    """Deflate at level 9, in a zlib stream."""
+
+    name = "gzip"
+    shippable = False
+    available = True
+    # Only asked for its version: a Python may carry a zlib of its own.
+    library = Library(
+        "libz.so.1", package="zlib1g", version="zlibVersion", functions={}
+    )
+
+    @property
+    def exact(self) -> bool:
+        """Whether Python's zlib is the one that mksquashfs links, by its version."""
+        library = self.library
+        return library.available and library.version == zlib.ZLIB_RUNTIME_VERSION
+
+    @property
+    def implementation(self) -> str:
+        """See :class:`Codec`."""
+        return f"zlib {zlib.ZLIB_RUNTIME_VERSION}" + (
+            "" if self.exact else ", Python's own"
+        )
+
+    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
+        """See :class:`Codec`."""
+        del block_bytes  # zlib's output doesn't depend on the room it has
+        compressed = zlib.compress(block, _LEVEL)
+        return compressed if len(compressed) < len(block) else block
+
+    def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
+        """See :class:`Decompressor`; what follows the stream is ignored, as there."""
+        stream = zlib.decompressobj()
+        try:
+            # One byte more, since for zlib a limit of 0 means none.
+            contents = stream.decompress(block, max_bytes + 1)
+        except zlib.error as error:
+            raise broken_block(self.name, str(error)) from error
+        if len(contents) > max_bytes:
+            raise broken_block(self.name, f"more than {max_bytes} bytes")
+        if not stream.eof:
+            raise broken_block(self.name, "the stream is cut short")
+        return contents

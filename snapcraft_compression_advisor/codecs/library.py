@@ -1,0 +1,105 @@
+"""Shared libraries, found by their soname, and the buffers that calls write to."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import TYPE_CHECKING, Any
+
+from snapcraft_compression_advisor.errors import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Signature = tuple[Any, Sequence[Any]]
+    """What a C function returns and takes, in ctypes' types."""
+
+    Buffer = ctypes.Array[ctypes.c_char]
+
+_LOADS_LIBRARIES = threading.Lock()
+
+
+class Library:
+    """One shared library: loaded at first use, once, and kept.
+
+    It is loaded as ``CDLL``, whose calls release the interpreter's lock.
+
+    :param soname: what the dynamic loader looks for, as ``liblzma.so.5``.
+    :param package: the Debian package that ships it, for the advice on its absence.
+    :param version: the function that returns its version as text.
+    :param functions: by their name, the C functions that are called.
+    """
+
+    def __init__(
+        self,
+        soname: str,
+        *,
+        package: str,
+        version: str,
+        functions: Mapping[str, Signature],
+    ) -> None:
+        self._soname = soname
+        self._package = package
+        self._version = version
+        self._functions = {**functions, version: (ctypes.c_char_p, ())}
+        self._loaded: ctypes.CDLL | None = None
+        self._failure: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether the library loads and has the functions."""
+        return self._load() is not None
+
+    @property
+    def version(self) -> str:
+        """Return the loaded library's own version, as ``5.4.1``.
+
+        :raises ToolError: where the library is missing.
+        """
+        version: bytes = getattr(self.functions(), self._version)()
+        return version.decode("ascii", "replace")
+
+    def functions(self) -> ctypes.CDLL:
+        """Return the library with its functions' types declared.
+
+        :raises ToolError: where the library is missing or too old.
+        """
+        loaded = self._load()
+        if loaded is None:
+            message = f"The library {self._soname} can't be used"
+            resolution = f"Install the package {self._package}."
+            raise ToolError(message, details=self._failure, resolution=resolution)
+        return loaded
+
+    def _load(self) -> ctypes.CDLL | None:
+        with _LOADS_LIBRARIES:
+            if self._loaded is None and self._failure is None:
+                try:
+                    self._loaded = self._declared(ctypes.CDLL(self._soname))
+                except (OSError, AttributeError) as error:
+                    # no such library, or one without a function that is called
+                    self._failure = str(error)
+            return self._loaded
+
+    def _declared(self, library: ctypes.CDLL) -> ctypes.CDLL:
+        for name, (result, arguments) in self._functions.items():
+            function = getattr(library, name)
+            function.restype = result
+            function.argtypes = arguments
+        return library
+
+
+class ThreadBuffer(threading.local):
+    """A buffer for each thread, kept from call to call; it only grows."""
+
+    def __init__(self) -> None:
+        self._buffer: Buffer = ctypes.create_string_buffer(1)
+
+    def at_least(self, size_bytes: int) -> Buffer:
+        """Return this thread's buffer, with room for so many bytes.
+
+        What it holds lasts until the same thread asks again.
+        """
+        if len(self._buffer) < size_bytes:
+            self._buffer = ctypes.create_string_buffer(size_bytes)
+        return self._buffer

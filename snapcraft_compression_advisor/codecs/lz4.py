@@ -1,0 +1,47 @@
+"""lz4 through liblz4, as ``lz4_wrapper.c`` of squashfs-tools calls it."""
+
+from __future__ import annotations
+
+from ctypes import c_char_p, c_int, string_at
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.codecs.bound import (
+    OUTPUT,
+    BoundCodec,
+    broken_block,
+)
+from snapcraft_compression_advisor.codecs.library import Library
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.codecs.library import Buffer
+
+_BLOCK_TO_BLOCK = (c_int, (c_char_p, c_char_p, c_int, c_int))
+
+
+class Lz4(BoundCodec):
+    """Plain lz4: what ``-comp lz4`` gives without ``-Xhc``."""
+
+    name = "lz4"
+    title = "liblz4"
+    library = Library(
+        "liblz4.so.1",
+        package="liblz4-1",
+        version="LZ4_versionString",
+        functions={
+            "LZ4_compress_default": _BLOCK_TO_BLOCK,
+            "LZ4_decompress_safe": _BLOCK_TO_BLOCK,
+        },
+    )
+
+    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
+        liblz4 = self.library.functions()
+        return int(liblz4.LZ4_compress_default(block, output, len(block), room_bytes))
+
+    def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
+        """See :class:`Decompressor`."""
+        output = OUTPUT.at_least(max_bytes)
+        liblz4 = self.library.functions()
+        written_bytes = liblz4.LZ4_decompress_safe(block, output, len(block), max_bytes)
+        if written_bytes < 0:
+            raise broken_block(self.name, f"LZ4_decompress_safe: {written_bytes}")
+        return string_at(output, written_bytes)

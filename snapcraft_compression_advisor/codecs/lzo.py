@@ -1,0 +1,108 @@
+"""lzo through liblzo2, as ``lzo_wrapper.c`` of squashfs-tools calls it."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, string_at
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.codecs.bound import (
+    OUTPUT,
+    BoundCodec,
+    broken_block,
+)
+from snapcraft_compression_advisor.codecs.library import Library, ThreadBuffer
+from snapcraft_compression_advisor.errors import ToolError
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.codecs.library import Buffer
+
+_LEVEL = 8
+"""``SQUASHFS_LZO1X_999_COMP_DEFAULT`` of ``lzo_wrapper.h``."""
+
+_WORK_BYTES = 14 * 16384 * 2
+"""``LZO1X_999_MEM_COMPRESS`` of ``lzo1x.h``: counted in shorts of two bytes."""
+
+_COMPRESS = "lzo1x_999_compress_level"
+_OPTIMIZE = "lzo1x_optimize"
+
+_SUCCESS = 0
+"""``LZO_E_OK``."""
+
+_WORK = ThreadBuffer()
+_ORIGINAL = ThreadBuffer()
+
+
+class Lzo(BoundCodec):
+    """lzo1x_999 at level 8, then optimised for faster decompression."""
+
+    name = "lzo"
+    shippable = True
+    title = "liblzo2"
+    # lzo_uint is an unsigned long or size_t; on Linux both are of one size.
+    library = Library(
+        "liblzo2.so.2",
+        package="liblzo2-2",
+        version="lzo_version_string",
+        functions={
+            _COMPRESS: (
+                c_int,
+                (
+                    *(c_char_p, c_size_t, c_char_p, c_void_p, c_char_p),
+                    *(c_char_p, c_size_t, c_void_p, c_int),
+                ),
+            ),
+            _OPTIMIZE: (
+                c_int,
+                (c_char_p, c_size_t, c_char_p, c_void_p, c_void_p),
+            ),
+            "lzo1x_decompress_safe": (
+                c_int,
+                (c_char_p, c_size_t, c_char_p, c_void_p, c_void_p),
+            ),
+        },
+    )
+
+    @staticmethod
+    def _output_bytes(room_bytes: int) -> int:
+        """Return ``LZO_MAX_EXPANSION``: lzo takes no limit and never gives up."""
+        return room_bytes + room_bytes // 16 + 64 + 3
+
+    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
+        liblzo2 = self.library.functions()
+        length = c_size_t()
+        work = _WORK.at_least(_WORK_BYTES)
+        status = liblzo2.lzo1x_999_compress_level(
+            block, len(block), output, byref(length), work, None, 0, None, _LEVEL
+        )
+        if status != _SUCCESS:
+            raise _failure(_COMPRESS, status)
+        if length.value > room_bytes:
+            return 0
+        self._optimize(output, length.value, len(block))
+        return length.value
+
+    def _optimize(self, output: Buffer, written_bytes: int, block_bytes: int) -> None:
+        # It decompresses on the way. mksquashfs lets it write over the block, but
+        # ours is immutable and may be in use in other threads.
+        original = _ORIGINAL.at_least(block_bytes)
+        length = c_size_t(block_bytes)
+        status = self.library.functions().lzo1x_optimize(
+            output, written_bytes, original, byref(length), None
+        )
+        if status != _SUCCESS or length.value != block_bytes:
+            raise _failure(_OPTIMIZE, status)
+
+    def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
+        """See :class:`Decompressor`."""
+        output = OUTPUT.at_least(max_bytes)
+        length = c_size_t(max_bytes)
+        status = self.library.functions().lzo1x_decompress_safe(
+            block, len(block), output, byref(length), None
+        )
+        if status != _SUCCESS:
+            raise broken_block(self.name, f"lzo1x_decompress_safe: {status}")
+        return string_at(output, length.value)
+
+
+def _failure(function: str, status: int) -> ToolError:
+    return ToolError("liblzo2 failed to compress", details=f"{function}: {status}")

@@ -1,0 +1,1 @@
+"""Which data blocks a launch reads, and what each costs."""

@@ -1,0 +1,1 @@
+"""An analysis as text or bytes, one format a file."""

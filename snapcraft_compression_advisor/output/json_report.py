@@ -1,0 +1,231 @@
+"""The JSON report: a contract, versioned by its ``schema`` key."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.output.names import printable
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor import units
+    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.launch.model import LaunchEstimate
+
+Count = Annotated[int, Field(ge=0)]
+CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Interval(_Model):
+    """A figure with its uncertainty; all three are equal where it is exact."""
+
+    low: float
+    mid: float
+    high: float
+
+
+class PayloadReport(_Model):
+    """What was analysed."""
+
+    path: str
+    kind: Literal["prime", "snap"]
+    name: str
+    base: str
+    files: Count = Field(description="regular files, hard links counted once")
+    raw_bytes: Count = Field(description="their length")
+    data_blocks: Count = Field(description="their blocks of 128 KiB, tails included")
+    declared_compression: str | None = Field(
+        description="of snapcraft.yaml or the built snap; null where neither is known"
+    )
+
+
+class CodecReport(_Model):
+    """One codec's image."""
+
+    image_bytes: Interval | None = Field(description="null where not available")
+    available: bool = Field(description="whether this machine can pack with it")
+    shippable: bool = Field(description="whether snapcraft and the store accept it")
+
+
+class TrialReport(_Model):
+    """Every codec's image."""
+
+    mode: Literal["exact", "sampled"]
+    tool: str = Field(description="what made the images")
+    codecs: dict[CodecName, CodecReport]
+
+
+class UnresolvedReport(_Model):
+    """What a launch needs and the payload doesn't hold."""
+
+    name: str
+    needed_by: str
+    supplier: Literal["base", "base or content snap", "missing", "unreadable"]
+
+
+class CostReport(_Model):
+    """What a cold launch costs with one codec on one device."""
+
+    added_s: Interval = Field(
+        description="seconds that a cold launch takes longer than a warm one"
+    )
+    io_s: float = Field(description="of its middle: waiting for storage")
+    decompress_s: float = Field(description="of its middle: decompressing")
+    warm_s: float | None = Field(description="only from a recorded launch")
+    cold_s: float | None = Field(description="only from a recorded launch")
+
+
+class LaunchReport(_Model):
+    """One app's launch."""
+
+    app: str
+    source: Literal["static", "recorded"]
+    files: Count
+    data_blocks: Count
+    raw_bytes: Count
+    unresolved: list[UnresolvedReport]
+    devices: dict[str, dict[CodecName, CostReport]]
+
+
+class RecommendationReport(_Model):
+    """What to ship, and why."""
+
+    compression: Literal["xz", "lzo"]
+    verdict: Literal["change", "keep", "no-benefit", "undecided"]
+    reasons: list[str]
+    seconds_saved: Interval | None = Field(
+        description="by lzo over xz in a cold launch of the deciding app, on the "
+        "device where it saves least; null where nothing can be said of it"
+    )
+    bytes_added: Interval | None = Field(
+        description="by lzo over xz to the image; null where either is not available"
+    )
+    break_even_launches: float | None = Field(
+        description="cold launches after which the larger download has paid for "
+        "itself; null where it never does"
+    )
+
+
+class Report(_Model):
+    """The report of ``compression-advisor advise --format json``."""
+
+    model_config = ConfigDict(title="compression-advisor report")
+
+    schema_version: Literal[1] = Field(alias="schema", default=1)
+    advisor_version: str
+    payload: PayloadReport
+    trial: TrialReport
+    launches: list[LaunchReport] = Field(
+        description="of the apps that count, the deciding one first"
+    )
+    recommendation: RecommendationReport
+
+
+def build_report(analysis: Analysis) -> Report:
+    """Return an analysis in the shape of the contract."""
+    payload, trial = analysis.payload, analysis.trial
+    return Report(
+        advisor_version=__version__,
+        payload=PayloadReport(
+            path=printable(str(payload.path)),
+            kind=payload.kind,
+            name=payload.name,
+            base=payload.base,
+            files=payload.files,
+            raw_bytes=payload.raw_bytes,
+            data_blocks=payload.data_blocks,
+            declared_compression=payload.declared_compression,
+        ),
+        trial=TrialReport.model_validate(
+            {
+                "mode": trial.mode,
+                "tool": trial.tool,
+                "codecs": {
+                    name: {
+                        "image_bytes": _optional_interval(codec.image_bytes),
+                        "available": codec.available,
+                        "shippable": codec.shippable,
+                    }
+                    for name, codec in trial.codecs.items()
+                },
+            }
+        ),
+        launches=[_launch_report(launch) for launch in analysis.launches],
+        recommendation=_recommendation_report(analysis),
+    )
+
+
+def render_json(analysis: Analysis) -> str:
+    """Return the report as JSON text."""
+    return build_report(analysis).model_dump_json(by_alias=True, indent=2) + "\n"
+
+
+def schema_text() -> str:
+    """Return the JSON Schema of the report, as ``docs`` keeps it."""
+    schema = Report.model_json_schema(by_alias=True, mode="serialization")
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
+def _recommendation_report(analysis: Analysis) -> RecommendationReport:
+    advice = analysis.recommendation
+    decisive = advice.decisive
+    return RecommendationReport(
+        compression=advice.compression,
+        verdict=advice.verdict,
+        reasons=list(advice.reasons),
+        seconds_saved=_optional_interval(decisive.seconds if decisive else None),
+        bytes_added=_optional_interval(advice.bytes_added),
+        break_even_launches=advice.break_even_launches,
+    )
+
+
+def _launch_report(launch: LaunchAnalysis) -> LaunchReport:
+    launch_set = launch.launch_set
+    return LaunchReport.model_validate(
+        {
+            "app": launch_set.app,
+            "source": launch_set.source,
+            "files": len(launch_set.files),
+            "data_blocks": launch_set.data_blocks,
+            "raw_bytes": launch_set.raw_bytes,
+            "unresolved": [
+                {
+                    "name": printable(item.name),
+                    "needed_by": printable(item.needed_by),
+                    "supplier": item.supplier,
+                }
+                for item in launch_set.unresolved
+            ],
+            "devices": {
+                device: {codec: _cost(cost) for codec, cost in estimates.items()}
+                for device, estimates in launch.estimates.items()
+            },
+        }
+    )
+
+
+def _cost(estimate: LaunchEstimate) -> CostReport:
+    share = estimate.read_share.mid
+    return CostReport(
+        added_s=_interval(estimate.added_s),
+        io_s=estimate.io.mid * share,
+        decompress_s=estimate.decompress.mid * share,
+        warm_s=None,
+        cold_s=None,
+    )
+
+
+def _interval(interval: units.Interval) -> Interval:
+    return Interval(low=interval.low, mid=interval.mid, high=interval.high)
+
+
+def _optional_interval(interval: units.Interval | None) -> Interval | None:
+    return None if interval is None else _interval(interval)

@@ -1,0 +1,157 @@
+"""The report that a person reads at a glance, in 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.output.names import printable
+from snapcraft_compression_advisor.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.trial.result import CodecTrial
+    from snapcraft_compression_advisor.units import Interval
+
+COLUMNS = 80
+_DEVICES_PER_TABLE = 2
+_LISTED_NAMES = 6
+_HEADLINES = {
+    "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
+    "keep": "KEEP 'compression: {}'",
+    "no-benefit": "NO BENEFIT from another codec: stay with {}",
+    "undecided": "UNDECIDED: stay with {} for now",
+}
+
+
+def render_text(analysis: Analysis) -> str:
+    """Return the report as plain text."""
+    lines = [*_payload_lines(analysis), ""]
+    for launch in analysis.launches or (None,):
+        lines += [*_table_lines(analysis, launch), ""]
+    lines += [*_legend_lines(analysis), ""]
+    for launch in analysis.launches:
+        lines += [*_launch_lines(launch, analysis.app_choice), ""]
+    lines += _advice_lines(analysis)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _payload_lines(analysis: Analysis) -> Iterator[str]:
+    payload = analysis.payload
+    kind = "Prime directory" if payload.kind == "prime" else "Built snap"
+    yield f"{payload.name}, base {payload.base}"
+    yield f"{kind} {printable(str(payload.path))}"
+    declared = payload.declared_compression or "not known"
+    yield (
+        f"{payload.files:,} files, {format_bytes(payload.raw_bytes)} in "
+        f"{payload.data_blocks:,} data blocks; compression: {declared}"
+    )
+
+
+def _table_lines(analysis: Analysis, launch: LaunchAnalysis | None) -> Iterator[str]:
+    """Yield a table of all codecs, two devices wide; more devices, more tables."""
+    devices = [device.name for device in analysis.devices] if launch else []
+    for start in range(0, max(1, len(devices)), _DEVICES_PER_TABLE):
+        shown = devices[start : start + _DEVICES_PER_TABLE]
+        if start:
+            yield ""
+        if launch:
+            app = launch.launch_set.app
+            yield f"seconds added to a cold launch of {app}".rjust(COLUMNS)
+        yield _row("codec", "image", "vs xz", [name.rjust(24) for name in shown])
+        for codec in analysis.trial.codecs.values():
+            yield _codec_row(analysis, launch, codec, shown)
+
+
+def _codec_row(
+    analysis: Analysis,
+    launch: LaunchAnalysis | None,
+    codec: CodecTrial,
+    devices: Sequence[str],
+) -> str:
+    name = codec.codec if codec.shippable else f"{codec.codec} *"
+    if codec.image_bytes is None:
+        return _row(name, "not available", "", [])
+    costs = [
+        _with_interval(launch.estimates[device][codec.codec].added_s).rjust(24)
+        for device in devices
+        if launch
+    ]
+    return _row(
+        name,
+        format_bytes(codec.image_bytes.mid),
+        _versus(codec.image_bytes, analysis.trial.codecs["xz"].image_bytes),
+        costs,
+    )
+
+
+def _row(codec: str, size: str, versus: str, costs: Sequence[str]) -> str:
+    return f"{codec:7}{size:>13} {versus:>7}{''.join(costs)}"
+
+
+def _versus(size: Interval, xz_size: Interval | None) -> str:
+    if xz_size is None or size == xz_size:
+        return ""
+    return f"{size.mid / xz_size.mid - 1:+.0%}"
+
+
+def _with_interval(seconds: Interval) -> str:
+    low, high = (format_seconds(end)[:-2] for end in (seconds.low, seconds.high))
+    return f"{format_seconds(seconds.mid)} ({low}-{high})"
+
+
+def _legend_lines(analysis: Analysis) -> Iterator[str]:
+    trial = analysis.trial
+    sizes = "measured" if trial.mode == "exact" else "estimated"
+    text = f"Image sizes: {sizes} with {trial.tool}."
+    if analysis.launches:
+        text += (
+            " Seconds that a cold launch takes longer than a warm one: estimated from "
+            "published figures of devices, with the interval that they and the guess "
+            "of what a launch reads leave open."
+        )
+    yield from textwrap.wrap(text, COLUMNS)
+    yield "* what if: snapcraft and the store accept only xz and lzo"
+
+
+def _launch_lines(launch: LaunchAnalysis, app_choice: str) -> Iterator[str]:
+    launch_set = launch.launch_set
+    yield f"App {launch_set.app} ({app_choice})"
+    origin = "guessed from files" if launch_set.source == "static" else "recorded"
+    yield (
+        f"  launch set, {origin}: {len(launch_set.files):,} files, "
+        f"{launch_set.data_blocks:,} data blocks, {format_bytes(launch_set.raw_bytes)}"
+    )
+    by_supplier: dict[str, list[str]] = {}
+    for item in launch_set.unresolved:
+        by_supplier.setdefault(item.supplier, []).append(printable(item.name))
+    for supplier, names in by_supplier.items():
+        yield from _indented(f"{_SUPPLIED[supplier]}: {_listed(names)}")
+
+
+_SUPPLIED = {
+    "base": "from the base",
+    "base or content snap": "from the base or a content snap",
+    "missing": "missing",
+    "unreadable": "not readable as ELF",
+}
+
+
+def _listed(names: Sequence[str]) -> str:
+    text = ", ".join(islice(names, _LISTED_NAMES))
+    more = len(names) - _LISTED_NAMES
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def _advice_lines(analysis: Analysis) -> Iterator[str]:
+    advice = analysis.recommendation
+    yield _HEADLINES[advice.verdict].format(advice.compression)
+    for reason in advice.reasons:
+        yield from _indented(reason)
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, COLUMNS, initial_indent="  ", subsequent_indent="    ")

@@ -1,0 +1,1 @@
+"""What is shipped: files, ELF linkage, data blocks."""

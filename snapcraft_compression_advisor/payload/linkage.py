@@ -1,0 +1,230 @@
+"""The libraries that a dynamic loader brings in: an ELF closure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.payload.elf import (
+    BrokenElfError,
+    ElfLinkage,
+    read_linkage,
+)
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.paths import Location, PathResolver
+    from snapcraft_compression_advisor.payload.source import Payload
+
+TRIPLETS = {
+    "EM_386": "i386-linux-gnu",
+    "EM_AARCH64": "aarch64-linux-gnu",
+    "EM_ARM": "arm-linux-gnueabihf",
+    "EM_PPC64": "powerpc64le-linux-gnu",
+    "EM_RISCV": "riscv64-linux-gnu",
+    "EM_S390": "s390x-linux-gnu",
+    "EM_X86_64": "x86_64-linux-gnu",
+}
+"""Debian's multiarch directory of each machine that snaps are built for."""
+
+BASE_LIBRARY = re.compile(
+    r"ld-linux.*|ld64\.so.*|lib(c|m|dl|rt|pthread|util|resolv|anl|nss_\w+)\.so\.\d+"
+    r"|libgcc_s\.so\.\d+|libstdc\+\+\.so\.\d+"
+)
+"""The C and C++ run time, which every base snap carries."""
+
+_CONDITIONAL = re.compile(r"\$\{\w+:[^}]*\}")
+_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
+_LIB = re.compile(r"\$(?:LIB|\{LIB\})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved:
+    """What a launch needs and the payload doesn't hold.
+
+    :param name: a library's soname, a program's path.
+    :param needed_by: the file or key that names it.
+    :param supplier: ``base``, ``base or content snap``, ``missing`` or
+        ``unreadable``.
+    """
+
+    name: str
+    needed_by: str
+    supplier: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closure:
+    """The files that a loader maps.
+
+    :param files: the programs and their libraries, breadth first.
+    :param unresolved: libraries that the payload doesn't hold.
+    """
+
+    files: tuple[Entry, ...]
+    unresolved: tuple[Unresolved, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    """An ELF file on its way through the loader."""
+
+    entry: Entry
+    linkage: ElfLinkage
+    inherited_rpath: tuple[str, ...]
+
+    @property
+    def rpath(self) -> tuple[str, ...]:
+        """DT_RPATH of the file and of those that loaded it, ``$ORIGIN`` expanded.
+
+        A file that has a runpath ignores its own rpath (ld.so(8)).
+        """
+        own = () if self.linkage.runpath else self.expanded(self.linkage.rpath)
+        return own + self.inherited_rpath
+
+    def expanded(self, directories: Iterable[str]) -> tuple[str, ...]:
+        """Return search directories with the loader's own tokens replaced."""
+        origin = "$SNAP/" + posixpath.dirname(self.entry.path)
+        triplet = TRIPLETS.get(self.linkage.machine[1], "")
+        return tuple(
+            _LIB.sub(f"lib/{triplet}", _ORIGIN.sub(lambda _: origin, directory))
+            for directory in directories
+        )
+
+
+def library_path(environment_value: str) -> tuple[str, ...]:
+    """Return the directories of an ``LD_LIBRARY_PATH`` of snap.yaml.
+
+    Those of other variables than ``$SNAP`` are dropped: they lie outside.
+    """
+    parts = _CONDITIONAL.sub("", environment_value).split(":")
+    return tuple(part for part in parts if part.startswith(("$SNAP/", "${SNAP}/", "/")))
+
+
+class LibraryFinder:
+    """Finds the libraries of programs as the dynamic loader does in a snap.
+
+    :param payload: where to read from.
+    :param resolver: follows the paths of that payload.
+    :param search: directories of ``LD_LIBRARY_PATH``.
+    :param elsewhere: who supplies what the payload doesn't hold.
+    """
+
+    def __init__(
+        self,
+        payload: Payload,
+        resolver: PathResolver,
+        *,
+        search: tuple[str, ...],
+        elsewhere: str,
+    ) -> None:
+        self._payload = payload
+        self._resolver = resolver
+        self._search = search
+        self._elsewhere = elsewhere
+        self._linkages: dict[str, ElfLinkage | None] = {}
+
+    def linkage(self, entry: Entry) -> ElfLinkage | None:
+        """Return a file's linkage, ``None`` where it isn't an ELF file.
+
+        :raises BrokenElfError: where its headers are broken.
+        """
+        if entry.path not in self._linkages:
+            self._linkages[entry.path] = read_linkage(
+                lambda offset, length: self._payload.read(
+                    entry.path, offset=offset, length=length
+                ),
+                size_bytes=entry.size_bytes,
+            )
+        return self._linkages[entry.path]
+
+    def closure(self, program: Entry) -> Closure:
+        """Return a program with all that its loader brings in.
+
+        :param program: any regular file; one that isn't ELF is its own closure.
+        """
+        files: dict[str, Entry] = {program.path: program}
+        unresolved: dict[str, Unresolved] = {}
+        pending: deque[_Loaded] = deque()
+        try:
+            linkage = self.linkage(program)
+        except BrokenElfError:
+            broken = Unresolved(
+                name=program.path, needed_by=program.path, supplier="unreadable"
+            )
+            return Closure(files=(program,), unresolved=(broken,))
+        if linkage is not None:
+            pending.append(_Loaded(entry=program, linkage=linkage, inherited_rpath=()))
+        names: set[str] = set()
+        while pending:
+            loader = pending.popleft()
+            for name in _wanted(loader.linkage):
+                if name in names:
+                    continue
+                names.add(name)
+                found = self._load(name, loader)
+                if isinstance(found, Unresolved):
+                    unresolved[name] = found
+                elif found.entry.path not in files:
+                    files[found.entry.path] = found.entry
+                    pending.append(found)
+        return Closure(
+            files=tuple(files.values()), unresolved=tuple(unresolved.values())
+        )
+
+    def _load(self, name: str, loader: _Loaded) -> _Loaded | Unresolved:
+        supplier = "base" if BASE_LIBRARY.fullmatch(posixpath.basename(name)) else ""
+        for location in self._candidates(name, loader):
+            if location.outside is not None and "/" in name:
+                supplier = "base"
+            entry = location.entry
+            if entry is None or entry.kind is not EntryKind.FILE:
+                continue
+            try:
+                linkage = self.linkage(entry)
+            except BrokenElfError:
+                supplier = "unreadable"
+                continue
+            if linkage is not None and linkage.machine == loader.linkage.machine:
+                return _Loaded(
+                    entry=entry, linkage=linkage, inherited_rpath=loader.rpath
+                )
+        return Unresolved(
+            name=name,
+            needed_by=loader.entry.path,
+            supplier=supplier or self._elsewhere,
+        )
+
+    def _candidates(self, name: str, loader: _Loaded) -> Iterator[Location]:
+        """Yield where the loader looks, in its order (ld.so(8))."""
+        if "/" in name:
+            yield self._resolver.locate(name)
+            return
+        directories = (
+            *loader.rpath,
+            *self._search,
+            *loader.expanded(loader.linkage.runpath),
+            *_default_directories(loader.linkage),
+        )
+        for directory in dict.fromkeys(directories):
+            yield self._resolver.locate(posixpath.join(directory, name))
+
+
+def _wanted(linkage: ElfLinkage) -> tuple[str, ...]:
+    interpreter = (linkage.interpreter,) if linkage.interpreter else ()
+    return interpreter + linkage.needed
+
+
+def _default_directories(linkage: ElfLinkage) -> tuple[str, ...]:
+    """Return what snapcraft puts on a snap's ``LD_LIBRARY_PATH`` by itself."""
+    triplet = TRIPLETS.get(linkage.machine[1])
+    plain = ("$SNAP/lib", "$SNAP/usr/lib")
+    if triplet is None:
+        return plain
+    return (*plain, f"$SNAP/lib/{triplet}", f"$SNAP/usr/lib/{triplet}")

@@ -1,0 +1,139 @@
+"""``meta/snap.yaml``: the snap's name, base, type and apps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pydantic
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from snapcraft_compression_advisor.errors import BadDataError
+
+SNAP_YAML_PATH = "meta/snap.yaml"
+SNAP_YAML_MAX_BYTES = 1024 * 1024
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _without_nulls(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return {key: item for key, item in value.items() if item is not None}
+
+
+Environment = Annotated[
+    dict[str, Annotated[str, pydantic.BeforeValidator(_as_text)]],
+    pydantic.BeforeValidator(_without_nulls),
+]
+
+
+class _Model(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=lambda name: name.replace("_", "-"),
+        populate_by_name=True,
+    )
+
+
+class Plug(_Model):
+    """A plug, as far as content snaps go."""
+
+    interface: str | None = None
+    content: str | None = None
+    target: str | None = None
+    default_provider: str | None = None
+
+
+class App(_Model):
+    """One app of a snap."""
+
+    command: str | None = None
+    command_chain: Annotated[tuple[str, ...], pydantic.BeforeValidator(_as_list)] = ()
+    desktop: str | None = None
+    daemon: str | None = None
+    environment: Environment = {}
+
+
+class SnapMetadata(_Model):
+    """What the advisor reads of ``meta/snap.yaml``; other keys are ignored.
+
+    A snap without a ``base`` runs on ``core``; without a ``type`` it is an
+    ``app`` (snapd ``snap/info_snap_yaml.go``).
+    """
+
+    name: str
+    base: str | None = None
+    type: str = "app"
+    apps: dict[str, App] = {}
+    environment: Environment = {}
+    plugs: dict[str, Plug] = {}
+    layout: dict[str, dict[str, Any]] = {}
+
+    @pydantic.field_validator("apps", "plugs", "layout", mode="before")
+    @classmethod
+    def _fill_in_empty(cls, value: object) -> object:
+        """Take null, which YAML has for an app or plug without keys, as none."""
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            return value
+        return {key: _plug_shorthand(item) for key, item in value.items()}
+
+    @pydantic.field_validator("environment", mode="before")
+    @classmethod
+    def _no_environment(cls, value: object) -> object:
+        return {} if value is None else value
+
+    @property
+    def base_name(self) -> str:
+        """The snap that supplies the root file system."""
+        return self.base or ("core" if self.type == "app" else "none")
+
+
+def _plug_shorthand(item: object) -> object:
+    """``name: null`` and ``name: interface`` are short for a mapping."""
+    if item is None:
+        return {}
+    return {"interface": item} if isinstance(item, str) else item
+
+
+def parse_snap_yaml(text: bytes, *, where: str) -> SnapMetadata:
+    """Return the metadata of a snap.
+
+    :param text: the file's contents.
+    :param where: how errors name the file.
+    :raises BadDataError: where it isn't YAML, or not a snap's.
+    """
+    if len(text) > SNAP_YAML_MAX_BYTES:
+        raise _bad(where, f"it has {len(text)} bytes, more than any snap.yaml")
+    try:
+        document = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise _bad(where, str(error)) from error
+    try:
+        return SnapMetadata.model_validate(document)
+    except pydantic.ValidationError as error:
+        problems = "\n".join(
+            f"{'.'.join(str(part) for part in item['loc']) or 'document'}: "
+            f"{item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)
+        )
+        raise _bad(where, problems) from error
+
+
+def _bad(where: str, details: str) -> BadDataError:
+    first_line = details.partition("\n")[0]
+    return BadDataError(
+        f"{where!r} is not a valid snap.yaml: {first_line}",
+        details=details,
+        resolution="Build the prime directory again ('snapcraft prime'), or repair "
+        "the file.",
+    )

@@ -1,0 +1,165 @@
+"""A payload to read from: a prime directory or a built snap."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from snapcraft_compression_advisor.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+)
+from snapcraft_compression_advisor.payload.inventory import (
+    Inventory,
+    scan_directory,
+    scan_image,
+)
+from snapcraft_compression_advisor.payload.snap_yaml import (
+    SNAP_YAML_MAX_BYTES,
+    SNAP_YAML_PATH,
+    SnapMetadata,
+    parse_snap_yaml,
+)
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from snapcraft_compression_advisor.squashfs.image import Image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PayloadKind = Literal["prime", "snap"]
+
+
+class Payload(Protocol):
+    """What is shipped, wherever it is read from."""
+
+    @property
+    def path(self) -> Path:
+        """The prime directory or the ``.snap``."""
+
+    @property
+    def kind(self) -> PayloadKind:
+        """Whether it is a prime directory or a built snap."""
+
+    @property
+    def inventory(self) -> Inventory:
+        """All of its entries."""
+
+    @property
+    def snap(self) -> SnapMetadata:
+        """Its ``meta/snap.yaml``."""
+
+    @property
+    def packed_with(self) -> str | None:
+        """The codec of a built snap, ``None`` for a prime directory."""
+
+    def read(self, path: str, *, offset: int, length: int) -> bytes:
+        """Return bytes of a regular file, fewer at its end.
+
+        :param path: of an entry of the inventory; links are not followed.
+        :raises StorageError: where the file changed since it was listed.
+        """
+
+
+class DirectoryPayload:
+    """A prime directory."""
+
+    kind: PayloadKind = "prime"
+    packed_with = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.inventory = scan_directory(path)
+        self.snap = _read_metadata(self)
+
+    def read(self, path: str, *, offset: int, length: int) -> bytes:
+        """Return bytes of a regular file, fewer at its end."""
+        place = self.path / path
+        try:
+            descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                return os.pread(descriptor, length, offset)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            message = f"Cannot read {str(place)!r}: {error.strerror}"
+            raise StorageError(
+                message,
+                resolution="If a build still changes the directory, wait for it.",
+            ) from error
+
+
+class SnapPayload:
+    """A built snap, read without unpacking it.
+
+    :param image: stays open as long as the payload is read.
+    """
+
+    kind: PayloadKind = "snap"
+
+    def __init__(self, path: Path, image: Image) -> None:
+        self.path = path
+        self.image = image
+        self.inventory = scan_image(image)
+        self._files = {
+            entry.path: entry for entry in image.walk() if entry.kind is EntryKind.FILE
+        }
+        self.snap = _read_metadata(self)
+
+    @property
+    def packed_with(self) -> str:
+        """The codec that the image was packed with."""
+        return self.image.superblock.codec
+
+    def read(self, path: str, *, offset: int, length: int) -> bytes:
+        """Return bytes of a regular file, fewer at its end."""
+        return self.image.read(self._files[path], offset, length)
+
+
+@contextmanager
+def open_payload(path: Path) -> Iterator[Payload]:
+    """Open a prime directory or a snap.
+
+    :raises NoInputError: where it isn't there, can't be read, or has no
+        ``meta/snap.yaml``.
+    :raises BadDataError: where it is neither, or broken.
+    :raises StorageError: where it changes meanwhile.
+    """
+    if _is_directory(path):
+        yield DirectoryPayload(path)
+        return
+    with Image.open(path) as image:
+        yield SnapPayload(path, image)
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        message = f"Cannot open {str(path)!r}: {error.strerror}"
+        raise NoInputError(
+            message, resolution="Name a prime directory or a built .snap."
+        ) from error
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        message = f"{str(path)!r} is neither a directory nor a file"
+        raise BadDataError(
+            message, resolution="Name a prime directory or a built .snap."
+        )
+    return stat.S_ISDIR(mode)
+
+
+def _read_metadata(payload: DirectoryPayload | SnapPayload) -> SnapMetadata:
+    where = f"{payload.path}/{SNAP_YAML_PATH}"
+    entry = payload.inventory.entries.get(SNAP_YAML_PATH)
+    if entry is None or entry.kind is not EntryKind.FILE:
+        message = f"No {SNAP_YAML_PATH} in {str(payload.path)!r}"
+        raise NoInputError(
+            message,
+            resolution="Name the directory that 'snapcraft prime' fills (usually "
+            "'prime'), or a built .snap.",
+        )
+    text = payload.read(SNAP_YAML_PATH, offset=0, length=SNAP_YAML_MAX_BYTES + 1)
+    return parse_snap_yaml(text, where=where)

@@ -1,0 +1,1 @@
+"""Squashfs images: read without mounting or unpacking them."""

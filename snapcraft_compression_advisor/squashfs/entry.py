@@ -1,0 +1,157 @@
+"""What an image holds: entries, and where their data blocks are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterator
+
+STORED_FLAG = 1 << 24
+"""SQUASHFS_COMPRESSED_BIT_BLOCK: set in a size word where a block is stored."""
+SIZE_MASK = STORED_FLAG - 1
+
+
+class EntryKind(Enum):
+    """Kind of a directory entry; the values are those of ``find -type``."""
+
+    FILE = "f"
+    DIRECTORY = "d"
+    SYMLINK = "l"
+    BLOCK_DEVICE = "b"
+    CHARACTER_DEVICE = "c"
+    FIFO = "p"
+    SOCKET = "s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageBlock:
+    """Where one data block of a file is in the image.
+
+    :param position: bytes from the image's start.
+    :param stored_bytes: bytes in the image; 0 where the block is sparse.
+    :param raw_bytes: bytes of contents.
+    :param is_stored: whether the contents stand there uncompressed.
+    """
+
+    position: int
+    stored_bytes: int
+    raw_bytes: int
+    is_stored: bool
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the block is a hole: zeros that take no room in the image."""
+        return self.stored_bytes == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FragmentBlock:
+    """Where a fragment block, which holds the tails of several files, is.
+
+    :param position: bytes from the image's start.
+    :param stored_bytes: bytes in the image.
+    :param is_stored: whether the tails stand there uncompressed.
+    """
+
+    position: int
+    stored_bytes: int
+    is_stored: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FragmentTail:
+    """The part of a fragment block that holds a file's tail.
+
+    :param index: which fragment block, see ``Image.fragment_block``.
+    :param offset: bytes from the start of that block's contents.
+    :param size_bytes: the tail's length, less than a block.
+    """
+
+    index: int
+    offset: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileBlocks:
+    """The data blocks of a file, in order; they stand side by side in the image.
+
+    :param start: position of the first block, bytes from the image's start.
+    :param size_words: one word a block as the inode has it: the stored size, 0 for a
+        sparse block, with bit 24 set where the block is stored uncompressed.
+    :param size_bytes: size of the whole file, its tail included.
+    :param block_bytes: the image's block size.
+    :param fragment: where the tail is, if it isn't a block of its own.
+    """
+
+    start: int
+    size_words: array[int] = field(hash=False)
+    size_bytes: int
+    block_bytes: int
+    fragment: FragmentTail | None
+
+    def __len__(self) -> int:
+        """Return the number of data blocks, without the tail in a fragment."""
+        return len(self.size_words)
+
+    def __iter__(self) -> Iterator[ImageBlock]:
+        return self.blocks()
+
+    def blocks(self, first: int = 0) -> Iterator[ImageBlock]:
+        """Yield the data blocks in order from the ``first``, counted from 0."""
+        sizes = (word & SIZE_MASK for word in self.size_words)
+        positions = accumulate(sizes, initial=self.start)
+        for index, (word, position) in enumerate(
+            zip(self.size_words, positions, strict=False)
+        ):
+            if index >= first:
+                yield ImageBlock(
+                    position=position,
+                    stored_bytes=word & SIZE_MASK,
+                    raw_bytes=self.raw_bytes(index),
+                    is_stored=bool(word & STORED_FLAG),
+                )
+
+    def raw_bytes(self, index: int) -> int:
+        """Return the length of a data block's contents; all but a tail are full."""
+        return min(self.block_bytes, self.size_bytes - index * self.block_bytes)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that the data blocks take in the image, without a fragment."""
+        return sum(word & SIZE_MASK for word in self.size_words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageEntry:
+    """One name in the image, and what the inode behind it says.
+
+    :param path: names joined by ``/`` from the root, which is the empty path; bytes
+        that aren't UTF-8 are escaped (``surrogateescape``).
+    :param mode: permission bits, with set-user-id, set-group-id and sticky.
+    :param modified_s: seconds since 1970.
+    :param inode: inode number; hard links have the same.
+    :param links: number of links that the inode claims.
+    :param size_bytes: what ``stat`` calls the size: of a file its contents, of a
+        symbolic link its target, of a directory its listing.
+    :param device: device number as :func:`os.makedev` makes it.
+    :param blocks: where a file's contents are; absent for other kinds.
+    """
+
+    path: str
+    kind: EntryKind
+    mode: int
+    uid: int
+    gid: int
+    modified_s: int
+    inode: int
+    links: int
+    size_bytes: int
+    link_target: str | None
+    device: int | None
+    blocks: FileBlocks | None

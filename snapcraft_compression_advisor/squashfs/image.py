@@ -1,0 +1,228 @@
+"""A squashfs image, opened for reading.
+
+Only what is asked for is read: the superblock on opening, the tables on the first
+walk, and single data blocks after that.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor import codecs
+from snapcraft_compression_advisor.squashfs.contents import (
+    FRAGMENT_RECORD,
+    ContentsReader,
+)
+from snapcraft_compression_advisor.squashfs.damage import damaged
+from snapcraft_compression_advisor.squashfs.directories import DirectoryTable
+from snapcraft_compression_advisor.squashfs.image_file import ImageFile
+from snapcraft_compression_advisor.squashfs.inodes import InodeTable
+from snapcraft_compression_advisor.squashfs.metadata import MetadataReader
+from snapcraft_compression_advisor.squashfs.superblock import (
+    ABSENT_TABLE,
+    SUPERBLOCK_BYTES,
+    parse_superblock,
+)
+from snapcraft_compression_advisor.squashfs.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from snapcraft_compression_advisor.squashfs.entry import FragmentBlock, ImageEntry
+
+_ID_BYTES = 4
+_REFERENCE_BYTES = 8
+
+
+class Image:
+    """A squashfs 4.0 image; a context manager that closes its file.
+
+    Data blocks may be read from several threads at once.
+
+    :param file: the image's file, which the image closes.
+    :raises BadDataError: where it is no squashfs image.
+    """
+
+    def __init__(self, file: ImageFile) -> None:
+        self._file = file
+        self.where = file.where
+        self.image_bytes = file.size_bytes
+        self.superblock = parse_superblock(
+            file.read(0, min(SUPERBLOCK_BYTES, file.size_bytes)),
+            image_bytes=file.size_bytes,
+            where=file.where,
+        )
+        self._codec = codecs.decompressor(self.superblock.codec)
+        self._metadata = MetadataReader(
+            file, self._decompress, self.superblock.used_bytes
+        )
+        self.compressor_options: bytes | None = None
+        if self.superblock.has_compressor_options:
+            self.compressor_options = self._metadata.block(SUPERBLOCK_BYTES)
+
+    @classmethod
+    def open(cls, path: Path) -> Image:
+        """Open an image.
+
+        :raises NoInputError: where the file is missing or may not be read.
+        :raises BadDataError: where it is no squashfs 4.0 image, or a damaged one.
+        :raises StorageError: where reading fails.
+        """
+        file = ImageFile(path)
+        try:
+            return cls(file)
+        except BaseException:
+            file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the image's file; closing it again does nothing."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _decompress(self, block: bytes, max_bytes: int) -> bytes:
+        """Return the contents of a compressed block of any kind."""
+        return self._codec.decompress(block, max_bytes=max_bytes)
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """User and group ids that inodes name by index."""
+        count = self.superblock.id_count
+        start = self.superblock.id_table_start
+        raw = self._metadata.indexed("id table", start, count * _ID_BYTES)
+        return struct.unpack(f"<{count}I", raw)
+
+    @cached_property
+    def export_references(self) -> tuple[int, ...]:
+        """Inode references by inode number less one; empty without export table."""
+        start = self.superblock.export_table_start
+        if start == ABSENT_TABLE:
+            return ()
+        count = self.superblock.inode_count
+        raw = self._metadata.indexed("export table", start, count * _REFERENCE_BYTES)
+        return struct.unpack(f"<{count}Q", raw)
+
+    @cached_property
+    def _fragment_table(self) -> bytes:
+        size_bytes = self.superblock.fragment_count * FRAGMENT_RECORD.size
+        start = self.superblock.fragment_table_start
+        return self._metadata.indexed("fragment table", start, size_bytes)
+
+    @cached_property
+    def _contents(self) -> ContentsReader:
+        return ContentsReader(
+            self._file,
+            self.superblock,
+            self._decompress,
+            fragments=self._fragment_table,
+        )
+
+    @cached_property
+    def _inodes(self) -> InodeTable:
+        start = self.superblock.inode_table_start
+        end = self.superblock.directory_table_start
+        table = self._metadata.run("inode table", start, end)
+        return InodeTable(
+            table, superblock=self.superblock, ids=self.ids, where=self.where
+        )
+
+    @cached_property
+    def _directories(self) -> DirectoryTable:
+        start = self.superblock.directory_table_start
+        end = self._directory_table_end()
+        if end < start:
+            raise damaged(self.where, f"its directory table ends at {end}")
+        table = self._metadata.run("directory table", start, end)
+        return DirectoryTable(table, where=self.where)
+
+    def _directory_table_end(self) -> int:
+        """Return where the table behind the directories begins, as super.c does."""
+        block = self.superblock
+        sizes = [
+            ("id table", block.id_table_start, block.id_count * _ID_BYTES),
+        ]
+        if block.export_table_start != ABSENT_TABLE:
+            size_bytes = block.inode_count * _REFERENCE_BYTES
+            sizes.append(("export table", block.export_table_start, size_bytes))
+        if block.fragment_count:
+            size_bytes = block.fragment_count * FRAGMENT_RECORD.size
+            sizes.append(("fragment table", block.fragment_table_start, size_bytes))
+        return self._metadata.index(*sizes[-1])[0]
+
+    def walk(self) -> Iterator[ImageEntry]:
+        """Yield every entry: parents first, children in their directory's order.
+
+        :raises BadDataError: where the image contradicts itself.
+        :raises StorageError: where reading fails.
+        """
+        return Walk(
+            self.superblock, self._inodes, self._directories, where=self.where
+        ).entries()
+
+    def read_block(
+        self, *, position: int, stored_bytes: int, is_stored: bool, raw_bytes: int
+    ) -> bytes:
+        """Return the contents of one data block; nothing else is read.
+
+        :param position: bytes from the image's start.
+        :param stored_bytes: bytes in the image; 0 for a sparse block.
+        :param is_stored: whether the contents stand there uncompressed.
+        :param raw_bytes: bytes of contents, at most the image's block size.
+        :raises BadDataError: where the block isn't what it is said to be.
+        :raises StorageError: where reading fails.
+        """
+        return self._contents.block(
+            position=position,
+            stored_bytes=stored_bytes,
+            is_stored=is_stored,
+            raw_bytes=raw_bytes,
+        )
+
+    def fragment_block(self, index: int) -> FragmentBlock:
+        """Return where a fragment block is.
+
+        :param index: 0 to ``superblock.fragment_count`` less one.
+        :raises BadDataError: where there is no such fragment block.
+        """
+        return self._contents.fragment_block(index)
+
+    def read_fragment(self, index: int) -> bytes:
+        """Return the contents of a fragment block: several files' tails.
+
+        :raises BadDataError: where there is no such fragment block or it is broken.
+        :raises StorageError: where reading fails.
+        """
+        return self._contents.fragment(index)
+
+    def read(self, entry: ImageEntry, offset: int, length: int) -> bytes:
+        """Return a range of a file's contents, shorter where the file ends.
+
+        No more than the range and a few blocks are held in memory.
+
+        :param entry: a regular file of this image.
+        :param offset: bytes from the file's start.
+        :param length: bytes.
+        :raises BadDataError: where a block is broken.
+        :raises StorageError: where reading fails.
+        :raises ValueError: where the entry isn't a file, or the range is negative.
+        """
+        if entry.blocks is None or offset < 0 or length < 0:
+            msg = f"no bytes {offset} to {offset + length} of a {entry.kind.name}"
+            raise ValueError(msg)
+        return self._contents.file_range(entry.blocks, offset, length)

@@ -1,0 +1,90 @@
+"""The file behind an image, read at given positions."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.errors import NoInputError, StorageError
+from snapcraft_compression_advisor.squashfs.damage import damaged, not_an_image
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+_CLOSED = -1
+
+
+def _open_error(where: str, error: OSError) -> NoInputError | StorageError:
+    """Return which of our errors an :class:`OSError` of ``open`` amounts to."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return NoInputError(f"{where}: no such file", resolution="Check the path.")
+    if isinstance(error, PermissionError):
+        return NoInputError(
+            f"{where}: permission denied", resolution="Make the file readable."
+        )
+    return StorageError(f"{where}: cannot be opened", details=str(error))
+
+
+class ImageFile:
+    """An image's file, open for reading at positions of the caller's choice.
+
+    Threads may share it: a read moves no file offset.
+
+    :param path: a regular file, or a symbolic link to one.
+    :raises NoInputError: where the file is missing or may not be read.
+    :raises BadDataError: where it is no regular file.
+    :raises StorageError: where the system fails to open it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.where = os.fsencode(path).decode("utf-8", "backslashreplace")
+        # O_NONBLOCK: opening a FIFO for reading would wait for its writer.
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+        try:
+            self._descriptor = os.open(path, flags)
+        except OSError as error:
+            raise _open_error(self.where, error) from error
+        status = os.fstat(self._descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            self.close()
+            raise not_an_image(self.where, "not a regular file")
+        self.size_bytes = status.st_size
+
+    def read(self, position: int, length: int) -> bytes:
+        """Return exactly ``length`` bytes from ``position`` (bytes from the start).
+
+        :raises BadDataError: where the range isn't inside of the file.
+        :raises StorageError: where reading fails.
+        """
+        if position < 0 or length < 0 or position + length > self.size_bytes:
+            reason = f"{length} bytes at {position} are outside of the file"
+            raise damaged(self.where, reason)
+        try:
+            raw = os.pread(self._descriptor, length, position)
+        except OSError as error:
+            message = f"{self.where}: reading {length} bytes at {position} failed"
+            raise StorageError(message, details=str(error)) from error
+        if len(raw) != length:
+            raise damaged(self.where, f"the file ends at {position + len(raw)}")
+        return raw
+
+    def close(self) -> None:
+        """Close the file; closing it again does nothing."""
+        if self._descriptor != _CLOSED:
+            os.close(self._descriptor)
+            self._descriptor = _CLOSED
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,248 @@
+"""The inode table: what each inode says, whichever of its 14 forms it has.
+
+Facts from the kernel's ``fs/squashfs/{squashfs_fs.h,inode.c,symlink.c}``.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from snapcraft_compression_advisor.squashfs.damage import damaged
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from snapcraft_compression_advisor.squashfs.file_forms import FileForms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.squashfs.entry import FileBlocks
+    from snapcraft_compression_advisor.squashfs.metadata import MetadataTable
+    from snapcraft_compression_advisor.squashfs.superblock import Superblock
+
+_HEADER = struct.Struct("<4H2I")  # type, mode, uid, gid, mtime, inode number
+_SYMLINK = struct.Struct("<2I")
+_LINKS_BYTES = 4
+_MODE_MASK = 0o7777
+_SYMLINK_LIMIT_BYTES = 4096  # PAGE_SIZE in symlink.c; Linux's PATH_MAX as well
+_LISTING_EXTRA_BYTES = 3  # a directory's size counts "." and "..", which it omits
+
+INODE_BYTES_MIN = _HEADER.size + _LINKS_BYTES
+"""The smallest inode: a FIFO or socket with its number of links."""
+
+_FORMS = {
+    1: (EntryKind.DIRECTORY, struct.Struct("<2I2HI")),
+    2: (EntryKind.FILE, struct.Struct("<4I")),
+    3: (EntryKind.SYMLINK, _SYMLINK),
+    4: (EntryKind.BLOCK_DEVICE, struct.Struct("<2I")),
+    5: (EntryKind.CHARACTER_DEVICE, struct.Struct("<2I")),
+    6: (EntryKind.FIFO, struct.Struct("<I")),
+    7: (EntryKind.SOCKET, struct.Struct("<I")),
+    8: (EntryKind.DIRECTORY, struct.Struct("<4I2HI")),
+    9: (EntryKind.FILE, struct.Struct("<3Q4I")),
+    10: (EntryKind.SYMLINK, _SYMLINK),
+    11: (EntryKind.BLOCK_DEVICE, struct.Struct("<3I")),
+    12: (EntryKind.CHARACTER_DEVICE, struct.Struct("<3I")),
+    13: (EntryKind.FIFO, struct.Struct("<2I")),
+    14: (EntryKind.SOCKET, struct.Struct("<2I")),
+}
+"""Inode types to their kind and to the fields behind the common header."""
+_BASIC_DIRECTORY = 1
+_BASIC_FILE = 2
+
+
+class Listing(NamedTuple):
+    """Where a directory's entries are in the directory table.
+
+    :param block: position of a metadata block, from the table's start.
+    :param offset: bytes from the start of that block's contents.
+    :param size_bytes: length of the entries' records.
+    """
+
+    block: int
+    offset: int
+    size_bytes: int
+
+
+class InodeBody(NamedTuple):
+    """What follows an inode's header; the fields are those of ``ImageEntry``, and two.
+
+    :param record_bytes: what the body takes in the inode table, at least.
+    :param listing: a directory's entries.
+    """
+
+    links: int
+    size_bytes: int
+    record_bytes: int
+    link_target: str | None = None
+    device: int | None = None
+    blocks: FileBlocks | None = None
+    listing: Listing | None = None
+
+
+class Inode(NamedTuple):
+    """An inode; the fields are those of ``ImageEntry``."""
+
+    kind: EntryKind
+    mode: int
+    uid: int
+    gid: int
+    modified_s: int
+    number: int
+    body: InodeBody
+
+    @property
+    def record_bytes(self) -> int:
+        """What the inode takes in the inode table, at least."""
+        return _HEADER.size + self.body.record_bytes
+
+
+class InodeTable:
+    """The inodes of an image, by reference.
+
+    :param table: the inode table's contents.
+    :param superblock: the image's.
+    :param ids: user and group ids, which inodes name by index.
+    :param where: the image's path, for messages.
+    :ivar size_bytes: what the table's contents come to.
+    :raises BadDataError: where the superblock's number of inodes doesn't fit in it.
+    """
+
+    def __init__(
+        self,
+        table: MetadataTable,
+        *,
+        superblock: Superblock,
+        ids: Sequence[int],
+        where: str,
+    ) -> None:
+        self._table = table
+        self.size_bytes = len(table.contents)
+        self._superblock = superblock
+        self._ids = ids
+        self._where = where
+        self._files = FileForms(superblock, where=where)
+        if superblock.inode_count * INODE_BYTES_MIN > self.size_bytes:
+            reason = f"{superblock.inode_count} inodes don't fit in its inode table"
+            raise damaged(where, reason)
+
+    def read(self, reference: int) -> Inode:
+        """Return the inode that a reference points to.
+
+        :param reference: position of a metadata block (from the table's start)
+            times 65,536, plus the offset in its contents.
+        :raises BadDataError: where no inode is there, or it contradicts itself.
+        """
+        start = self._table.locate(reference >> 16, reference & 0xFFFF)
+        if start is None or start + _HEADER.size > self.size_bytes:
+            raise damaged(self._where, f"no inode at reference {reference:#x}")
+        header = _HEADER.unpack_from(self._table.contents, start)
+        form, mode, uid, gid, modified_s, number = header
+        if form not in _FORMS:
+            raise damaged(self._where, f"inode {number} has unknown type {form}")
+        if not 0 < number <= self._superblock.inode_count:
+            raise damaged(self._where, f"inode number {number} is out of range")
+        return Inode(
+            _FORMS[form][0],
+            mode & _MODE_MASK,
+            self._id(uid, number),
+            self._id(gid, number),
+            modified_s,
+            number,
+            self._body(form, number, start + _HEADER.size),
+        )
+
+    def _id(self, index: int, number: int) -> int:
+        """Return a user or group id."""
+        if index >= len(self._ids):
+            raise damaged(self._where, f"inode {number} has id {index}: no such one")
+        return self._ids[index]
+
+    def _slice(self, position: int, length: int, number: int) -> bytes:
+        """Return bytes of the table that belong to an inode."""
+        if position + length > self.size_bytes:
+            raise damaged(self._where, f"inode {number} goes past the inode table")
+        return self._table.contents[position : position + length]
+
+    def _body(self, form: int, number: int, position: int) -> InodeBody:
+        """Return what follows the inode's header, from the given position."""
+        kind, layout = _FORMS[form]
+        fields = layout.unpack(self._slice(position, layout.size, number))
+        if kind is EntryKind.FILE:
+            return self._file(form, number, position + layout.size, fields)
+        if kind is EntryKind.DIRECTORY:
+            return _directory(form, layout.size, fields)
+        if kind is EntryKind.SYMLINK:
+            return self._symlink(number, position + layout.size, fields)
+        device = None
+        if kind in {EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE}:
+            device = _device(fields[1])
+        return InodeBody(
+            links=fields[0], size_bytes=0, record_bytes=layout.size, device=device
+        )
+
+    def _symlink(
+        self, number: int, position: int, fields: tuple[int, ...]
+    ) -> InodeBody:
+        """Return a symbolic link's body; its target starts at the position."""
+        links, size_bytes = fields
+        if not 0 < size_bytes <= _SYMLINK_LIMIT_BYTES:
+            reason = f"inode {number} is a symbolic link of {size_bytes} bytes"
+            raise damaged(self._where, reason)
+        target = self._slice(position, size_bytes, number)
+        if b"\0" in target:
+            reason = f"inode {number} is a symbolic link with a NUL in its target"
+            raise damaged(self._where, reason)
+        return InodeBody(
+            links=links,
+            size_bytes=size_bytes,
+            record_bytes=_SYMLINK.size + size_bytes,
+            link_target=target.decode("utf-8", "surrogateescape"),
+        )
+
+    def _file(
+        self, form: int, number: int, position: int, fields: tuple[int, ...]
+    ) -> InodeBody:
+        """Return a regular file's body; its size words start at the position."""
+        if form == _BASIC_FILE:
+            start, fragment, offset, size_bytes = fields
+            links = 1
+        else:
+            start, size_bytes, _, links, fragment, offset, _ = fields
+        files = self._files
+        words_bytes = files.words_bytes(size_bytes, fragment)
+        blocks = files.blocks(
+            number,
+            start=start,
+            size_bytes=size_bytes,
+            words=self._slice(position, words_bytes, number),
+            tail=files.tail(number, fragment, offset=offset, size_bytes=size_bytes),
+        )
+        return InodeBody(
+            links=links,
+            size_bytes=size_bytes,
+            record_bytes=_FORMS[form][1].size + words_bytes,
+            blocks=blocks,
+        )
+
+
+def _directory(form: int, record_bytes: int, fields: tuple[int, ...]) -> InodeBody:
+    """Return a directory's body."""
+    if form == _BASIC_DIRECTORY:
+        block, links, size_bytes, offset, _ = fields
+    else:
+        links, size_bytes, block, _, _, offset, _ = fields
+    listing_bytes = max(0, size_bytes - _LISTING_EXTRA_BYTES)
+    return InodeBody(
+        links=links,
+        size_bytes=size_bytes,
+        record_bytes=record_bytes,
+        listing=Listing(block, offset, listing_bytes),
+    )
+
+
+def _device(encoded: int) -> int:
+    """Return the device number of the kernel's ``new_encode_dev`` form."""
+    major = (encoded & 0xFFF00) >> 8
+    minor = (encoded & 0xFF) | ((encoded >> 12) & 0xFFF00)
+    return os.makedev(major, minor)

@@ -1,0 +1,172 @@
+"""Metadata blocks, and the tables that are made of them.
+
+A metadata block is a 16-bit header (bit 15: stored uncompressed; else its length in
+the image) and up to 8 KiB of contents. The inode and directory tables are runs of
+such blocks; the id, fragment and export tables are found through an index of
+positions (kernel ``fs/squashfs/{cache,block,id,fragment,export}.c``).
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.squashfs.damage import damaged
+from snapcraft_compression_advisor.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from snapcraft_compression_advisor.squashfs.image_file import ImageFile
+
+METADATA_BYTES = 8192
+"""SQUASHFS_METADATA_SIZE: contents of every metadata block but a table's last."""
+HEADER_BYTES = 2
+TABLE_LIMIT_BYTES = 64 * MIB
+"""The most that one table may come to: some two million inodes.
+
+A snap of 13,500 files has inode and directory tables of less than 2 MiB; the limit
+is there for images that were made to exhaust memory.
+"""
+
+_STORED_FLAG = 1 << 15
+_POSITION = struct.Struct("<Q")
+
+
+class MetadataTable(NamedTuple):
+    """The contents of a run of metadata blocks.
+
+    :param contents: all blocks' contents, joined.
+    :param offsets: a block's position, counted from the table's start in the image,
+        to its offset in ``contents``.
+    """
+
+    contents: bytes
+    offsets: dict[int, int]
+
+    def locate(self, block: int, offset: int) -> int | None:
+        """Return where in ``contents`` a reference of the format points to.
+
+        :param block: position of a metadata block, from the table's start.
+        :param offset: bytes from the start of that block's contents.
+        :returns: nothing where there is no such block or offset.
+        """
+        start = self.offsets.get(block)
+        if start is None or offset >= min(METADATA_BYTES, len(self.contents) - start):
+            return None
+        return start + offset
+
+
+class MetadataReader:
+    """Reads metadata blocks of an image.
+
+    :param file: the image's file.
+    :param decompress: contents of a compressed block, of at most ``max_bytes``.
+    :param end: the image's used bytes, behind which nothing may be.
+    """
+
+    def __init__(
+        self, file: ImageFile, decompress: Callable[[bytes, int], bytes], end: int
+    ) -> None:
+        self._file = file
+        self._decompress = decompress
+        self._end = end
+
+    def _contents(self, header: int, body: bytes) -> bytes:
+        """Return the contents of a metadata block."""
+        if header & _STORED_FLAG:
+            return body
+        try:
+            return self._decompress(body, METADATA_BYTES)
+        except BadDataError as error:
+            reason = "a metadata block doesn't decompress"
+            raise damaged(self._file.where, reason, details=str(error)) from error
+
+    def block(self, position: int) -> bytes:
+        """Return the contents of the metadata block at a position in the image.
+
+        :raises BadDataError: where there is none, or a broken one.
+        """
+        if position + HEADER_BYTES > self._end:
+            reason = f"metadata block at {position} is outside of the image"
+            raise damaged(self._file.where, reason)
+        header = int.from_bytes(self._file.read(position, HEADER_BYTES), "little")
+        length = self._stored_bytes(header, position)
+        if position + HEADER_BYTES + length > self._end:
+            reason = f"metadata block at {position} goes past the image's end"
+            raise damaged(self._file.where, reason)
+        return self._contents(header, self._file.read(position + HEADER_BYTES, length))
+
+    def _stored_bytes(self, header: int, position: int) -> int:
+        """Return a metadata block's length in the image, without its header."""
+        length = header & ~_STORED_FLAG
+        if not 0 < length <= METADATA_BYTES:
+            reason = f"metadata block at {position} claims {length} bytes"
+            raise damaged(self._file.where, reason)
+        return length
+
+    def run(self, name: str, start: int, end: int) -> MetadataTable:
+        """Return the table that the metadata blocks from start to end make up.
+
+        :param name: the table, for messages.
+        :raises BadDataError: where the blocks don't fill the range exactly, one but
+            the last is not full, or the table exceeds :data:`TABLE_LIMIT_BYTES`.
+        """
+        self._check_size(name, end - start)
+        raw = self._file.read(start, end - start)
+        parts: list[bytes] = []
+        offsets: dict[int, int] = {}
+        position = 0
+        while position < len(raw):
+            body = position + HEADER_BYTES
+            header = int.from_bytes(raw[position:body], "little")
+            after = body + self._stored_bytes(header, start + position)
+            if after > len(raw) or (parts and len(parts[-1]) != METADATA_BYTES):
+                raise damaged(self._file.where, f"the {name}'s blocks don't join")
+            offsets[position] = len(parts) * METADATA_BYTES
+            self._check_size(name, offsets[position] + METADATA_BYTES)
+            parts.append(self._contents(header, raw[body:after]))
+            position = after
+        return MetadataTable(b"".join(parts), offsets)
+
+    def _check_size(self, name: str, size_bytes: int) -> None:
+        """Refuse a table that no honest image has."""
+        if size_bytes > TABLE_LIMIT_BYTES:
+            reason = f"its {name} exceeds {TABLE_LIMIT_BYTES // MIB} MiB"
+            raise damaged(self._file.where, reason)
+
+    def index(self, name: str, start: int, size_bytes: int) -> tuple[int, ...]:
+        """Return the positions of an indexed table's metadata blocks.
+
+        :param start: position of the index.
+        :param size_bytes: what the table's contents come to.
+        :raises BadDataError: where the index isn't inside of the image, or its
+            positions don't ascend as blocks that stand side by side do.
+        """
+        self._check_size(name, size_bytes)
+        count = -(-size_bytes // METADATA_BYTES)
+        if start + count * _POSITION.size > self._end:
+            raise damaged(self._file.where, f"its {name} is outside of the image")
+        raw = self._file.read(start, count * _POSITION.size)
+        positions = struct.unpack(f"<{count}Q", raw)
+        longest = HEADER_BYTES + METADATA_BYTES
+        for block, following in pairwise((*positions, start)):
+            if not HEADER_BYTES < following - block <= longest:
+                raise damaged(self._file.where, f"its {name} points to {block}")
+        return positions
+
+    def indexed(self, name: str, start: int, size_bytes: int) -> bytes:
+        """Return the contents of a table that is found through an index.
+
+        :param start: position of the index.
+        :param size_bytes: what the contents must come to.
+        :raises BadDataError: where the table is broken or of another size.
+        """
+        positions = self.index(name, start, size_bytes)
+        contents = b"".join(map(self.block, positions))
+        if len(contents) != size_bytes:
+            reason = f"its {name} has {len(contents)} of {size_bytes} bytes"
+            raise damaged(self._file.where, reason)
+        return contents

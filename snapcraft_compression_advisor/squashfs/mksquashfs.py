@@ -1,0 +1,184 @@
+"""mksquashfs and unsquashfs, called as ``snap pack`` calls them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.errors import (
+    BadDataError,
+    StorageError,
+    ToolError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+MINIMUM_IMAGE_BYTES = 16 * 1024
+"""``snap pack`` grows smaller images (``MinimumSnapSize``, snapd squashfs.go)."""
+
+SYSTEM_SNAP_TYPES = frozenset({"os", "core", "base", "snapd"})
+"""Types whose extended attributes and owners ``snap pack`` keeps."""
+
+_UNCOMPRESSED = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
+_UNSUPPORTED = re.compile(r"compressor .* is not supported", re.IGNORECASE)
+_LOST_FILE = re.compile(r"creating empty file|, ignoring")
+_NO_SPACE = "No space left on device"
+_LAST_LINES = 8
+
+
+def pack_options(codec: str) -> tuple[str, ...]:
+    """Return the options of ``snap pack``, up to its exclude file.
+
+    :param codec: a name of mksquashfs's ``-comp``, or ``none`` for an image
+        that holds everything uncompressed.
+    """
+    compression = _UNCOMPRESSED if codec == "none" else ("-comp", codec)
+    return ("-noappend", *compression, "-no-fragments", "-no-progress")
+
+
+def owner_options(snap_type: str) -> tuple[str, ...]:
+    """Return the options on owners and extended attributes for a snap's type."""
+    if snap_type in SYSTEM_SNAP_TYPES:
+        return ("-xattrs",)
+    return ("-all-root", "-no-xattrs")
+
+
+def mksquashfs_version() -> str:
+    """Return the version, as ``4.5.1``.
+
+    :raises ToolError: where mksquashfs is missing.
+    """
+    # Some versions report failure along with their version.
+    result = _execute(("mksquashfs", "-version"), directory=None)
+    match = re.search(r"version (\S+)", result.stdout + result.stderr)
+    return match[1] if match else "unknown version"
+
+
+def supports(codec: str, *, scratch: Path) -> bool:
+    """Tell whether this mksquashfs can pack with a codec, by trying.
+
+    :param scratch: a directory for an image of a few kilobytes.
+    :raises ToolError: where mksquashfs is missing or fails for another reason.
+    """
+    source = scratch / "empty"
+    source.mkdir(exist_ok=True)
+    image = scratch / "empty.squashfs"
+    command = ("mksquashfs", ".", str(image), *pack_options(codec))
+    result = _execute(command, directory=source)
+    if result.returncode and _UNSUPPORTED.search(result.stdout + result.stderr):
+        return False
+    _check(result, command)
+    image.unlink()
+    return True
+
+
+def pack(
+    source: Path, image: Path, *, codec: str, snap_type: str, exclude_file: Path
+) -> None:
+    """Pack a directory precisely as ``snap pack`` does.
+
+    :param source: the prime directory.
+    :param image: the image to write; one that is there is replaced.
+    :param exclude_file: patterns to leave out.
+    :raises ToolError: where mksquashfs is missing or fails.
+    :raises StorageError: where the disk is full or files vanish meanwhile.
+    """
+    command = (
+        "mksquashfs",
+        ".",
+        str(image.absolute()),
+        *pack_options(codec),
+        "-wildcards",
+        "-ef",
+        str(exclude_file.absolute()),
+        *owner_options(snap_type),
+    )
+    result = _execute(command, directory=source)
+    _check(result, command)
+    if _LOST_FILE.search(result.stdout + result.stderr):
+        message = f"Files of {str(source)!r} changed or vanished while it was packed"
+        raise StorageError(
+            message,
+            details=_tail(result),
+            resolution="Wait until the build is complete and try again.",
+        )
+    if image.stat().st_size < MINIMUM_IMAGE_BYTES:
+        os.truncate(image, MINIMUM_IMAGE_BYTES)
+
+
+def unpack(image: Path, directory: Path) -> None:
+    """Unpack an image into a directory that isn't there yet.
+
+    :raises ToolError: where unsquashfs is missing.
+    :raises StorageError: where the disk is full.
+    :raises BadDataError: where the image is broken.
+    """
+    command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
+    result = _execute(command, directory=None)
+    # 2: all contents are there, but not every owner, device or attribute, which a
+    # user other than root can't set (unsquashfs 4.5 on).
+    if result.returncode in (0, 2):
+        return
+    if _NO_SPACE in result.stdout + result.stderr:
+        _check(result, command)
+    message = f"unsquashfs cannot unpack {str(image)!r}"
+    raise BadDataError(
+        message,
+        details=_tail(result),
+        resolution="Check that the file is complete.",
+    )
+
+
+def _execute(
+    command: Sequence[str], *, directory: Path | None
+) -> subprocess.CompletedProcess[str]:
+    if shutil.which(command[0]) is None:
+        message = f"{command[0]} is not installed"
+        raise ToolError(
+            message,
+            resolution="Install squashfs-tools, for instance with 'sudo apt install "
+            "squashfs-tools'.",
+        )
+    try:
+        return subprocess.run(
+            command,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        message = f"Cannot run {command[0]}: {error.strerror}"
+        raise ToolError(
+            message, resolution="Check the installation of squashfs-tools."
+        ) from error
+
+
+def _check(result: subprocess.CompletedProcess[str], command: Sequence[str]) -> None:
+    if result.returncode == 0:
+        return
+    if _NO_SPACE in result.stdout + result.stderr:
+        message = f"The disk is full: {command[0]} could not write its output"
+        raise StorageError(
+            message,
+            details=_tail(result),
+            resolution="Free some space, or set TMPDIR to a directory on a larger "
+            "disk.",
+        )
+    message = f"{command[0]} failed with exit status {result.returncode}"
+    raise ToolError(
+        message,
+        details=_tail(result),
+        resolution=f"The command was: {' '.join(command)}",
+    )
+
+
+def _tail(result: subprocess.CompletedProcess[str]) -> str:
+    return "\n".join((result.stdout + result.stderr).splitlines()[-_LAST_LINES:])

@@ -1,0 +1,132 @@
+"""The walk over an image: from the root's inode to every entry.
+
+What an image claims is held against what its tables can hold, so that a forged one
+(loops, directories that share a listing, inodes that overlap) ends in an error after
+a bounded amount of work.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.squashfs.damage import damaged
+from snapcraft_compression_advisor.squashfs.entry import EntryKind, ImageEntry
+from snapcraft_compression_advisor.squashfs.metadata import TABLE_LIMIT_BYTES
+from snapcraft_compression_advisor.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.squashfs.directories import (
+        Child,
+        DirectoryTable,
+    )
+    from snapcraft_compression_advisor.squashfs.inodes import (
+        Inode,
+        InodeTable,
+        Listing,
+    )
+    from snapcraft_compression_advisor.squashfs.superblock import Superblock
+
+_PATH_LIMIT = 4096  # PATH_MAX of linux/limits.h
+PATHS_LIMIT = 256 * MIB
+"""The most characters that the paths of one image may come to together."""
+
+
+def _entry(path: str, inode: Inode) -> ImageEntry:
+    """Return the entry of a path and the inode behind it."""
+    body = inode.body
+    return ImageEntry(
+        path=path,
+        kind=inode.kind,
+        mode=inode.mode,
+        uid=inode.uid,
+        gid=inode.gid,
+        modified_s=inode.modified_s,
+        inode=inode.number,
+        links=body.links,
+        size_bytes=body.size_bytes,
+        link_target=body.link_target,
+        device=body.device,
+        blocks=body.blocks,
+    )
+
+
+class Walk:
+    """One walk over an image, and what it has used up of what the tables allow.
+
+    :param where: the image's path, for messages.
+    """
+
+    def __init__(
+        self,
+        superblock: Superblock,
+        inodes: InodeTable,
+        directories: DirectoryTable,
+        *,
+        where: str,
+    ) -> None:
+        self._root = superblock.root_inode_reference
+        self._inodes = inodes
+        self._directories = directories
+        self._where = where
+        # References plus one by inode number; zero where none was met yet.
+        self._references = array("Q", bytes(8 * (superblock.inode_count + 1)))
+        self._linked_bytes_left = TABLE_LIMIT_BYTES
+        self._inode_bytes_left = inodes.size_bytes
+        self._listing_bytes_left = directories.size_bytes
+        self._path_length_left = PATHS_LIMIT
+
+    def entries(self) -> Iterator[ImageEntry]:
+        """Yield the entries: parents first, children in their directory's order.
+
+        :raises BadDataError: where the image contradicts itself.
+        """
+        entry, listing = self._visit("", self._root)
+        if listing is None:
+            raise damaged(self._where, "its root isn't a directory")
+        yield entry
+        pending = [("", self._children(listing))]
+        while pending:
+            prefix, children = pending[-1]
+            child = next(children, None)
+            if child is None:
+                pending.pop()
+                continue
+            path = self._path(prefix, child.name)
+            entry, listing = self._visit(path, child.reference)
+            yield entry
+            if listing is not None:
+                pending.append((f"{path}/", self._children(listing)))
+
+    def _path(self, prefix: str, name: str) -> str:
+        """Return a path, unless it is longer than any program could open."""
+        path = prefix + name
+        self._path_length_left -= len(path)
+        if len(path) > _PATH_LIMIT or self._path_length_left < 0:
+            raise damaged(self._where, f"paths too long, at {path[:64]!r}...")
+        return path
+
+    def _children(self, listing: Listing) -> Iterator[Child]:
+        """Return a directory's entries; no two directories share a listing."""
+        self._listing_bytes_left -= listing.size_bytes
+        if self._listing_bytes_left < 0:
+            raise damaged(self._where, "its directories' listings overlap")
+        return self._directories.children(listing)
+
+    def _visit(self, path: str, reference: int) -> tuple[ImageEntry, Listing | None]:
+        """Return the entry of an inode, and of a directory its listing."""
+        inode = self._inodes.read(reference)
+        mark = self._references[inode.number]
+        if not mark:
+            self._references[inode.number] = reference + 1
+            self._inode_bytes_left -= inode.record_bytes
+        elif mark == reference + 1 and inode.kind is not EntryKind.DIRECTORY:
+            self._linked_bytes_left -= inode.record_bytes
+        else:
+            reason = f"inode {inode.number} is met again at {path!r}"
+            raise damaged(self._where, reason)
+        if self._inode_bytes_left < 0 or self._linked_bytes_left < 0:
+            raise damaged(self._where, "its inodes overlap")
+        return _entry(path, inode), inode.body.listing

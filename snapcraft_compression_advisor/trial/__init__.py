@@ -1,0 +1,1 @@
+"""What each codec makes of a payload: sizes of images and of data blocks."""

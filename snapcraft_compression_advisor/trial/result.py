@@ -1,0 +1,67 @@
+"""What a trial found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.units import Interval
+
+
+class Progress(Protocol):
+    """Is told what long work is doing."""
+
+    def __call__(self, message: str, /) -> None:
+        """Show a line that the next one replaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBlock:
+    """A data block as an image holds it.
+
+    :param raw_bytes: its length in the file.
+    :param stored_bytes: its length in the image; 0 for a block of zeros.
+    :param compressed: whether the kernel has to decompress it.
+    """
+
+    raw_bytes: int
+    stored_bytes: int
+    compressed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodecTrial:
+    """One codec's image.
+
+    :param codec: its name.
+    :param shippable: whether snapcraft and the store accept it.
+    :param image_bytes: the image's size; ``None`` where the codec isn't available.
+    :param blocks: the data blocks of the files that were asked for, by path.
+    """
+
+    codec: str
+    shippable: bool
+    image_bytes: Interval | None
+    blocks: Mapping[str, tuple[StoredBlock, ...]] = field(default_factory=dict)
+
+    @property
+    def available(self) -> bool:
+        """Whether this machine can pack with it."""
+        return self.image_bytes is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
+    """Every codec's image.
+
+    :param mode: ``exact`` (packed) or ``sampled``.
+    :param tool: what made the images, with its version.
+    :param codecs: by name, in the order of the report.
+    """
+
+    mode: Literal["exact", "sampled"]
+    tool: str
+    codecs: Mapping[str, CodecTrial]

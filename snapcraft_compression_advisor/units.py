@@ -1,0 +1,85 @@
+"""Bytes, seconds, intervals, and how they print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KIB = 1024
+MIB = 1024 * KIB
+
+_DECIMAL_STEP = 1000
+_TEN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A figure with its uncertainty: ``low <= mid <= high``.
+
+    The ends are scenarios rather than independent errors: what makes one figure
+    low (a fast device, a small launch set) makes its siblings low as well. Sums
+    and differences are therefore taken end by end.
+    """
+
+    low: float
+    mid: float
+    high: float
+
+    @classmethod
+    def exactly(cls, value: float) -> Interval:
+        """Return the interval of a figure that is known."""
+        return cls(low=value, mid=value, high=value)
+
+    @classmethod
+    def around(cls, *values: float) -> Interval:
+        """Return the interval spanned by three values, in whichever order."""
+        low, mid, high = sorted(values)
+        return cls(low=low, mid=mid, high=high)
+
+    @property
+    def known(self) -> bool:
+        """Whether the figure carries no uncertainty."""
+        return self.low == self.high
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(
+            low=self.low + other.low,
+            mid=self.mid + other.mid,
+            high=self.high + other.high,
+        )
+
+    def map(self, function: Callable[[float], float]) -> Interval:
+        """Return the interval of a monotonic function of this figure."""
+        return Interval.around(
+            function(self.low), function(self.mid), function(self.high)
+        )
+
+
+def format_bytes(count: float) -> str:
+    """Return a byte count in decimal units, as stores and downloads show it.
+
+    >>> format_bytes(912)
+    '912 B'
+    >>> format_bytes(134_852_608)
+    '134.9 MB'
+    """
+    size = float(count)
+    for unit in ("B", "kB", "MB"):
+        if abs(size) < _DECIMAL_STEP:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= _DECIMAL_STEP
+    return f"{size:.2f} GB"
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration with two decimals below ten seconds, one above.
+
+    >>> format_seconds(0.254)
+    '0.25 s'
+    >>> format_seconds(12.34)
+    '12.3 s'
+    """
+    return f"{seconds:.1f} s" if abs(seconds) >= _TEN else f"{seconds:.2f} s"

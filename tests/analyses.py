@@ -1,0 +1,112 @@
+"""Analyses without files or tools, for tests of outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.analysis import (
+    Analysis,
+    LaunchAnalysis,
+    PayloadSummary,
+)
+from snapcraft_compression_advisor.launch.device import DEVICES
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.launch.model import LaunchEstimate
+from snapcraft_compression_advisor.payload.linkage import Unresolved
+from snapcraft_compression_advisor.trial.result import CodecTrial, TrialResult
+from snapcraft_compression_advisor.units import Interval
+
+MB = 1_000_000
+SIZES_MB = {
+    "xz": 44.1,
+    "lzo": 57.2,
+    "gzip": 52.5,
+    "zstd": 48.5,
+    "lz4": None,
+    "none": 136,
+}
+DECOMPRESS_S = {"xz": 1.2, "lzo": 0.2, "gzip": 0.3, "zstd": 0.15, "none": 0.0}
+
+
+def make_analysis(*, apps: int = 1) -> Analysis:
+    """Return an analysis of a calculator; lz4 isn't available."""
+    trial = TrialResult(
+        mode="exact",
+        tool="mksquashfs 4.5.1",
+        codecs={codec: _codec_trial(codec) for codec in SIZES_MB},
+    )
+    launches = tuple(_launch(f"app{number}") for number in range(apps))
+    evidence = Evidence(
+        declared="xz",
+        xz_bytes=trial.codecs["xz"].image_bytes,
+        lzo_bytes=trial.codecs["lzo"].image_bytes,
+        savings=[
+            Saving(
+                app=launch.launch_set.app,
+                device=device.name,
+                seconds=Interval(low=0.45, mid=1.0, high=3.12),
+            )
+            for launch in launches
+            for device in DEVICES
+        ],
+    )
+    return Analysis(
+        payload=PayloadSummary(
+            path=Path("prime/\udcff"),
+            kind="prime",
+            name="calculator",
+            base="core24",
+            files=8668,
+            raw_bytes=137_300_000,
+            data_blocks=9270,
+            declared_compression="xz",
+        ),
+        trial=trial,
+        devices=DEVICES,
+        app_choice="all apps of the snap",
+        launches=launches,
+        policy=Policy(),
+        recommendation=recommend(evidence, Policy()),
+    )
+
+
+def _codec_trial(codec: str) -> CodecTrial:
+    size = SIZES_MB[codec]
+    return CodecTrial(
+        codec=codec,
+        shippable=codec in {"xz", "lzo"},
+        image_bytes=None if size is None else Interval.exactly(size * MB),
+    )
+
+
+def _launch(app: str) -> LaunchAnalysis:
+    share = Interval(low=0.5, mid=1.0, high=3.0)
+    libraries = ("libc.so.6", "libm.so.6", "liba.so", "libb.so", "libd.so", "libe.so")
+    return LaunchAnalysis(
+        launch_set=LaunchSet(
+            app=app,
+            source="static",
+            files=(LaunchFile(path="bin/x", size_bytes=300_000, blocks=((0, 2),)),),
+            read_share=share,
+            unresolved=(
+                *(
+                    Unresolved(name=name, needed_by="bin/x", supplier="base")
+                    for name in (*libraries, "libf.so")
+                ),
+                Unresolved(name="\x1b[31mbin/y", needed_by="bin/x", supplier="missing"),
+            ),
+        ),
+        estimates={
+            device.name: {
+                codec: LaunchEstimate(
+                    io=Interval(low=0.1, mid=0.2, high=0.3),
+                    decompress=Interval(low=cost / 2, mid=cost, high=cost * 2),
+                    read_share=share,
+                )
+                for codec, cost in DECOMPRESS_S.items()
+            }
+            for device in DEVICES
+        },
+    )

@@ -1,0 +1,68 @@
+"""Small ELF files with the loader's headers and nothing else."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EM_X86_64 = 62
+EM_AARCH64 = 183
+
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
+_DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH = 1, 5, 15, 29
+_HEADER_BYTES, _PROGRAM_HEADER_BYTES, _DYNAMIC_BYTES = 64, 56, 16
+
+
+def make_elf(  # noqa: PLR0913 # one argument a header field
+    *,
+    needed: Sequence[str] = (),
+    interpreter: str | None = None,
+    rpath: str | None = None,
+    runpath: str | None = None,
+    machine: int = EM_X86_64,
+    padding_bytes: int = 0,
+) -> bytes:
+    """Return a 64-bit little-endian ELF file that needs these libraries."""
+    strings = b"\0"
+    tags: list[tuple[int, int]] = []
+    named = [(_DT_NEEDED, name) for name in needed]
+    named += [(_DT_RPATH, rpath)] if rpath else []
+    named += [(_DT_RUNPATH, runpath)] if runpath else []
+    for tag, text in named:
+        tags.append((tag, len(strings)))
+        strings += text.encode() + b"\0"
+    interp = interpreter.encode() + b"\0" if interpreter else b""
+    headers = 3 if interp else 2
+    strings_at = _HEADER_BYTES + headers * _PROGRAM_HEADER_BYTES
+    interp_at = strings_at + len(strings)
+    dynamic_at = interp_at + len(interp)
+    tags += [(_DT_STRTAB, strings_at), (0, 0)]
+    dynamic = b"".join(struct.pack("<qQ", *tag) for tag in tags)
+    end = dynamic_at + len(dynamic) + padding_bytes
+    programs = _program(_PT_LOAD, 0, end)
+    programs += _program(_PT_DYNAMIC, dynamic_at, len(dynamic))
+    programs += _program(_PT_INTERP, interp_at, len(interp)) if interp else b""
+    return (
+        _header(machine, headers)
+        + programs
+        + strings
+        + interp
+        + dynamic
+        + bytes(padding_bytes)
+    )
+
+
+def _header(machine: int, program_headers: int) -> bytes:
+    identity = b"\x7fELF" + bytes((2, 1, 1, 0)) + bytes(8)
+    fields = (
+        3, machine, 1, 0, _HEADER_BYTES, 0, 0, _HEADER_BYTES, _PROGRAM_HEADER_BYTES,
+        program_headers, 64, 0, 0,
+    )  # fmt: skip
+    return identity + struct.pack("<HHIQQQIHHHHHH", *fields)
+
+
+def _program(kind: int, offset: int, size: int) -> bytes:
+    return struct.pack("<IIQQQQQQ", kind, 5, offset, offset, offset, size, size, 8)

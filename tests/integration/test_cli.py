@@ -1,0 +1,291 @@
+"""The command line, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_payloads import advisor, fill_prime, snap_pack
+from snapcraft_compression_advisor.errors import NoInputError
+from snapcraft_compression_advisor.output.json_report import Report
+from snapcraft_compression_advisor.payload.inventory import scan_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def report(*arguments: str | Path, cwd: Path | None = None) -> Report:
+    result = advisor("advise", *arguments, "--format", "json", cwd=cwd)
+    assert result.returncode == 0, result.stderr
+    return Report.model_validate_json(result.stdout)
+
+
+def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
+    result = advisor("advise", small_prime)
+    assert result.returncode == 0
+    assert result.stdout.startswith("sample, base core24\n")
+    assert "Packing with zstd (4 of 6)" in result.stderr
+    assert max(len(line) for line in result.stdout.splitlines()[2:]) <= 80
+
+
+def test_same_input_gives_the_same_answer(small_prime: Path) -> None:
+    first, second = (
+        advisor("advise", small_prime, "--format", "json").stdout for _ in range(2)
+    )
+    assert first == second
+
+
+def test_prime_is_found_here_and_measured(small_prime: Path) -> None:
+    found = report(cwd=small_prime.parent)
+    assert found.payload.kind == "prime"
+    assert found.payload.path.endswith("/prime")
+    assert found.payload.declared_compression is None
+    assert [launch.app for launch in found.launches] == ["sample"]
+    assert set(found.launches[0].devices) == {"nvme-laptop", "hdd-laptop"}
+    assert found.trial.mode == "exact"
+
+
+def test_the_one_snap_here_is_found(small_prime: Path, tmp_path: Path) -> None:
+    snap = snap_pack(small_prime, tmp_path / "packed", compression="lzo")
+    found = report(cwd=tmp_path / "packed")
+    assert found.payload.kind == "snap"
+    assert found.payload.declared_compression == "lzo"
+    size = found.trial.codecs["lzo"].image_bytes
+    assert size is not None
+    assert size.mid == snap.stat().st_size
+
+
+def test_several_snaps_here_are_a_usage_error(tmp_path: Path) -> None:
+    for name in ("a.snap", "b.snap"):
+        (tmp_path / name).touch()
+    result = advisor("advise", cwd=tmp_path)
+    assert result.returncode == 64
+    assert "a.snap, b.snap" in result.stderr
+
+
+def test_nothing_here_says_what_was_looked_for(tmp_path: Path) -> None:
+    result = advisor("advise", cwd=tmp_path)
+    assert result.returncode == 66
+    assert "neither 'prime' nor a .snap" in result.stderr
+
+
+def test_compression_of_the_project_beside_prime_is_known(small_prime: Path) -> None:
+    (small_prime.parent / "snapcraft.yaml").write_text("name: x\ncompression: lzo\n")
+    assert report(small_prime).payload.declared_compression == "lzo"
+
+
+def test_broken_snapcraft_yaml_beside_prime_is_a_warning(small_prime: Path) -> None:
+    (small_prime.parent / "snapcraft.yaml").write_text("name: [")
+    result = advisor("advise", small_prime)
+    assert result.returncode == 0
+    assert "Warning: " in result.stderr
+
+
+def test_apps_and_devices_can_be_named(small_prime: Path) -> None:
+    found = report(
+        small_prime, "--app", "other", "--app", "sample", "--device", "hdd-laptop"
+    )
+    assert [launch.app for launch in found.launches] == ["other", "sample"]
+    assert set(found.launches[0].devices) == {"hdd-laptop"}
+    assert found.launches[0].files == 2
+
+
+def test_output_file_is_written_whole_and_stdout_stays_empty(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "report.json"
+    target.write_text("old")
+    target.chmod(0o600)
+    result = advisor("advise", small_prime, "--format", "json", "-o", target)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert json.loads(target.read_text())["schema"] == 1
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["prime", "report.json"]
+
+
+def test_output_into_a_missing_directory_is_a_storage_error(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    result = advisor("advise", small_prime, "-o", tmp_path / "no/report.txt")
+    assert result.returncode == 74
+    assert "Cannot write" in result.stderr
+
+
+def test_closed_pipe_ends_quietly(small_prime: Path) -> None:
+    command = f"{sys.executable} -m snapcraft_compression_advisor advise {small_prime}"
+    result = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} | true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in result.stderr
+    assert "Exception ignored" not in result.stderr
+
+
+ALWAYS_CHANGE = ("--min-saving", "1e-9", "--max-launches", "1e9")
+
+
+def test_advice_is_set_where_the_verdict_is_change(small_prime: Path) -> None:
+    project_file = small_prime.parent / "snapcraft.yaml"
+    project_file.write_text("name: x # keep\ncompression: xz # why\nbase: core24\n")
+    result = advisor("advise", *ALWAYS_CHANGE, small_prime, "--set", small_prime.parent)
+    assert result.returncode == 0, result.stderr
+    assert project_file.read_text() == (
+        "name: x # keep\ncompression: lzo # why\nbase: core24\n"
+    )
+
+
+def test_nothing_is_set_where_there_is_no_benefit(small_prime: Path) -> None:
+    project_file = small_prime.parent / "snapcraft.yaml"
+    project_file.write_text("name: x\n")
+    result = advisor(
+        "advise", "prime", "--min-saving", "1e9", "--set", cwd=small_prime.parent
+    )
+    assert result.returncode == 0
+    assert project_file.read_text() == "name: x\n"
+    assert "Nothing to set" in result.stderr
+
+
+def test_set_without_a_project_fails_before_packing(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    result = advisor("advise", small_prime, "--set", tmp_path / "empty")
+    assert result.returncode == 66
+    assert "Packing" not in result.stderr
+
+
+def test_set_changes_one_line_and_dry_run_shows_it(tmp_path: Path) -> None:
+    project_file = tmp_path / "snap/snapcraft.yaml"
+    project_file.parent.mkdir()
+    project_file.write_bytes(b"name: x\r\ncompression: 'xz' # old\r\n")
+    shown = advisor("set", "--compression", "lzo", "--dry-run", cwd=tmp_path)
+    assert "-compression: 'xz' # old" in shown.stdout
+    assert "+compression: 'lzo' # old" in shown.stdout
+    assert b"xz" in project_file.read_bytes()
+    assert advisor("set", tmp_path, "--compression", "lzo").returncode == 0
+    assert project_file.read_bytes() == b"name: x\r\ncompression: 'lzo' # old\r\n"
+    again = advisor("set", tmp_path, "--compression", "lzo")
+    assert "already" in again.stderr
+
+
+def bad_inputs(directory: Path) -> dict[str, tuple[tuple[str | Path, ...], int]]:
+    prime = fill_prime(directory / "prime")
+    (directory / "no-yaml").mkdir()
+    fill_prime(directory / "bad-yaml", snap_yaml="name: [")
+    fill_prime(directory / "list-yaml", snap_yaml="- name")
+    snap = snap_pack(prime, directory / "packed", compression="xz").read_bytes()
+    (directory / "truncated.snap").write_bytes(snap[: len(snap) // 2])
+    (directory / "tiny.snap").write_bytes(snap[:50])
+    (directory / "foreign.snap").write_bytes(b"PK\x03\x04" + bytes(1000))
+    (directory / "empty.snap").touch()
+    os.mkfifo(directory / "fifo")
+    return {
+        "missing path": (("advise", directory / "nowhere"), 66),
+        "fifo": (("advise", directory / "fifo"), 65),
+        "device": (("advise", "/dev/null"), 65),
+        "no snap.yaml": (("advise", directory / "no-yaml"), 66),
+        "broken snap.yaml": (("advise", directory / "bad-yaml"), 65),
+        "snap.yaml is a list": (("advise", directory / "list-yaml"), 65),
+        "truncated image": (("advise", directory / "truncated.snap"), 65),
+        "fifty bytes": (("advise", directory / "tiny.snap"), 65),
+        "foreign image": (("advise", directory / "foreign.snap"), 65),
+        "empty file": (("advise", directory / "empty.snap"), 65),
+        "unknown app": (("advise", prime, "--app", "nobody"), 64),
+        "unknown device": (("advise", prime, "--device", "abacus"), 64),
+        "unknown option": (("advise", "--nonsense"), 64),
+        "unknown format": (("advise", prime, "--format", "pdf"), 64),
+        "negative policy": (("advise", prime, "--link", "-3"), 64),
+        "policy no number": (("advise", prime, "--min-saving", "nan"), 64),
+        "no command": ((), 64),
+        "unknown command": (("advize",), 64),
+        "codec not shippable": (("set", directory, "--compression", "zstd"), 64),
+        "no project": (("set", directory, "--compression", "xz"), 66),
+    }
+
+
+@pytest.fixture(scope="module")
+def bad_input(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, tuple[tuple[str | Path, ...], int]]:
+    return bad_inputs(tmp_path_factory.mktemp("bad"))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "missing path", "fifo", "device", "no snap.yaml", "broken snap.yaml",
+        "snap.yaml is a list", "truncated image", "fifty bytes", "foreign image",
+        "empty file", "unknown app", "unknown device", "unknown option",
+        "unknown format", "negative policy", "policy no number", "no command",
+        "unknown command", "codec not shippable", "no project",
+    ],
+)  # fmt: skip
+def test_bad_input_ends_in_one_clear_error(
+    bad_input: dict[str, tuple[tuple[str | Path, ...], int]], case: str
+) -> None:
+    arguments, status = bad_input[case]
+    result = advisor(*arguments)
+    assert result.returncode == status, result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert "Recommended resolution" in result.stderr or status == 64
+
+
+def test_missing_mksquashfs_is_named(small_prime: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = advisor("advise", small_prime, PATH=str(tmp_path / "empty"))
+    assert result.returncode == 69
+    assert "apt install" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_unreadable_file_is_named(small_prime: Path, tmp_path: Path) -> None:
+    (small_prime / "usr/share/data/text").chmod(0)
+    for directory in (tmp_path, *tmp_path.parents[:2]):
+        directory.chmod(0o755)
+    os.seteuid(65534)
+    try:
+        with pytest.raises(NoInputError, match="data/text") as caught:
+            scan_directory(small_prime)
+    finally:
+        os.seteuid(0)
+    assert caught.value.retcode == 66
+
+
+def test_interruption_leaves_nothing_behind(small_prime: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    for interruption, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        with subprocess.Popen(
+            [sys.executable, "-m", "snapcraft_compression_advisor", "advise",
+             str(small_prime)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": str(scratch)},
+        ) as process:  # fmt: skip
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "Packing with xz" in line:
+                    process.send_signal(interruption)
+                    break
+            rest = process.stderr.read()
+            assert process.wait() == status
+        assert "Traceback" not in rest
+        assert list(scratch.iterdir()) == []
+
+
+def test_log_directory_that_cannot_be_written_is_no_obstacle(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "state").touch()
+    result = advisor("advise", small_prime, XDG_STATE_HOME=str(tmp_path / "state/x"))
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,81 @@
+"""Real payloads and the real command line, for integration tests."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SNAP_YAML = """\
+name: sample
+version: '1.0'
+summary: A sample
+description: A sample
+base: core24
+confinement: strict
+grade: stable
+architectures: [amd64]
+environment:
+  LD_LIBRARY_PATH: $SNAP/usr/lib
+apps:
+  sample:
+    command: usr/bin/sample
+  other:
+    command: usr/bin/other
+"""
+
+
+def fill_prime(prime: Path, *, snap_yaml: str = SNAP_YAML) -> Path:
+    """Fill a directory with every kind of content that a snap ships."""
+    (prime / "meta").mkdir(parents=True)
+    (prime / "meta/snap.yaml").write_text(snap_yaml)
+    programs, data = prime / "usr/bin", prime / "usr/share/data"
+    programs.mkdir(parents=True)
+    data.mkdir(parents=True)
+    shutil.copy(sys.executable, programs / "sample")
+    (programs / "other").write_text("#!/bin/sh\nexec $SNAP/usr/bin/sample\n")
+    (programs / "other").chmod(0o755)
+    (programs / "alias").symlink_to("sample")
+    os.link(programs / "sample", programs / "hardlink")
+    (data / "noise").write_bytes(random.Random(1).randbytes(300_000))
+    (data / "noise-again").write_bytes(random.Random(1).randbytes(300_000))
+    (data / "text").write_text("".join(f"line {number}\n" for number in range(90_000)))
+    (data / "empty").touch()
+    with (data / "sparse").open("wb") as file:
+        file.truncate(1_000_000)
+        file.write(b"x")
+    (data / "kept.snap.txt").write_text("kept")
+    (data / "left-out.snap").write_text("left out")
+    (data / "left-out~").write_text("left out")
+    (prime / ".git").mkdir()
+    (prime / ".git/objects").write_bytes(random.Random(2).randbytes(200_000))
+    return prime
+
+
+def snap_pack(prime: Path, directory: Path, *, compression: str) -> Path:
+    """Pack with the real ``snap pack`` and return the snap."""
+    command = ["snap", "pack", f"--compression={compression}", str(prime)]
+    directory.mkdir(exist_ok=True)
+    subprocess.run([*command, str(directory)], check=True, capture_output=True)
+    (snap,) = directory.glob("*.snap")
+    return snap
+
+
+def advisor(
+    *arguments: str | Path, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "snapcraft_compression_advisor", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **environment},
+    )

@@ -1,0 +1,269 @@
+"""Every codec: what it makes of blocks, whole and broken."""
+
+from __future__ import annotations
+
+import lzma
+from ctypes import memset
+from hashlib import shake_128
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from snapcraft_compression_advisor.codecs import (
+    CODECS,
+    DATA_BLOCK_BYTES,
+    METADATA_BLOCK_BYTES,
+    SHIPPABLE,
+    decompressor,
+)
+from snapcraft_compression_advisor.codecs.bound import OUTPUT
+from snapcraft_compression_advisor.codecs.xz_stream import xz_stream
+from snapcraft_compression_advisor.errors import BadDataError
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.codecs import Codec
+
+MAX_BLOCK_BYTES = 1024 * 1024
+COMPRESSING = ("xz", "lzo", "gzip", "zstd", "lz4")
+
+NOISE = shake_128(b"noise").digest(MAX_BLOCK_BYTES)
+WORDS = [b"block ", b"inode ", b"tail ", b"\0\0\0\0", b"directory ", b"0x7f"]
+TEXT = b"".join(WORDS[byte % 6] for byte in NOISE)[:MAX_BLOCK_BYTES]
+
+raw_blocks = st.one_of(
+    st.binary(min_size=1, max_size=2000),
+    st.builds(
+        lambda chunk, times: chunk * times,
+        st.binary(min_size=1, max_size=300),
+        st.integers(1, 400),
+    ),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=3000).map(b"".join),
+)
+
+
+def present(name: str) -> Codec:
+    codec = CODECS[name]
+    if not codec.available:
+        pytest.skip(f"{codec.implementation}")
+    return codec
+
+
+def legacy_lzma(contents: bytes) -> bytes:
+    """Return an LZMA-alone block with its length in the header, as squashfs has it."""
+    stream = lzma.compress(contents, lzma.FORMAT_ALONE)
+    return stream[:5] + len(contents).to_bytes(8, "little") + stream[13:]
+
+
+def test_codecs_are_listed_with_the_shippable_ones_first() -> None:
+    assert list(CODECS) == ["xz", "lzo", "gzip", "zstd", "lz4", "none"]
+    assert tuple(name for name in CODECS if CODECS[name].shippable) == SHIPPABLE
+    assert all(name == codec.name for name, codec in CODECS.items())
+
+
+@pytest.mark.parametrize("name", CODECS)
+@given(block=raw_blocks)
+def test_a_block_comes_back_from_its_compressed_form(name: str, block: bytes) -> None:
+    codec = present(name)
+    written = codec.compress(block)
+    if len(written) == len(block):
+        assert written == block
+    else:
+        assert len(written) < len(block)
+        assert codec.decompress(written, max_bytes=len(block)) == block
+
+
+@pytest.mark.parametrize("name", COMPRESSING)
+@pytest.mark.parametrize(
+    "size", [4096, 5001, METADATA_BLOCK_BYTES, DATA_BLOCK_BYTES, MAX_BLOCK_BYTES]
+)
+def test_blocks_of_every_size_that_squashfs_has_shrink_and_come_back(
+    name: str, size: int
+) -> None:
+    codec = present(name)
+    written = codec.compress(TEXT[:size], block_bytes=max(size, 4096))
+    assert len(written) < size * 3 // 4
+    assert codec.decompress(written, max_bytes=MAX_BLOCK_BYTES) == TEXT[:size]
+
+
+@pytest.mark.parametrize("name", CODECS)
+@pytest.mark.parametrize("size", [0, 1, 2, 17, 4096, DATA_BLOCK_BYTES])
+def test_a_block_that_does_not_shrink_is_stored_as_it_is(name: str, size: int) -> None:
+    assert present(name).compress(NOISE[:size]) == NOISE[:size]
+
+
+@pytest.mark.parametrize("name", COMPRESSING)
+def test_a_block_of_zeros_nearly_vanishes(name: str) -> None:
+    codec = present(name)
+    written = codec.compress(bytes(DATA_BLOCK_BYTES))
+    assert len(written) < 1000
+    assert codec.decompress(written, max_bytes=DATA_BLOCK_BYTES) == bytes(
+        DATA_BLOCK_BYTES
+    )
+
+
+@pytest.mark.parametrize("name", CODECS)
+def test_compressing_again_in_the_same_thread_gives_the_same_bytes(name: str) -> None:
+    codec = present(name)
+    first = codec.compress(TEXT[:70_000])
+    codec.compress(NOISE[:DATA_BLOCK_BYTES])
+    codec.compress(TEXT[100:400])
+    assert codec.compress(TEXT[:70_000]) == first
+
+
+def dictionary_code(stream: bytes) -> int:
+    """Return the one property of the LZMA2 filter, from the block header."""
+    header = stream[12 : 12 + 4 * (stream[12] + 1)]
+    return header[header.index(b"\x21\x01") + 2]
+
+
+@pytest.mark.parametrize("block_bytes", [4096, 8192, DATA_BLOCK_BYTES])
+def test_the_dictionary_of_xz_is_a_full_block_also_for_a_tail(block_bytes: int) -> None:
+    written = present("xz").compress(TEXT[:3000], block_bytes=block_bytes)
+    assert 1 << dictionary_code(written) // 2 + 12 == block_bytes
+
+
+@pytest.mark.parametrize(
+    ("dictionary_bytes", "code"),
+    [(4096, 0), (4097, 1), (6144, 1), (8192, 2), (12288, 3), (131072, 10), (2**20, 16)],
+)
+def test_a_stream_names_the_smallest_dictionary_that_fits(
+    dictionary_bytes: int, code: int
+) -> None:
+    stream = xz_stream(TEXT[:3000], dictionary_bytes=dictionary_bytes)
+    assert dictionary_code(stream) == code
+
+
+@pytest.mark.parametrize("name", [*CODECS, "lzma"])
+def test_contents_longer_than_allowed_are_refused(name: str) -> None:
+    contents = bytes(50_000)
+    written = legacy_lzma(contents) if name == "lzma" else None
+    codec = CODECS["none"] if name == "none" else decompressor(name)
+    block = written or present(name).compress(contents)
+    assert codec.decompress(block, max_bytes=50_000) == contents
+    with pytest.raises(BadDataError, match=f"not valid {name} data"):
+        codec.decompress(block, max_bytes=49_999)
+
+
+@pytest.mark.parametrize("name", ["lzo", "zstd", "lz4"])
+def test_nothing_is_written_past_the_allowed_length(name: str) -> None:
+    codec = present(name)
+    block = codec.compress(TEXT[:100_000])
+    buffer = OUTPUT.at_least(100_000)
+    memset(buffer, 0xA5, 100_000)
+    with pytest.raises(BadDataError):
+        codec.decompress(block, max_bytes=1000)
+    assert buffer.raw[1000:100_000] == b"\xa5" * 99_000
+
+
+@pytest.mark.parametrize("name", [*COMPRESSING, "lzma"])
+@settings(max_examples=300)
+@given(junk=st.binary(max_size=300), max_bytes=st.integers(0, 9000))
+def test_junk_is_refused_or_stays_within_the_allowed_length(
+    name: str, junk: bytes, max_bytes: int
+) -> None:
+    reader = decompressor(name)
+    try:
+        contents = reader.decompress(junk, max_bytes=max_bytes)
+    except BadDataError:
+        return
+    assert len(contents) <= max_bytes
+
+
+@pytest.mark.parametrize("name", COMPRESSING)
+@given(data=st.data())
+def test_a_flipped_bit_is_refused_or_stays_within_the_allowed_length(
+    name: str, data: st.DataObject
+) -> None:
+    codec = present(name)
+    block = bytearray(codec.compress(TEXT[:6000]))
+    position = data.draw(st.integers(0, len(block) - 1))
+    block[position] ^= 1 << data.draw(st.integers(0, 7))
+    try:
+        contents = codec.decompress(bytes(block), max_bytes=6000)
+    except BadDataError:
+        return
+    assert len(contents) <= 6000
+
+
+@pytest.mark.parametrize("name", ["xz", "lzo", "gzip", "zstd"])
+def test_a_block_cut_short_anywhere_is_refused(name: str) -> None:
+    codec = present(name)
+    block = codec.compress(TEXT[:4000])
+    for length in range(len(block)):
+        with pytest.raises(BadDataError):
+            codec.decompress(block[:length], max_bytes=4000)
+
+
+def test_an_lz4_block_cut_short_is_refused_or_gives_less() -> None:
+    # The format has no end marker: a cut behind literals can't be told from an end.
+    codec = present("lz4")
+    block = codec.compress(TEXT[:4000])
+    for length in range(len(block)):
+        try:
+            contents = codec.decompress(block[:length], max_bytes=4000)
+        except BadDataError:
+            continue
+        assert len(contents) < 4000
+
+
+def test_an_xz_block_with_bytes_behind_the_stream_is_refused() -> None:
+    block = present("xz").compress(TEXT[:4000])
+    with pytest.raises(BadDataError, match="xz") as caught:
+        CODECS["xz"].decompress(block + b"\0", max_bytes=4000)
+    assert caught.value.details == "bytes follow the stream"
+
+
+def test_an_xz_dictionary_of_a_gigabyte_is_refused() -> None:
+    options = {"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}
+    block = bytearray(lzma.compress(b"x", check=lzma.CHECK_CRC32, filters=[options]))
+    block[12 + 4] = 36  # 2**30
+    block[12 + 8 : 12 + 12] = crc32(block[12 : 12 + 8]).to_bytes(4, "little")
+    with pytest.raises(BadDataError) as caught:
+        CODECS["xz"].decompress(bytes(block), max_bytes=4000)
+    assert "emory" in str(caught.value.details)
+
+
+@given(contents=raw_blocks)
+def test_a_legacy_lzma_block_is_read(contents: bytes) -> None:
+    reader = decompressor("lzma")
+    block = legacy_lzma(contents)
+    assert reader.decompress(block, max_bytes=len(contents)) == contents
+    assert reader.decompress(block, max_bytes=MAX_BLOCK_BYTES) == contents
+
+
+def test_a_legacy_lzma_block_cut_short_is_refused() -> None:
+    block = legacy_lzma(TEXT[:4000])
+    for length in range(len(block) - 20):
+        with pytest.raises(BadDataError):
+            decompressor("lzma").decompress(block[:length], max_bytes=4000)
+
+
+def test_an_unknown_compressor_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(BadDataError, match="'bzip2'") as caught:
+        decompressor("bzip2")
+    assert "gzip, lz4, lzma, lzo, xz, zstd" in str(caught.value.resolution)
+
+
+@given(block=raw_blocks, block_bytes=st.sampled_from([4096, 8192, 12288, 1 << 20]))
+def test_python_s_lzma_can_be_laid_out_as_a_readable_stream(
+    block: bytes, block_bytes: int
+) -> None:
+    stream = xz_stream(block, dictionary_bytes=block_bytes)
+    assert lzma.decompress(stream) == block
+    assert CODECS["xz"].decompress(stream, max_bytes=len(block)) == block
+
+
+@given(block=raw_blocks, block_bytes=st.sampled_from([4096, 8192, 12288, 1 << 20]))
+def test_python_s_lzma_laid_out_is_as_long_as_liblzma_s_stream(
+    block: bytes, block_bytes: int
+) -> None:
+    codec = present("xz")
+    if not codec.exact:
+        pytest.skip("liblzma is missing, there is nothing to compare with")
+    dictionary_bytes = max(block_bytes, len(block))
+    stream = xz_stream(block, dictionary_bytes=dictionary_bytes)
+    written = codec.compress(block, block_bytes=block_bytes)
+    assert len(written) == min(len(stream), len(block))

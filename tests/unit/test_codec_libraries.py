@@ -1,0 +1,179 @@
+"""Codecs where libraries are missing, old, or of another version."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from ctypes import c_char_p, c_int
+from typing import TYPE_CHECKING
+
+import pytest
+
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs.deflate import Gzip
+from snapcraft_compression_advisor.codecs.library import Library, ThreadBuffer
+from snapcraft_compression_advisor.codecs.lz4 import Lz4
+from snapcraft_compression_advisor.codecs.lzo import Lzo
+from snapcraft_compression_advisor.codecs.xz import Xz
+from snapcraft_compression_advisor.codecs.zstandard import Zstd
+from snapcraft_compression_advisor.errors import ToolError
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
+
+LIBRARIES = (Xz.library, Lzo.library, Gzip.library, Zstd.library, Lz4.library)
+TEXT = b"a block of words, and words again, " * 300
+
+
+def fresh(mocker: MockerFixture, cdll: object) -> None:
+    """Make every library load again, through something else than the loader."""
+    mocker.patch("ctypes.CDLL", cdll)
+    for library in LIBRARIES:
+        mocker.patch.object(library, "_loaded", None)
+        mocker.patch.object(library, "_failure", None)
+
+
+@pytest.fixture
+def no_libraries(mocker: MockerFixture) -> None:
+    missing = OSError("liblost.so.1: cannot open shared object file")
+    fresh(mocker, mocker.Mock(side_effect=missing))
+
+
+@pytest.mark.usefixtures("no_libraries")
+@pytest.mark.parametrize("name", ["lzo", "zstd", "lz4"])
+def test_a_codec_without_its_library_is_unavailable_and_says_so(name: str) -> None:
+    codec = CODECS[name]
+    assert not codec.available
+    assert not codec.exact
+    assert codec.implementation.endswith(", missing")
+
+
+@pytest.mark.usefixtures("no_libraries")
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("lzo", "liblzo2-2"), ("zstd", "libzstd1"), ("lz4", "liblz4-1")],
+)
+def test_using_a_missing_library_names_it_and_its_package(
+    name: str, package: str
+) -> None:
+    codec = CODECS[name]
+    with pytest.raises(ToolError, match=r"lib\w+\.so\.\d can't be used") as caught:
+        codec.compress(TEXT)
+    assert "cannot open shared object" in str(caught.value.details)
+    assert package in str(caught.value.resolution)
+    with pytest.raises(ToolError, match="can't be used"):
+        codec.decompress(TEXT, max_bytes=8192)
+
+
+@pytest.mark.usefixtures("no_libraries")
+def test_without_liblzma_python_s_own_lzma_serves_and_says_so() -> None:
+    codec = CODECS["xz"]
+    assert codec.available
+    assert not codec.exact
+    assert "Python" in codec.implementation
+    assert codec.compress(b"") == b""
+    assert codec.compress(b"short") == b"short"
+    written = codec.compress(TEXT)
+    assert len(written) < 200
+    assert codec.decompress(written, max_bytes=len(TEXT)) == TEXT
+
+
+@pytest.mark.usefixtures("no_libraries")
+def test_without_libz_gzip_works_but_does_not_claim_to_be_exact() -> None:
+    codec = CODECS["gzip"]
+    assert codec.available
+    assert not codec.exact
+    assert codec.implementation.endswith("Python's own")
+    assert codec.compress(TEXT) == zlib.compress(TEXT, 9)
+
+
+def test_gzip_is_not_exact_where_python_s_zlib_is_another_version(
+    mocker: MockerFixture,
+) -> None:
+    mocker.patch.object(zlib, "ZLIB_RUNTIME_VERSION", "1.3.1.zlib-ng")
+    assert not CODECS["gzip"].exact
+    assert CODECS["gzip"].implementation == "zlib 1.3.1.zlib-ng, Python's own"
+
+
+@pytest.mark.parametrize("name", ["lzo", "zstd", "lz4", "xz"])
+def test_a_library_is_named_with_its_version(name: str) -> None:
+    codec = CODECS[name]
+    if not codec.exact:
+        pytest.skip(codec.implementation)
+    title, version = codec.implementation.split()
+    assert title.startswith("lib")
+    assert [part.isdigit() for part in version.split(".")][:2] == [True, True]
+
+
+def test_a_library_too_old_for_a_function_counts_as_missing() -> None:
+    library = Library(
+        "libc.so.6",
+        package="libc6",
+        version="gnu_get_libc_version",
+        functions={"no_such_function": (c_int, (c_char_p,))},
+    )
+    assert not library.available
+    with pytest.raises(ToolError) as caught:
+        library.functions()
+    assert "no_such_function" in str(caught.value.details)
+
+
+def test_a_library_is_loaded_once_for_all_threads(mocker: MockerFixture) -> None:
+    cdll = mocker.Mock()
+    fresh(mocker, cdll)
+    with ThreadPoolExecutor(4) as pool:
+        loaded = set(pool.map(lambda _: Lz4.library.functions(), range(50)))
+    cdll.assert_called_once_with("liblz4.so.1")
+    assert len(loaded) == 1
+
+
+def test_nothing_is_loaded_before_the_first_use(mocker: MockerFixture) -> None:
+    cdll = mocker.patch("ctypes.CDLL")
+    Library("liblost.so.1", package="lost", version="version", functions={})
+    cdll.assert_not_called()
+
+
+def test_a_missing_library_is_looked_for_once(mocker: MockerFixture) -> None:
+    cdll = mocker.Mock(side_effect=OSError("missing"))
+    fresh(mocker, cdll)
+    assert not Lzo.library.available
+    assert not Lzo.library.available
+    cdll.assert_called_once_with("liblzo2.so.2")
+
+
+@pytest.mark.parametrize("name", ["xz", "lzo", "zstd"])
+def test_a_failure_inside_a_library_is_a_tool_error(
+    name: str, mocker: MockerFixture
+) -> None:
+    library = mocker.MagicMock()
+    library.lzma_stream_buffer_encode.return_value = 5  # LZMA_MEM_ERROR
+    library.lzo1x_999_compress_level.return_value = -2  # LZO_E_OUT_OF_MEMORY
+    library.ZSTD_getErrorCode.return_value = 64  # ZSTD_error_memory_allocation
+    library.ZSTD_getErrorName.return_value = b"Allocation error"
+    fresh(mocker, mocker.Mock(return_value=library))
+    with pytest.raises(ToolError, match="failed to compress"):
+        CODECS[name].compress(TEXT, block_bytes=65536)
+
+
+def test_an_error_while_optimizing_lzo_is_a_tool_error(mocker: MockerFixture) -> None:
+    library = mocker.MagicMock()
+    library.lzo1x_999_compress_level.return_value = 0
+    library.lzo1x_optimize.return_value = -5
+    fresh(mocker, mocker.Mock(return_value=library))
+    with pytest.raises(ToolError) as caught:
+        CODECS["lzo"].compress(TEXT)
+    assert caught.value.details == "lzo1x_optimize: -5"
+
+
+def test_a_thread_keeps_its_buffer_and_no_other_thread_sees_it() -> None:
+    buffers = ThreadBuffer()
+    mine = buffers.at_least(100)
+    assert buffers.at_least(50) is mine
+    theirs = []
+    thread = threading.Thread(target=lambda: theirs.append(buffers.at_least(100)))
+    thread.start()
+    thread.join()
+    assert theirs[0] is not mine
+    assert buffers.at_least(100) is mine
+    assert len(buffers.at_least(200)) == 200

@@ -1,0 +1,57 @@
+"""The JSON report and its schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from analyses import make_analysis
+from snapcraft_compression_advisor.output.json_report import (
+    Report,
+    render_json,
+    schema_text,
+)
+
+DOCS = Path(__file__).parents[2] / "docs"
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_report_is_the_golden_one() -> None:
+    assert render_json(make_analysis()) == (GOLDEN / "report.json").read_text()
+
+
+def test_report_fits_the_schema_and_reads_back() -> None:
+    text = render_json(make_analysis(apps=2))
+    jsonschema.validate(json.loads(text), json.loads(schema_text()))
+    assert Report.model_validate_json(text).schema_version == 1
+
+
+def test_schema_refuses_other_keys() -> None:
+    report = json.loads(render_json(make_analysis()))
+    report["trial"]["surprise"] = 1
+    with pytest.raises(jsonschema.ValidationError, match="surprise"):
+        jsonschema.validate(report, json.loads(schema_text()))
+
+
+def test_schema_file_is_the_one_of_the_model() -> None:
+    kept = (DOCS / "report.schema.json").read_text()
+    assert kept == schema_text(), "run docs/generate.py"
+
+
+def test_codec_that_is_not_available_is_said_to_be() -> None:
+    codecs = json.loads(render_json(make_analysis()))["trial"]["codecs"]
+    assert codecs["lz4"] == {
+        "image_bytes": None,
+        "available": False,
+        "shippable": False,
+    }
+
+
+def test_cold_total_is_never_invented() -> None:
+    launch = json.loads(render_json(make_analysis()))["launches"][0]
+    cost = launch["devices"]["nvme-laptop"]["xz"]
+    assert (cost["warm_s"], cost["cold_s"]) == (None, None)
+    assert cost["added_s"]["mid"] == pytest.approx(cost["io_s"] + cost["decompress_s"])

@@ -1,0 +1,208 @@
+"""The closure that a dynamic loader brings in."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elf_files import EM_AARCH64, make_elf
+from payloads import MemoryPayload, make_payload
+from snapcraft_compression_advisor.payload.elf import BrokenElfError, read_linkage
+from snapcraft_compression_advisor.payload.linkage import (
+    Closure,
+    LibraryFinder,
+    library_path,
+)
+from snapcraft_compression_advisor.payload.paths import PathResolver
+
+
+def closure_of(
+    payload: MemoryPayload, program: str, *, search: tuple[str, ...] = ()
+) -> Closure:
+    resolver = PathResolver(payload.inventory, snap_name="hello")
+    finder = LibraryFinder(payload, resolver, search=search, elsewhere="base")
+    return finder.closure(payload.inventory.entries[program])
+
+
+def paths(closure: Closure) -> list[str]:
+    return [entry.path for entry in closure.files]
+
+
+def missing(closure: Closure) -> dict[str, str]:
+    return {item.name: item.supplier for item in closure.unresolved}
+
+
+def test_headers_of_the_loader_are_read() -> None:
+    content = make_elf(
+        needed=["liba.so.1", "libb.so"],
+        interpreter="/lib64/ld-linux-x86-64.so.2",
+        rpath="$ORIGIN/../lib:/opt",
+        runpath="/run",
+    )
+    linkage = read_linkage(
+        lambda offset, length: content[offset : offset + length],
+        size_bytes=len(content),
+    )
+    assert linkage is not None
+    assert linkage.machine == (64, "EM_X86_64")
+    assert linkage.interpreter == "/lib64/ld-linux-x86-64.so.2"
+    assert linkage.needed == ("liba.so.1", "libb.so")
+    assert linkage.rpath == ("$ORIGIN/../lib", "/opt")
+    assert linkage.runpath == ("/run",)
+
+
+def test_libraries_are_found_on_the_paths_of_a_snap_through_links() -> None:
+    payload = make_payload(
+        {
+            "bin/x": make_elf(needed=["liba.so.1"]),
+            "usr/lib/x86_64-linux-gnu/liba.so.1.0": make_elf(needed=["libb.so.2"]),
+            "lib/libb.so.2": make_elf(),
+        },
+        links={"usr/lib/x86_64-linux-gnu/liba.so.1": "liba.so.1.0"},
+    )
+    assert paths(closure_of(payload, "bin/x")) == [
+        "bin/x",
+        "usr/lib/x86_64-linux-gnu/liba.so.1.0",
+        "lib/libb.so.2",
+    ]
+
+
+def test_library_path_goes_before_runpath_and_after_rpath() -> None:
+    libraries = {f"{d}/liba.so": make_elf() for d in ("rpath", "env", "runpath")}
+    search = ("$SNAP/env",)
+    by_rpath = make_payload(
+        {**libraries, "x": make_elf(needed=["liba.so"], rpath="$ORIGIN/rpath")}
+    )
+    by_runpath = make_payload(
+        {**libraries, "x": make_elf(needed=["liba.so"], runpath="$ORIGIN/runpath")}
+    )
+    assert paths(closure_of(by_rpath, "x", search=search)) == ["x", "rpath/liba.so"]
+    assert paths(closure_of(by_runpath, "x", search=search)) == ["x", "env/liba.so"]
+    assert paths(closure_of(by_runpath, "x")) == ["x", "runpath/liba.so"]
+
+
+def test_rpath_is_inherited_and_runpath_is_not() -> None:
+    files = {"d/liba.so": make_elf(needed=["libb.so"]), "d/libb.so": make_elf()}
+    rpath = make_payload(
+        {**files, "x": make_elf(needed=["liba.so"], rpath="$ORIGIN/d")}
+    )
+    runpath = make_payload(
+        {**files, "x": make_elf(needed=["liba.so"], runpath="${ORIGIN}/d")}
+    )
+    assert paths(closure_of(rpath, "x")) == ["x", "d/liba.so", "d/libb.so"]
+    assert missing(closure_of(runpath, "x")) == {"libb.so": "base"}
+
+
+def test_rpath_of_the_mounted_snap_lies_inside() -> None:
+    payload = make_payload(
+        {
+            "x": make_elf(needed=["liba.so"], rpath="/snap/hello/current/opt"),
+            "opt/liba.so": make_elf(),
+        }
+    )
+    assert paths(closure_of(payload, "x")) == ["x", "opt/liba.so"]
+
+
+def test_libraries_of_another_machine_are_passed_over() -> None:
+    payload = make_payload(
+        {
+            "x": make_elf(needed=["liba.so"]),
+            "lib/liba.so": make_elf(machine=EM_AARCH64),
+            "usr/lib/liba.so": make_elf(),
+        }
+    )
+    assert paths(closure_of(payload, "x")) == ["x", "usr/lib/liba.so"]
+
+
+def test_what_the_base_supplies_is_listed_as_such() -> None:
+    payload = make_payload(
+        {
+            "x": make_elf(
+                needed=["libc.so.6", "libssl.so.3"],
+                interpreter="/lib64/ld-linux-x86-64.so.2",
+            )
+        }
+    )
+    finder = LibraryFinder(
+        payload,
+        PathResolver(payload.inventory, snap_name="hello"),
+        search=(),
+        elsewhere="base or content snap",
+    )
+    assert missing(finder.closure(payload.inventory.entries["x"])) == {
+        "/lib64/ld-linux-x86-64.so.2": "base",
+        "libc.so.6": "base",
+        "libssl.so.3": "base or content snap",
+    }
+
+
+def test_libraries_that_need_each_other_end() -> None:
+    payload = make_payload(
+        {
+            "lib/liba.so": make_elf(needed=["libb.so"]),
+            "lib/libb.so": make_elf(needed=["liba.so"]),
+        }
+    )
+    assert paths(closure_of(payload, "lib/liba.so")) == ["lib/liba.so", "lib/libb.so"]
+
+
+def test_file_that_is_no_elf_is_its_own_closure() -> None:
+    payload = make_payload({"x": b"#!/bin/sh\n"})
+    assert closure_of(payload, "x") == Closure(
+        files=(payload.inventory.entries["x"],), unresolved=()
+    )
+
+
+def test_broken_elf_is_listed_as_unreadable() -> None:
+    payload = make_payload(
+        {
+            "x": make_elf(needed=["liba.so"]),
+            "lib/liba.so": b"\x7fELF\x02\x01\x01 and no more",
+            "broken": b"\x7fELF",
+        }
+    )
+    assert missing(closure_of(payload, "x")) == {"liba.so": "unreadable"}
+    assert missing(closure_of(payload, "broken")) == {"broken": "unreadable"}
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(min_value=0, max_value=400), st.integers(0, 255)),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(min_value=4, max_value=500),
+)
+def test_damaged_elf_is_read_or_broken(
+    damage: list[tuple[int, int]], length: int
+) -> None:
+    content = bytearray(make_elf(needed=["liba.so"], interpreter="/ld.so", rpath="/x"))
+    for offset, value in damage:
+        content[4 + offset % (len(content) - 4)] = value
+    cut = bytes(content[:length])
+    try:
+        linkage = read_linkage(
+            lambda offset, count: cut[offset : offset + count], size_bytes=len(cut)
+        )
+    except BrokenElfError:
+        return
+    assert linkage is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "directories"),
+    [
+        ("", ()),
+        ("$SNAP/lib:${SNAP}/usr/lib", ("$SNAP/lib", "${SNAP}/usr/lib")),
+        (
+            "${SNAP_LIBRARY_PATH}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:$SNAP/lib",
+            ("$SNAP/lib",),
+        ),
+        ("$LD_LIBRARY_PATH:/opt/lib:relative", ("/opt/lib",)),
+    ],
+)
+def test_library_path_keeps_what_can_be_located(
+    value: str, directories: tuple[str, ...]
+) -> None:
+    assert library_path(value) == directories

@@ -1,0 +1,124 @@
+"""What a cold launch costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.launch.device import (
+    DEVICES,
+    DeviceProfile,
+    find_devices,
+)
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.launch.model import (
+    LaunchEstimate,
+    estimate_launch,
+    seconds_saved,
+)
+from snapcraft_compression_advisor.trial.result import CodecTrial, StoredBlock
+from snapcraft_compression_advisor.units import Interval
+
+DEVICE = DeviceProfile(
+    name="test",
+    description="",
+    seek_s=Interval(low=1, mid=2, high=3),
+    read_s_per_byte=Interval.exactly(0.01),
+    decompress_s_per_byte={"xz": Interval(low=0.1, mid=0.2, high=0.4)},
+    sources=(),
+)
+
+
+def block(raw: int, stored: int) -> StoredBlock:
+    return StoredBlock(raw_bytes=raw, stored_bytes=stored, compressed=0 < stored < raw)
+
+
+def trial(**blocks: tuple[StoredBlock, ...]) -> CodecTrial:
+    return CodecTrial(
+        codec="xz", shippable=True, image_bytes=Interval.exactly(1), blocks=blocks
+    )
+
+
+def launch_set(**ranges: tuple[tuple[int, int], ...]) -> LaunchSet:
+    return LaunchSet(
+        app="hello",
+        source="static",
+        files=tuple(
+            LaunchFile(path=path, size_bytes=1, blocks=blocks)
+            for path, blocks in ranges.items()
+        ),
+        read_share=Interval.exactly(1),
+    )
+
+
+def test_each_run_of_blocks_costs_a_seek_and_its_stored_bytes() -> None:
+    blocks = (block(10, 5), block(10, 5), block(10, 5), block(10, 5))
+    estimate = estimate_launch(launch_set(a=((0, 1), (3, 3))), trial(a=blocks), DEVICE)
+    assert estimate.io.mid == pytest.approx(2 * 2 + 15 * 0.01)
+
+
+def test_compressed_blocks_cost_by_their_raw_bytes_and_stored_ones_nothing() -> None:
+    estimate = estimate_launch(
+        launch_set(a=((0, 1),)), trial(a=(block(10, 5), block(8, 8))), DEVICE
+    )
+    assert estimate.decompress == Interval(low=1.0, mid=2.0, high=4.0)
+
+
+def test_blocks_of_zeros_cost_nothing() -> None:
+    estimate = estimate_launch(
+        launch_set(a=((0, 0),)), trial(a=(block(10, 0),)), DEVICE
+    )
+    assert estimate.added_s == Interval.exactly(0)
+
+
+def test_added_seconds_grow_with_what_is_really_read() -> None:
+    estimate = LaunchEstimate(
+        io=Interval(low=1, mid=2, high=3),
+        decompress=Interval(low=1, mid=1, high=1),
+        read_share=Interval(low=0.5, mid=1, high=3),
+    )
+    assert estimate.added_s == Interval(low=1, mid=3, high=12)
+
+
+def test_saving_combines_the_parts_in_the_worst_and_the_best_way() -> None:
+    share = Interval.exactly(1)
+    xz = LaunchEstimate(
+        io=Interval(low=1, mid=2, high=3),
+        decompress=Interval(low=10, mid=20, high=30),
+        read_share=share,
+    )
+    lzo = LaunchEstimate(
+        io=Interval(low=2, mid=4, high=6),
+        decompress=Interval(low=1, mid=2, high=3),
+        read_share=share,
+    )
+    assert seconds_saved(xz, lzo) == Interval(low=9 - 3, mid=18 - 2, high=27 - 1)
+
+
+def test_loss_grows_with_what_is_really_read() -> None:
+    share = Interval(low=0.5, mid=1, high=2)
+    zero = Interval.exactly(0)
+    nothing = LaunchEstimate(io=zero, decompress=zero, read_share=share)
+    cost = LaunchEstimate(io=Interval.exactly(1), decompress=zero, read_share=share)
+    assert seconds_saved(nothing, cost) == Interval(low=-2, mid=-1, high=-0.5)
+
+
+def test_all_devices_know_every_codec_and_their_sources() -> None:
+    for device in DEVICES:
+        assert set(device.decompress_s_per_byte) == {
+            "xz", "lzo", "gzip", "zstd", "lz4", "none"
+        }  # fmt: skip
+        assert len(device.sources) >= 2
+
+
+def test_devices_are_found_by_name_all_by_default() -> None:
+    assert find_devices([]) == DEVICES
+    assert [d.name for d in find_devices(["hdd-laptop", "hdd-laptop"])] == [
+        "hdd-laptop"
+    ]
+
+
+def test_unknown_device_is_a_usage_error_with_a_suggestion() -> None:
+    with pytest.raises(UsageError, match="nvme-lap") as caught:
+        find_devices(["nvme-lap"])
+    assert "Did you mean 'nvme-laptop'?" in str(caught.value.resolution)

@@ -1,0 +1,215 @@
+"""From figures to a recommendation."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
+from snapcraft_compression_advisor.units import Interval
+
+MB = 1_000_000
+
+
+def interval(low: float, mid: float, high: float) -> Interval:
+    return Interval(low=low, mid=mid, high=high)
+
+
+def advise(
+    *seconds: Interval,
+    declared: str | None = None,
+    added_mb: float = 10,
+    policy: Policy | None = None,
+) -> Recommendation:
+    """Judge an xz image of 100 MB by the savings of one app on several devices."""
+    savings = [
+        Saving(app="app", device=f"device{number}", seconds=each)
+        for number, each in enumerate(seconds)
+    ]
+    evidence = Evidence(
+        declared=declared,
+        xz_bytes=Interval.exactly(100 * MB),
+        lzo_bytes=Interval.exactly((100 + added_mb) * MB),
+        savings=savings,
+    )
+    return recommend(evidence, policy or Policy())
+
+
+SURE = Interval.exactly(2.0)
+NOTHING = Interval.exactly(0.1)
+
+
+@pytest.mark.parametrize(
+    ("declared", "verdict"),
+    [(None, "change"), ("xz", "change"), ("gzip", "change"), ("lzo", "keep")],
+)
+def test_lzo_is_recommended_where_it_saves_and_pays(
+    declared: str | None, verdict: str
+) -> None:
+    advice = advise(SURE, declared=declared)
+    assert (advice.compression, advice.verdict) == ("lzo", verdict)
+
+
+@pytest.mark.parametrize(
+    ("declared", "compression", "verdict"),
+    [
+        (None, "xz", "no-benefit"),
+        ("xz", "xz", "no-benefit"),
+        ("lzo", "xz", "change"),
+        ("zstd", "xz", "change"),
+    ],
+)
+def test_xz_is_recommended_where_lzo_saves_little(
+    declared: str | None, compression: str, verdict: str
+) -> None:
+    advice = advise(NOTHING, declared=declared)
+    assert (advice.compression, advice.verdict) == (compression, verdict)
+
+
+def test_lzo_that_costs_no_size_stays() -> None:
+    advice = advise(NOTHING, declared="lzo", added_mb=0.5)
+    assert (advice.compression, advice.verdict) == ("lzo", "no-benefit")
+
+
+@pytest.mark.parametrize(
+    ("declared", "verdict"), [("xz", "keep"), (None, "keep"), ("lzo", "change")]
+)
+def test_download_that_never_pays_speaks_for_xz(
+    declared: str | None, verdict: str
+) -> None:
+    # 300 MB take 48 s at 50 Mbit/s: 24 launches that save 2 s each.
+    advice = advise(SURE, declared=declared, added_mb=300)
+    assert (advice.compression, advice.verdict) == ("xz", verdict)
+    assert "20 cold launches" in advice.reasons[0]
+
+
+@pytest.mark.parametrize("declared", [None, "xz", "lzo"])
+def test_interval_across_the_line_leaves_it_undecided(declared: str | None) -> None:
+    advice = advise(interval(0.1, 0.5, 2.0), declared=declared)
+    assert advice.verdict == "undecided"
+    assert advice.compression == (declared or "xz")
+    assert "gains 0.25 s" in advice.reasons[0]
+
+
+def test_doubtful_payment_leaves_it_undecided() -> None:
+    advice = advise(interval(1.0, 2.0, 4.0), added_mb=200)
+    assert advice.verdict == "undecided"
+    assert "pays for itself" in advice.reasons[0]
+
+
+def test_a_sure_no_outweighs_a_doubt() -> None:
+    assert advise(interval(1.0, 2.0, 2.1), added_mb=1000).verdict == "keep"
+    assert advise(interval(-1, 0.1, 0.2), added_mb=10).verdict == "no-benefit"
+
+
+def test_lzo_has_to_gain_on_every_device() -> None:
+    assert advise(SURE, NOTHING).verdict == "no-benefit"
+    assert advise(SURE, interval(0.1, 1, 2)).verdict == "undecided"
+    assert advise(SURE, SURE).verdict == "change"
+
+
+def test_least_saving_of_the_devices_is_reported() -> None:
+    advice = advise(Interval.exactly(3), Interval.exactly(2), Interval.exactly(4))
+    assert advice.decisive is not None
+    assert advice.decisive.device == "device1"
+
+
+def test_break_even_is_download_time_over_saving() -> None:
+    # 10 MB at 50 Mbit/s take 1.6 s.
+    assert advise(SURE, added_mb=10).break_even_launches == pytest.approx(0.8)
+    assert advise(Interval.exactly(-1)).break_even_launches is None
+
+
+def test_policy_sets_the_lines() -> None:
+    assert advise(SURE, policy=Policy(min_saving_s=3)).verdict == "no-benefit"
+    assert (
+        advise(SURE, added_mb=300, policy=Policy(max_launches=30)).verdict == "change"
+    )
+    assert (
+        advise(SURE, added_mb=300, policy=Policy(link_mbit_per_s=100)).verdict
+        == "change"
+    )
+
+
+def two_apps(first: Interval, second: Interval, policy: Policy) -> str:
+    evidence = Evidence(
+        declared=None,
+        xz_bytes=Interval.exactly(100 * MB),
+        lzo_bytes=Interval.exactly(110 * MB),
+        savings=[
+            Saving(app="first", device="d", seconds=first),
+            Saving(app="second", device="d", seconds=second),
+        ],
+    )
+    return recommend(evidence, policy).verdict
+
+
+def test_first_app_decides_unless_every_one_has_to_gain() -> None:
+    every = Policy(deciding_apps="every")
+    assert two_apps(SURE, NOTHING, Policy()) == "change"
+    assert two_apps(NOTHING, SURE, Policy()) == "no-benefit"
+    assert two_apps(SURE, NOTHING, every) == "no-benefit"
+    assert two_apps(SURE, SURE, every) == "change"
+
+
+def test_snap_without_apps_is_undecided() -> None:
+    advice = advise(declared="lzo")
+    assert (advice.compression, advice.verdict) == ("lzo", "undecided")
+    assert "no app" in advice.reasons[0]
+
+
+def test_launch_of_which_nothing_is_known_is_undecided() -> None:
+    evidence = Evidence(
+        declared=None,
+        xz_bytes=Interval.exactly(1),
+        lzo_bytes=Interval.exactly(1),
+        savings=[Saving(app="app", device="d", seconds=Interval.exactly(0))],
+        nothing_found=["app"],
+    )
+    advice = recommend(evidence, Policy())
+    assert advice.verdict == "undecided"
+    assert "launch of app" in advice.reasons[0]
+
+
+def test_missing_codec_is_named() -> None:
+    evidence = Evidence(declared=None, xz_bytes=Interval.exactly(1), lzo_bytes=None)
+    advice = recommend(evidence, Policy())
+    assert (advice.verdict, advice.bytes_added) == ("undecided", None)
+    assert advice.reasons == ("This mksquashfs cannot pack with lzo.",)
+
+
+def test_reasons_name_seconds_bytes_and_launches() -> None:
+    reasons = " ".join(advise(interval(1.5, 2.0, 3.0), added_mb=50).reasons)
+    assert "2.00 s per cold launch of app on device0" in reasons
+    assert "between 1.50 s and 3.00 s" in reasons
+    assert "adds 50.0 MB (50%) to the image" in reasons
+    assert "At 50 Mbit/s, 4 cold launches" in reasons
+
+
+def test_smaller_lzo_image_is_said_to_be_smaller() -> None:
+    reasons = " ".join(advise(SURE, added_mb=-10).reasons)
+    assert "takes 10.0 MB (10%) off the image" in reasons
+    assert "Mbit/s" not in reasons
+
+
+seconds = st.floats(min_value=-10, max_value=10)
+
+
+@given(
+    st.lists(st.tuples(seconds, seconds, seconds), max_size=3),
+    st.sampled_from([None, "xz", "lzo", "gzip"]),
+    st.floats(min_value=-50, max_value=500),
+)
+def test_verdict_fits_the_choice(
+    ends: list[tuple[float, float, float]], declared: str | None, added_mb: float
+) -> None:
+    advice = advise(
+        *(Interval.around(*each) for each in ends), declared=declared, added_mb=added_mb
+    )
+    if advice.verdict == "change":
+        assert advice.compression != declared
+    elif advice.verdict == "keep":
+        assert advice.compression == (declared or "xz")
+    assert advice.reasons

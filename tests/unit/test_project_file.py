@@ -1,0 +1,373 @@
+"""Finding snapcraft.yaml, and writing it whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from snapcraft_compression_advisor.advice.project_file import (
+    PROJECT_FILES,
+    Edit,
+    apply_edit,
+    declared_compression,
+    find_project_file,
+    plan_edit,
+)
+from snapcraft_compression_advisor.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_mock import MockerFixture
+
+BEFORE = b"name: x\nbase: core24\nparts: {}\n"
+AFTER = b"name: x\nbase: core24\ncompression: lzo\nparts: {}\n"
+
+
+@pytest.fixture
+def project_file(tmp_path: Path) -> Path:
+    path = tmp_path / "snapcraft.yaml"
+    path.write_bytes(BEFORE)
+    return path
+
+
+@pytest.mark.parametrize("name", PROJECT_FILES)
+def test_the_project_file_is_found_in_each_place(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(BEFORE)
+    assert find_project_file(tmp_path) == tmp_path / name
+
+
+def test_the_first_place_wins_as_it_does_for_snapcraft(tmp_path: Path) -> None:
+    for name in reversed(PROJECT_FILES):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(BEFORE)
+        assert find_project_file(tmp_path) == tmp_path / name
+
+
+def test_a_dangling_link_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "snapcraft.yaml").symlink_to("nowhere")
+    (tmp_path / ".snapcraft.yaml").write_bytes(BEFORE)
+    assert find_project_file(tmp_path) == tmp_path / ".snapcraft.yaml"
+
+
+def test_a_yaml_file_may_be_given_itself(tmp_path: Path) -> None:
+    path = tmp_path / "other.yaml"
+    path.write_bytes(BEFORE)
+    assert find_project_file(path) == path
+
+
+def test_another_file_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "app.snap").touch()
+    with pytest.raises(UsageError, match="neither a directory nor a YAML file"):
+        find_project_file(tmp_path / "app.snap")
+
+
+def test_an_empty_directory_names_all_that_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(NoInputError, match="No project file") as missing:
+        find_project_file(tmp_path)
+    assert all(name in str(missing.value.details) for name in PROJECT_FILES)
+
+
+def test_a_missing_directory_is_no_input(tmp_path: Path) -> None:
+    with pytest.raises(NoInputError, match="doesn't exist"):
+        find_project_file(tmp_path / "absent")
+
+
+def test_a_file_in_place_of_the_snap_directory_is_no_input(tmp_path: Path) -> None:
+    (tmp_path / "snap").touch()
+    with pytest.raises(NoInputError, match="Not a directory"):
+        find_project_file(tmp_path)
+
+
+def test_a_link_to_itself_is_no_input(tmp_path: Path) -> None:
+    path = tmp_path / "snapcraft.yaml"
+    path.symlink_to(path)
+    with pytest.raises(NoInputError, match="symbolic links"):
+        find_project_file(tmp_path)
+    with pytest.raises(NoInputError, match="symbolic links"):
+        declared_compression(path)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_regular_file_is_refused_without_waiting(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "snapcraft.yaml")
+    with pytest.raises(BadDataError, match="not a regular file"):
+        plan_edit(find_project_file(tmp_path), "lzo")
+
+
+@pytest.mark.parametrize("path", [Path("absent.yaml"), Path("a\0b.yaml")])
+def test_an_unreadable_path_is_no_input(tmp_path: Path, path: Path) -> None:
+    with pytest.raises(NoInputError, match="can't be read"):
+        declared_compression(tmp_path / path)
+
+
+def test_a_file_that_cannot_be_opened_is_no_input(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    denied = PermissionError(errno.EACCES, "Permission denied")
+    mocker.patch("os.open", side_effect=denied)
+    with pytest.raises(NoInputError, match="Permission denied"):
+        declared_compression(project_file)
+
+
+def test_a_failing_read_is_a_storage_error() -> None:
+    unmapped = Path("/proc/self/mem")  # a regular file; its first byte can't be read
+    with pytest.raises(StorageError, match="Input/output error"):
+        declared_compression(unmapped)
+
+
+def test_the_declared_compression_is_read(project_file: Path) -> None:
+    assert declared_compression(project_file) is None
+    project_file.write_bytes(AFTER)
+    assert declared_compression(project_file) == "lzo"
+
+
+def test_an_error_in_the_yaml_names_the_file(project_file: Path) -> None:
+    project_file.write_bytes(b"a: b: c\n")
+    with pytest.raises(BadDataError, match=re.escape(f"{project_file}, line 1: ")):
+        plan_edit(project_file, "lzo")
+    with pytest.raises(BadDataError, match=re.escape(f"{project_file}, line 1: ")):
+        declared_compression(project_file)
+
+
+def test_planning_writes_nothing(project_file: Path) -> None:
+    edit = plan_edit(project_file, "lzo")
+    assert edit == Edit(path=project_file, before=BEFORE, after=AFTER)
+    assert edit.changes
+    assert project_file.read_bytes() == BEFORE
+
+
+def test_the_diff_names_the_path_as_it_was_given() -> None:
+    edit = Edit(path=Path("snap/snapcraft.yaml"), before=BEFORE, after=AFTER)
+    assert edit.diff() == (
+        "--- a/snap/snapcraft.yaml\n"
+        "+++ b/snap/snapcraft.yaml\n"
+        "@@ -1,3 +1,4 @@\n"
+        " name: x\n"
+        " base: core24\n"
+        "+compression: lzo\n"
+        " parts: {}\n"
+    )
+
+
+def test_the_diff_of_a_file_without_final_line_break_says_so() -> None:
+    edit = Edit(path=Path("/p/f"), before=b"a: b\r\nc: xz", after=b"a: b\r\nc: lzo")
+    assert edit.diff() == (
+        "--- a/p/f\n"
+        "+++ b/p/f\n"
+        "@@ -1,2 +1,2 @@\n"
+        " a: b\r\n"
+        "-c: xz\n"
+        "\\ No newline at end of file\n"
+        "+c: lzo\n"
+        "\\ No newline at end of file\n"
+    )
+
+
+def test_an_edit_that_changes_nothing_has_no_diff_and_writes_nothing(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    project_file.write_bytes(AFTER)
+    edit = plan_edit(project_file, "lzo")
+    opened = mocker.patch("os.open")
+    apply_edit(edit)
+    assert not edit.changes
+    assert not edit.diff()
+    opened.assert_not_called()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o2755])
+def test_applying_writes_the_file_and_keeps_its_mode(
+    project_file: Path, mode: int
+) -> None:
+    project_file.chmod(mode)
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
+    assert stat.S_IMODE(project_file.stat().st_mode) == mode
+    assert list(project_file.parent.iterdir()) == [project_file]
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root may give a file to another user"
+)
+def test_applying_keeps_the_owner(project_file: Path) -> None:
+    os.chown(project_file, 12_345, 23_456)
+    apply_edit(plan_edit(project_file, "lzo"))
+    status = project_file.stat()
+    assert (status.st_uid, status.st_gid) == (12_345, 23_456)
+
+
+def test_an_owner_that_cannot_be_kept_stops_nothing(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.fchown", side_effect=PermissionError(errno.EPERM, "no"))
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
+
+
+def test_applying_keeps_extended_attributes_where_there_are_any(
+    project_file: Path,
+) -> None:
+    try:
+        os.setxattr(project_file, "user.note", b"kept")
+    except OSError as error:
+        pytest.skip(f"the file system of the tests: {error.strerror}")
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert os.getxattr(project_file, "user.note") == b"kept"
+
+
+def test_a_file_system_without_extended_attributes_will_do(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.listxattr", side_effect=OSError(errno.ENOTSUP, "no"))
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
+
+
+def test_a_symbolic_link_stays_one_and_its_target_is_written(tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere" / "real.yaml"
+    target.parent.mkdir()
+    target.write_bytes(BEFORE)
+    link = tmp_path / "project" / "snapcraft.yaml"
+    link.parent.mkdir()
+    link.symlink_to("../elsewhere/real.yaml")
+    apply_edit(plan_edit(link, "lzo"))
+    assert link.is_symlink()
+    assert target.read_bytes() == AFTER
+    assert len(list(tmp_path.rglob("*"))) == 4
+
+
+def test_a_file_with_several_hard_links_is_refused(project_file: Path) -> None:
+    other = project_file.with_name("other")
+    other.hardlink_to(project_file)
+    with pytest.raises(StorageError, match="2 hard links"):
+        apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == other.read_bytes() == BEFORE
+
+
+def test_a_read_only_file_is_refused_even_to_root(project_file: Path) -> None:
+    project_file.chmod(0o444)
+    with pytest.raises(StorageError, match="is read-only"):
+        apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == BEFORE
+
+
+def test_a_file_that_only_others_may_write_is_refused(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.access", return_value=False)
+    with pytest.raises(StorageError, match="is read-only"):
+        apply_edit(plan_edit(project_file, "lzo"))
+
+
+def test_a_read_only_directory_is_a_storage_error(project_file: Path) -> None:
+    directory = project_file.parent
+    directory.chmod(0o555)
+    try:
+        if os.access(directory, os.W_OK):
+            pytest.skip("this user (root?) writes to read-only directories")
+        with pytest.raises(StorageError, match="Permission denied"):
+            apply_edit(plan_edit(project_file, "lzo"))
+        assert project_file.read_bytes() == BEFORE
+    finally:
+        directory.chmod(0o755)
+
+
+def test_a_file_without_read_permission_is_no_input(project_file: Path) -> None:
+    project_file.chmod(0o200)
+    if os.access(project_file, os.R_OK):
+        pytest.skip("this user (root?) reads files without permission")
+    with pytest.raises(NoInputError, match="Permission denied"):
+        declared_compression(project_file)
+
+
+def test_a_file_that_has_changed_since_is_refused(project_file: Path) -> None:
+    edit = plan_edit(project_file, "lzo")
+    project_file.write_bytes(b"name: y\n")
+    with pytest.raises(BadDataError, match="has changed since it was read"):
+        apply_edit(edit)
+    assert project_file.read_bytes() == b"name: y\n"
+
+
+def test_a_file_that_changes_during_the_writing_is_refused(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    edit = plan_edit(project_file, "lzo")
+    mocker.patch(
+        "os.fsync", side_effect=lambda _: project_file.write_bytes(b"name: y\n")
+    )
+    with pytest.raises(BadDataError, match="has changed since it was read"):
+        apply_edit(edit)
+    assert list(project_file.parent.iterdir()) == [project_file]
+    assert project_file.read_bytes() == b"name: y\n"
+
+
+def test_a_file_that_has_gone_is_no_input(project_file: Path) -> None:
+    edit = plan_edit(project_file, "lzo")
+    project_file.unlink()
+    with pytest.raises(NoInputError, match="can't be read"):
+        apply_edit(edit)
+
+
+@pytest.mark.parametrize(
+    "call", ["tempfile.mkstemp", "os.fsync", "os.fchmod", "pathlib.Path.replace"]
+)
+@pytest.mark.parametrize(
+    ("failure", "raised"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), StorageError),
+        (OSError(errno.EROFS, "Read-only file system"), StorageError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+)
+def test_a_failure_anywhere_leaves_the_file_as_it_was_and_no_other(
+    project_file: Path,
+    mocker: MockerFixture,
+    call: str,
+    failure: BaseException,
+    raised: type[BaseException],
+) -> None:
+    edit = plan_edit(project_file, "lzo")
+    mocker.patch(call, side_effect=failure)
+    with pytest.raises(raised, match=getattr(failure, "strerror", None)):
+        apply_edit(edit)
+    assert list(project_file.parent.iterdir()) == [project_file]
+    assert project_file.read_bytes() == BEFORE
+
+
+def test_the_new_text_is_on_the_disk_before_it_takes_the_name(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    seen = []
+
+    def synced(descriptor: int) -> None:
+        with contextlib.suppress(IsADirectoryError):
+            seen.append(Path(f"/proc/self/fd/{descriptor}").read_bytes())
+            assert project_file.read_bytes() == BEFORE
+
+    mocker.patch("os.fsync", side_effect=synced)
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert seen == [AFTER]
+
+
+def test_a_directory_that_cannot_be_synced_stops_nothing(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.fsync", side_effect=[None, OSError(errno.EINVAL, "no")])
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER

@@ -1,0 +1,74 @@
+"""The text report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analyses import make_analysis
+from snapcraft_compression_advisor.advice.policy import Recommendation
+from snapcraft_compression_advisor.output.names import printable
+from snapcraft_compression_advisor.output.text import render_text
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_report_is_the_golden_one() -> None:
+    assert render_text(make_analysis()) == (GOLDEN / "report.txt").read_text()
+
+
+def test_report_fits_80_columns() -> None:
+    lines = render_text(make_analysis(apps=3)).splitlines()
+    assert max(len(line) for line in lines) <= 80
+
+
+def test_every_app_that_counts_has_its_table() -> None:
+    text = render_text(make_analysis(apps=2))
+    assert "cold launch of app0" in text
+    assert "cold launch of app1" in text
+
+
+def test_third_device_goes_into_a_second_table() -> None:
+    analysis = make_analysis()
+    third = replace(analysis.devices[0], name="third")
+    launch = analysis.launches[0]
+    estimates = {**launch.estimates, "third": launch.estimates["nvme-laptop"]}
+    text = render_text(
+        replace(
+            analysis,
+            devices=(*analysis.devices, third),
+            launches=(replace(launch, estimates=estimates),),
+        )
+    )
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert text.count("codec ") == 2
+
+
+def test_snap_without_apps_still_has_its_sizes() -> None:
+    analysis = replace(
+        make_analysis(),
+        launches=(),
+        recommendation=Recommendation(
+            compression="xz", verdict="undecided", reasons=("No app.",)
+        ),
+    )
+    text = render_text(analysis)
+    assert "57.2 MB" in text
+    assert "cold launch" not in text
+    assert "UNDECIDED: stay with xz" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("usr/bin/é x", "usr/bin/é x"),
+        ("\udcff", "\\xff"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("a\nb", "a\\nb"),
+        ("\u202e", "\\u202e"),
+    ],
+)
+def test_names_cannot_steer_a_terminal(name: str, shown: str) -> None:
+    assert printable(name) == shown
