@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from apt_tools import Apt
 
 _INST = re.compile(
-    r"^Inst (?P<name>\S+) (?:\[\S+\] )?\((?P<version>\S+) .*\[(?P<architecture>\w+)\]"
+    r"^Inst (?P<name>\S+) \((?P<version>\S+) .*\[(?P<architecture>\w+)\]"
 )
 _INSTALLED = "Status: install ok installed"
 # Depends stays out: a package of the base that is staged all the same would otherwise

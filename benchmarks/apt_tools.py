@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_DETAIL_LINES = 8
+_DETAIL_LINES = 5
+# apt takes an installed package without dependencies for another version than the
+# archive's, and would upgrade it when a sibling of its source package is asked for.
+# This makes it prefer what is installed.
+_PREFERENCES = "Package: *\nPin: release a=now\nPin-Priority: 1001\n"
 
 
 def run_tool(arguments: Sequence[str], *, directory: Path | None = None) -> str:
@@ -49,6 +53,9 @@ def run_tool(arguments: Sequence[str], *, directory: Path | None = None) -> str:
 def _failure(program: str, output: str, complaint: str) -> PrimeError:
     lines = [line for line in (complaint or output).splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("E: ")] or lines[-3:]
+    if len(errors) > _DETAIL_LINES:
+        left_off = len(errors) - _DETAIL_LINES
+        errors = [*errors[:_DETAIL_LINES], f"and {left_off} more"]
     # apt says what it can't satisfy at the end of its standard output.
     _, unmet, reasons = output.partition("have unmet dependencies:\n")
     details = reasons.splitlines()[:_DETAIL_LINES] if unmet else []
@@ -62,7 +69,8 @@ def _failure(program: str, output: str, complaint: str) -> PrimeError:
 class Apt:
     """The machine's apt, with its own idea of what is installed: at first, nothing.
 
-    Needs no root and leaves the machine's package state and caches alone.
+    Needs no root and leaves the machine's package state and caches alone. Sources and
+    pins below ``/etc/apt`` hold, but ``/etc/apt/preferences`` itself isn't read.
 
     :param directory: an empty directory, there for as long as this object is used.
     """
@@ -79,10 +87,12 @@ class Apt:
             "Dir::Cache::pkgcache": str(directory / "pkgcache.bin"),
             # Read once and used by every call; it doesn't hold what is installed.
             "Dir::Cache::srcpkgcache": str(directory / "srcpkgcache.bin"),
+            "Dir::Etc::preferences": str(directory / "preferences"),
             "Dir::State::extended_states": str(directory / "extended_states"),
             "Dir::State::status": str(self._status),
         }
         self._options = [f"--option={key}={value}" for key, value in settings.items()]
+        (directory / "preferences").write_text(_PREFERENCES, encoding="utf-8")
         self.set_status("")
 
     def set_status(self, text: str) -> None:

@@ -183,7 +183,7 @@ def _check_writable(target: Path, status: os.stat_result) -> None:
     # without any write bit still means that nobody is to write it.
     if not status.st_mode & _WRITE_BITS or not os.access(target, os.W_OK):
         message = f"{target} is read-only"
-        raise StorageError(message, resolution=f"Run: chmod u+w {target}")
+        raise StorageError(message, resolution="Check its mode, owner and mount.")
     if status.st_nlink > 1:
         message = f"{target} has {status.st_nlink} hard links"
         raise StorageError(

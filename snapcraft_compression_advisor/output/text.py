@@ -154,4 +154,10 @@ def _advice_lines(analysis: Analysis) -> Iterator[str]:
 
 
 def _indented(text: str) -> list[str]:
-    return textwrap.wrap(text, COLUMNS, initial_indent="  ", subsequent_indent="    ")
+    return textwrap.wrap(
+        text,
+        COLUMNS,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_on_hyphens=False,
+    )

@@ -121,6 +121,8 @@ class Image:
     @cached_property
     def _fragment_table(self) -> bytes:
         size_bytes = self.superblock.fragment_count * FRAGMENT_RECORD.size
+        if not size_bytes:
+            return b""  # the table's start need not be in the image
         start = self.superblock.fragment_table_start
         return self._metadata.indexed("fragment table", start, size_bytes)
 

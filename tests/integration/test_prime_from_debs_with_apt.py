@@ -94,6 +94,9 @@ PACKAGES: dict[str, Content] = {
     "Package: perl-base": {"usr/bin/perl": "perl"},
     "Package: needs-perl\nDepends: perl-base": {"usr/share/script": "perl"},
     "Package: impossible\nDepends: nothing": {"usr/share/impossible": "x"},
+    "Package: suite\nSource: suite-all\nDepends: suite-core": {"usr/share/suite": "x"},
+    "Package: suite-core\nSource: suite-all\nDepends: viewer": {"usr/share/core": "x"},
+    "Package: other-shell\nConflicts: bash": {"bin/other-shell": "x"},
     "Package: clash\nConflicts: game-data\nDepends: game": {"usr/share/clash": "x"},
 }
 
@@ -176,6 +179,18 @@ def test_an_excluded_package_and_what_only_it_needs_stay_out(
 ) -> None:
     names = names_of(repository, "game", "--keep-base", "--exclude", "libengine1")
     assert not {"libengine1", "libssl3"} & set(names)
+
+
+def test_an_excluded_package_of_the_same_source_stays_out_with_its_needs(
+    repository: Repository,
+) -> None:
+    assert names_of(repository, "suite", "--exclude", "suite-core") == ["suite"]
+
+
+def test_a_package_that_conflicts_with_the_base_is_taken_all_the_same(
+    repository: Repository,
+) -> None:
+    assert names_of(repository, "other-shell") == ["other-shell"]
 
 
 @pytest.mark.parametrize(

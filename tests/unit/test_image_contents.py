@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forged_image import (
+    ABSENT,
     DATA_START,
     STORED,
     ForgedImage,
@@ -269,6 +270,17 @@ def test_files_that_share_their_blocks_are_right(tmp_path: Path) -> None:
     with Image.open(path) as opened:
         files = [entry for entry in opened.walk() if entry.path]
         assert [opened.read(entry, 0, 4) for entry in files] == [b"same", b"same"]
+
+
+def test_an_image_without_fragments_needs_no_fragment_table(tmp_path: Path) -> None:
+    image = tree(
+        (b"a", file_inode(2, size=4, words=[STORED | 4])), fragment_start=ABSENT
+    )
+    image.data = b"data"
+    path = tmp_path / "x.snap"
+    path.write_bytes(image.build())
+    with Image.open(path) as opened:
+        assert opened.read(only_file(opened), 0, 4) == b"data"
 
 
 def test_entries_can_be_counted_in_a_set(image: Image) -> None:

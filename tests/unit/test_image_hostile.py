@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import struct
 import tracemalloc
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
@@ -299,6 +302,27 @@ def test_metadata_that_claim_to_reach_past_the_tables_are_refused(
     raw = bytearray(whole.build())
     raw[DATA_START : DATA_START + 2] = struct.pack("<H", 0x8000 | 8000)
     assert "blocks don't join" in refusal(tmp_path / "x.snap", bytes(raw))
+
+
+def test_a_directory_table_that_ends_before_it_begins_is_refused(
+    tmp_path: Path,
+) -> None:
+    image = ForgedImage(inodes=bytes(METADATA_BYTES))
+    ids_index = len(image.build()) - 8
+    image.changes = {"directory_start": ids_index}
+    message = refusal(tmp_path / "x.snap", image.build())
+    assert f"its directory table ends at {ids_index - 6}" in message
+
+
+def test_a_refused_image_leaves_no_descriptor_open(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    closed = mocker.spy(os, "close")
+    path = tmp_path / "x.snap"
+    path.write_bytes(bytes(200))
+    with pytest.raises(BadDataError, match="not a squashfs image"):
+        Image.open(path)
+    assert closed.call_count == 1
 
 
 def test_every_truncation_is_refused(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ class AnsweringApt(Apt):
 SIMULATIONS = {
     "bash libp11-3": "Inst bash (5 Debian:12 [amd64])\nInst perl (1 D [all])\n"
     "Inst libp11-3 (3 Debian:12 [amd64])",
-    "foo": "Remv bar [1]\nInst libfoo1 [0.9] (1:1.0-1 D:12/s, S:12 [amd64]) []\n"
+    "foo": "Remv bar [1]\nInst perl [1] (1 D:12/s [all])\n"
+    "Inst libfoo1 (1:1.0-1 D:12/s, S:12 [amd64]) []\n"
     "Inst foo (2+b1 Debian:12/stable [all])\nConf foo (2+b1 D [all])",
     "bash": "Inst bash (5 Debian:12 [amd64])",
 }

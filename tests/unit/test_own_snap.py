@@ -1,0 +1,57 @@
+"""The project's own snapcraft.yaml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.advice.project_file import (
+    declared_compression,
+    find_project_file,
+    plan_edit,
+)
+
+PROJECT_DIR = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project() -> dict[str, Any]:
+    text = find_project_file(PROJECT_DIR).read_text(encoding="utf-8")
+    loaded = YAML(typ="safe", pure=True).load(text)
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def test_its_version_is_the_package_s(project: dict[str, Any]) -> None:
+    assert project["version"] == __version__
+
+
+def test_its_command_is_the_one_that_the_package_installs(
+    project: dict[str, Any],
+) -> None:
+    pyproject = (PROJECT_DIR / "pyproject.toml").read_text(encoding="utf-8")
+    assert project["apps"]["compression-advisor"]["command"] == (
+        "bin/compression-advisor"
+    )
+    assert "\n[project.scripts]\ncompression-advisor = " in pyproject
+
+
+@pytest.mark.parametrize("compression", ["xz", "lzo"])
+def test_the_advisor_edits_it_in_one_line_at_most(compression: str) -> None:
+    path = find_project_file(PROJECT_DIR)
+    edit = plan_edit(path, compression)
+    assert edit.changes == (declared_compression(path) != compression)
+    changed = [
+        (before, after)
+        for before, after in zip(
+            edit.before.splitlines(), edit.after.splitlines(), strict=True
+        )
+        if before != after
+    ]
+    assert [after for _, after in changed] == [
+        f"compression: {compression}".encode()
+    ] * edit.changes
