@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
@@ -15,6 +15,8 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
 )
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
+from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,12 +83,14 @@ class Request:
     :param devices: profiles to estimate for.
     :param policy: when lzo is worth its bytes.
     :param declared_compression: of snapcraft.yaml, where one was found.
+    :param exact: whether to pack with every codec rather than try some blocks.
     """
 
     devices: tuple[DeviceProfile, ...]
     apps: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
     declared_compression: str | None = None
+    exact: bool = False
 
 
 def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analysis:
@@ -99,18 +103,20 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     )
     progress("Looking for what a launch reads")
     launch_sets = [static_launch_set(payload, app) for app in apps]
-    trial = run_exact_trial(payload, wanted=_paths(launch_sets), progress=progress)
-    launches = tuple(
-        LaunchAnalysis(
-            launch_set=launch_set,
-            estimates={
-                device.name: _estimates(launch_set, trial, device)
-                for device in request.devices
-            },
-        )
-        for launch_set in launch_sets
-    )
     declared = request.declared_compression or payload.packed_with
+
+    def decided(trial: TrialResult) -> bool:
+        launches = _launches(launch_sets, trial, request.devices)
+        return _is_decided(_evidence(trial, launches, declared), request.policy)
+
+    wanted = _paths(launch_sets)
+    if request.exact:
+        trial = run_exact_trial(payload, wanted=wanted, progress=progress)
+    else:
+        trial = run_sampled_trial(
+            payload, wanted=wanted, progress=progress, decided=decided
+        )
+    launches = _launches(launch_sets, trial, request.devices)
     return Analysis(
         payload=_summary(payload, declared),
         trial=trial,
@@ -119,6 +125,37 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         launches=launches,
         policy=request.policy,
         recommendation=recommend(_evidence(trial, launches, declared), request.policy),
+    )
+
+
+def _is_decided(evidence: Evidence, policy: Policy) -> bool:
+    """Tell whether the advice is the same wherever in its interval the size is."""
+    added = evidence.bytes_added
+    if added is None:
+        return True
+    advices = {
+        (advice.compression, advice.verdict)
+        for advice in (
+            recommend(replace(evidence, bytes_added=Interval.exactly(end)), policy)
+            for end in (added.low, added.mid, added.high)
+        )
+    }
+    return len(advices) == 1
+
+
+def _launches(
+    launch_sets: Sequence[LaunchSet],
+    trial: TrialResult,
+    devices: Sequence[DeviceProfile],
+) -> tuple[LaunchAnalysis, ...]:
+    return tuple(
+        LaunchAnalysis(
+            launch_set=launch_set,
+            estimates={
+                device.name: _estimates(launch_set, trial, device) for device in devices
+            },
+        )
+        for launch_set in launch_sets
     )
 
 
@@ -145,6 +182,7 @@ def _evidence(
         declared=declared,
         xz_bytes=trial.codecs["xz"].image_bytes,
         lzo_bytes=trial.codecs["lzo"].image_bytes,
+        bytes_added=trial.lzo_less_xz_bytes,
         savings=tuple(_savings(launches)),
         nothing_found=tuple(
             launch.launch_set.app for launch in launches if not launch.launch_set.files

@@ -83,6 +83,10 @@ class MemoryPayload:
         """Return bytes of a file."""
         return self.files[path][offset : offset + length]
 
+    def data_ranges(self, path: str) -> list[tuple[int, int]]:
+        """Return the whole file."""
+        return [(0, len(self.files[path]))]
+
 
 def make_payload(
     files: Mapping[str, bytes],

@@ -57,6 +57,8 @@ class Evidence:
         ``None`` where it isn't known.
     :param xz_bytes: size of the image with xz, ``None`` where it isn't available.
     :param lzo_bytes: likewise with lzo.
+    :param bytes_added: what lzo adds to the image over xz; ``None`` where either isn't
+        available.
     :param savings: of each app that counts on each device, the deciding app first.
     :param nothing_found: apps of whose launch no file was found.
     """
@@ -64,5 +66,6 @@ class Evidence:
     declared: str | None
     xz_bytes: Interval | None
     lzo_bytes: Interval | None
+    bytes_added: Interval | None
     savings: Sequence[Saving] = ()
     nothing_found: Sequence[str] = ()

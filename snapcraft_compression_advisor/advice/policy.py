@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.advice import reasons
 from snapcraft_compression_advisor.advice.update_cost import break_even_launches
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+    from snapcraft_compression_advisor.units import Interval
 
 Verdict = Literal["change", "keep", "no-benefit", "undecided"]
 Compression = Literal["xz", "lzo"]
@@ -61,7 +61,7 @@ class _Judgement:
 def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
     """Choose between xz and lzo."""
     current: Compression = "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
-    added = _bytes_added(evidence)
+    added = evidence.bytes_added
     deciding = _deciding(evidence, policy)
     if added is None or not deciding:
         return Recommendation(
@@ -171,11 +171,3 @@ def _all(answers: Iterable[Answer]) -> Answer:
         if answer in given:
             return answer
     return Answer.YES
-
-
-def _bytes_added(evidence: Evidence) -> Interval | None:
-    """Return lzo's size less that of xz, the ends combined the worst way."""
-    xz, lzo = evidence.xz_bytes, evidence.lzo_bytes
-    if xz is None or lzo is None:
-        return None
-    return Interval(low=lzo.low - xz.high, mid=lzo.mid - xz.mid, high=lzo.high - xz.low)

@@ -131,7 +131,7 @@ def _insertion_index(
 ) -> int:
     """Return the start of the line before which the new one goes."""
     head = list(takewhile(lambda each: each.key.scalar not in _BODY, entries))
-    neighbours = [each for each in head if _is_neighbour(text, each)]
+    neighbours = [each for each in head if each.key.scalar in _NEIGHBOURS]
     if not neighbours and len(head) < len(entries):
         return _index_before(text, entries, len(head), starts)
     last = neighbours[-1] if neighbours else entries[-1]
@@ -139,12 +139,6 @@ def _insertion_index(
     if following < len(starts):
         return starts[following]
     return _index_before(text, entries, len(entries) - 1, starts)
-
-
-def _is_neighbour(text: str, entry: RootEntry) -> bool:
-    """Whether an entry is one of the neighbours and ends on the line of its value."""
-    written = text[entry.value.start : entry.value.end]
-    return entry.key.scalar in _NEIGHBOURS and not _LINE_BREAK.search(written)
 
 
 def _index_before(

@@ -46,7 +46,7 @@ class AdviseCommand(BaseCommand):
     common = True
     help_msg = "Advise which compression suits a prime directory or a built snap"
     overview = (
-        "Pack a prime directory or a built snap with every squashfs codec, work out "
+        "Try every squashfs codec on a prime directory or a built snap, work out "
         "which data blocks a launch reads, estimate what a cold launch costs with "
         "each codec, and recommend xz or lzo.\n\n"
         "Nothing is changed unless --set is given and the verdict is 'change'."
@@ -91,6 +91,7 @@ class AdviseCommand(BaseCommand):
             apps=tuple(parsed_args.app),
             policy=_policy(parsed_args),
             declared_compression=_declared(path, parsed_args.project_dir),
+            exact=parsed_args.exact,
         )
         with open_payload(path) as payload:
             analysis = analyse(payload, request, progress=emit.progress)
@@ -101,6 +102,12 @@ class AdviseCommand(BaseCommand):
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="pack the whole payload with every codec, which takes minutes, rather "
+        "than try some of its blocks",
+    )
     parser.add_argument(
         "--format", choices=tuple(RENDERERS), default="text", help="default: text"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -53,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :param arguments: without the program's name; those of the process by default.
     """
     signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that isn't UTF-8
     _start_emitter()
     try:
         status = _dispatch(sys.argv[1:] if arguments is None else list(arguments))

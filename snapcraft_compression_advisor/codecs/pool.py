@@ -7,16 +7,19 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     from snapcraft_compression_advisor.codecs.codec import Codec
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _WAITING_PER_WORKER = 3
 """How many blocks wait for each worker: they bridge the time it takes to read more,
@@ -60,29 +63,49 @@ def compress_sizes(
     :raises UsageError: for fewer than one worker.
     :raises ToolError: while iterating, where a codec's library is missing or fails.
     """
+    return map_in_order(
+        lambda block: _sizes(block, codecs, block_bytes), blocks, workers=workers
+    )
+
+
+def map_in_order(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    workers: int | None = None,
+) -> Generator[Result, None, None]:
+    """Apply a function to items in threads; see :func:`compress_sizes`.
+
+    :param function: called in a worker's thread.
+    :param items: taken in the caller's thread, a few at a time.
+    :param workers: number of threads; by default one for each core that this process
+        may use.
+    :returns: results in the order of the items.
+    :raises UsageError: for fewer than one worker.
+    """
     count = len(os.sched_getaffinity(0)) if workers is None else workers
     if count < 1:
         message = f"{count} workers can't compress anything"
         raise UsageError(message, resolution="Give 1 worker or more.")
-    return _compress_sizes(iter(blocks), codecs, count, block_bytes)
+    return _map_in_order(function, iter(items), count)
 
 
-def _compress_sizes(
-    blocks: Iterator[bytes], codecs: Sequence[Codec], workers: int, block_bytes: int
-) -> Generator[tuple[StoredSize, ...], None, None]:
+def _map_in_order(
+    function: Callable[[Item], Result], items: Iterator[Item], workers: int
+) -> Generator[Result, None, None]:
     pool = ThreadPoolExecutor(workers, thread_name_prefix="codecs")
-    waiting: deque[Future[tuple[StoredSize, ...]]] = deque()
+    waiting: deque[Future[Result]] = deque()
 
     def submit(count: int) -> None:
-        for block in islice(blocks, count):
-            waiting.append(pool.submit(_sizes, block, codecs, block_bytes))
+        for item in islice(items, count):
+            waiting.append(pool.submit(function, item))
 
     try:
         submit(workers * (1 + _WAITING_PER_WORKER))
         while waiting:
-            sizes = waiting.popleft().result()
+            result = waiting.popleft().result()
             submit(1)
-            yield sizes
+            yield result
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -58,7 +58,8 @@ class TrialReport(_Model):
     """Every codec's image."""
 
     mode: Literal["exact", "sampled"]
-    tool: str = Field(description="what made the images")
+    tool: str = Field(description="what the sizes come from")
+    notes: list[str] = Field(description="what else to know of the sizes")
     codecs: dict[CodecName, CodecReport]
 
 
@@ -147,6 +148,7 @@ def build_report(analysis: Analysis) -> Report:
             {
                 "mode": trial.mode,
                 "tool": trial.tool,
+                "notes": trial.notes,
                 "codecs": {
                     name: {
                         "image_bytes": _optional_interval(codec.image_bytes),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 80
 _DEVICES_PER_TABLE = 2
+_COST_COLUMNS = 24
 _LISTED_NAMES = 6
 _HEADLINES = {
     "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
@@ -61,7 +62,7 @@ def _table_lines(analysis: Analysis, launch: LaunchAnalysis | None) -> Iterator[
         if launch:
             app = launch.launch_set.app
             yield f"seconds added to a cold launch of {app}".rjust(COLUMNS)
-        yield _row("codec", "image", "vs xz", [name.rjust(24) for name in shown])
+        yield _row("codec", "image", "", "vs xz", shown)
         for codec in analysis.trial.codecs.values():
             yield _codec_row(analysis, launch, codec, shown)
 
@@ -74,22 +75,33 @@ def _codec_row(
 ) -> str:
     name = codec.codec if codec.shippable else f"{codec.codec} *"
     if codec.image_bytes is None:
-        return _row(name, "not available", "", [])
+        return f"{name:7} not available"
     costs = [
-        _with_interval(launch.estimates[device][codec.codec].added_s).rjust(24)
+        _with_interval(launch.estimates[device][codec.codec].added_s)
         for device in devices
         if launch
     ]
     return _row(
         name,
         format_bytes(codec.image_bytes.mid),
+        _half_width(codec.image_bytes),
         _versus(codec.image_bytes, analysis.trial.codecs["xz"].image_bytes),
         costs,
     )
 
 
-def _row(codec: str, size: str, versus: str, costs: Sequence[str]) -> str:
-    return f"{codec:7}{size:>13} {versus:>7}{''.join(costs)}"
+def _row(
+    codec: str, size: str, half_width: str, versus: str, costs: Sequence[str]
+) -> str:
+    aligned = "".join(cost.rjust(_COST_COLUMNS) for cost in costs)
+    return f"{codec:7}{size:>9} {half_width:6}{versus:>7}{aligned}"
+
+
+def _half_width(size: Interval) -> str:
+    """Return how far the interval reaches; nothing for a size that is known."""
+    if size.known:
+        return ""
+    return f"±{(size.high - size.low) / 2 / size.mid:.1%}"
 
 
 def _versus(size: Interval, xz_size: Interval | None) -> str:
@@ -105,8 +117,13 @@ def _with_interval(seconds: Interval) -> str:
 
 def _legend_lines(analysis: Analysis) -> Iterator[str]:
     trial = analysis.trial
-    sizes = "measured" if trial.mode == "exact" else "estimated"
-    text = f"Image sizes: {sizes} with {trial.tool}."
+    text = f"Image sizes: measured with {trial.tool}."
+    if trial.mode == "sampled":
+        text = (
+            "Image sizes: estimated from some of the data blocks, with the interval "
+            f"that holds the truth for 95 % of such samples ({trial.tool})."
+        )
+    text = " ".join((text, *(f"{note}." for note in trial.notes)))
     if analysis.launches:
         text += (
             " Seconds that a cold launch takes longer than a warm one: estimated from "

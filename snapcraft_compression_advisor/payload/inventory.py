@@ -41,6 +41,7 @@ class Entry:
     :param allocated_bytes: what the file occupies on the disk that it was read
         from; less than its size for a sparse file. Its size where unknown.
     :param mode: permission bits.
+    :param modified_s: whole seconds since 1970.
     :param identity: equal for the names (hard links) of one file.
     :param link_target: where a symlink points.
     """
@@ -51,6 +52,7 @@ class Entry:
     allocated_bytes: int
     mode: int
     identity: int
+    modified_s: int = 0
     link_target: str | None = None
 
     @property
@@ -135,6 +137,7 @@ def scan_image(image: Image) -> Inventory:
             allocated_bytes=entry.size_bytes if entry.kind is EntryKind.FILE else 0,
             mode=entry.mode,
             identity=entry.inode,
+            modified_s=entry.modified_s,
             link_target=entry.link_target,
         )
         for entry in image.walk()
@@ -194,6 +197,7 @@ def _entry(
         allocated_bytes=status.st_blocks * 512 if kind is EntryKind.FILE else 0,
         mode=stat.S_IMODE(status.st_mode),
         identity=identities.setdefault(identity, len(identities)),
+        modified_s=int(status.st_mtime),
         link_target=target,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import contextmanager
@@ -27,8 +28,10 @@ from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from snapcraft_compression_advisor.squashfs.entry import FileBlocks
 
 PayloadKind = Literal["prime", "snap"]
 
@@ -63,6 +66,9 @@ class Payload(Protocol):
         :raises StorageError: where the file changed since it was listed.
         """
 
+    def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
+        """Return the parts of a regular file that aren't holes, start and end."""
+
 
 class DirectoryPayload:
     """A prime directory."""
@@ -89,6 +95,20 @@ class DirectoryPayload:
             raise StorageError(
                 message,
                 resolution="If a build still changes the directory, wait for it.",
+            ) from error
+
+    def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
+        """Return the parts of a regular file that aren't holes, start and end."""
+        entry = self.inventory.entries[path]
+        if not entry.sparse:
+            return [(0, entry.size_bytes)]
+        try:
+            with (self.path / path).open("rb") as file:
+                return list(_data_ranges(file.fileno(), entry.size_bytes))
+        except OSError as error:
+            message = f"Cannot read {path!r}: {error.strerror}"
+            raise StorageError(
+                message, resolution="Check the disk and try again."
             ) from error
 
 
@@ -118,6 +138,14 @@ class SnapPayload:
         """Return bytes of a regular file, fewer at its end."""
         return self.image.read(self._files[path], offset, length)
 
+    def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
+        """Return the whole file: its blocks of zeros are known by their size."""
+        return [(0, self._files[path].size_bytes)]
+
+    def stored_blocks(self, path: str) -> FileBlocks | None:
+        """Return where a file's data blocks are; ``None`` for one that has none."""
+        return self._files[path].blocks
+
 
 @contextmanager
 def open_payload(path: Path) -> Iterator[Payload]:
@@ -133,6 +161,19 @@ def open_payload(path: Path) -> Iterator[Payload]:
         return
     with Image.open(path) as image:
         yield SnapPayload(path, image)
+
+
+def _data_ranges(descriptor: int, size_bytes: int) -> Iterator[tuple[int, int]]:
+    end = 0
+    while end < size_bytes:
+        try:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # nothing but a hole follows
+                return
+            raise
+        end = os.lseek(descriptor, start, os.SEEK_HOLE)
+        yield start, end
 
 
 def _is_directory(path: Path) -> bool:

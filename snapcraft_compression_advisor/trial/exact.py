@@ -18,11 +18,12 @@ from snapcraft_compression_advisor.trial.result import (
     Progress,
     StoredBlock,
     TrialResult,
+    size_difference,
 )
 from snapcraft_compression_advisor.units import Interval, format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.squashfs.entry import ImageEntry
@@ -35,7 +36,11 @@ Only the check for free space uses it, which had better err upwards.
 
 
 def run_exact_trial(
-    payload: Payload, *, wanted: Collection[str], progress: Progress
+    payload: Payload,
+    *,
+    wanted: Collection[str],
+    progress: Progress,
+    names: Sequence[str] = tuple(CODECS),
 ) -> TrialResult:
     """Pack a payload with every codec and look at the images.
 
@@ -43,6 +48,7 @@ def run_exact_trial(
 
     :param wanted: paths of the files whose data blocks are reported.
     :param progress: told before each step.
+    :param names: of the codecs to pack with, all by default.
     :raises ToolError: where mksquashfs is missing or fails.
     :raises StorageError: where the disk is too small, or files vanish.
     """
@@ -52,8 +58,8 @@ def run_exact_trial(
         exclude_file = scratch / "excludes"
         exclude_file.write_text(exclude_file_text())
         trials = {}
-        for number, codec in enumerate(CODECS.values(), start=1):
-            progress(f"Packing with {codec.name} ({number} of {len(CODECS)})")
+        for number, codec in enumerate((CODECS[name] for name in names), start=1):
+            progress(f"Packing with {codec.name} ({number} of {len(names)})")
             trials[codec.name] = CodecTrial(
                 codec=codec.name, shippable=codec.shippable, image_bytes=None
             )
@@ -69,7 +75,12 @@ def run_exact_trial(
             )
             trials[codec.name] = _read_trial(image, trials[codec.name], wanted)
             image.unlink()
-    return TrialResult(mode="exact", tool=f"mksquashfs {version}", codecs=trials)
+    return TrialResult(
+        mode="exact",
+        tool=f"mksquashfs {version}",
+        codecs=trials,
+        lzo_less_xz_bytes=size_difference(trials.get("lzo"), trials.get("xz")),
+    )
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from snapcraft_compression_advisor.units import Interval
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.units import Interval
 
 
 class Progress(Protocol):
@@ -53,15 +53,35 @@ class CodecTrial:
         return self.image_bytes is not None
 
 
+def size_difference(
+    first: CodecTrial | None, second: CodecTrial | None
+) -> Interval | None:
+    """Return how much larger one codec's image is, the ends combined the worst way."""
+    if first is None or second is None:
+        return None
+    one, other = first.image_bytes, second.image_bytes
+    if one is None or other is None:
+        return None
+    return Interval(
+        low=one.low - other.high, mid=one.mid - other.mid, high=one.high - other.low
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialResult:
     """Every codec's image.
 
     :param mode: ``exact`` (packed) or ``sampled``.
-    :param tool: what made the images, with its version.
+    :param tool: what the sizes come from, with its version.
     :param codecs: by name, in the order of the report.
+    :param lzo_less_xz_bytes: the difference of the two sizes, whose interval is
+        narrower than theirs, since the same blocks went to both; ``None`` where either
+        isn't available.
+    :param notes: what a reader should know of these sizes.
     """
 
     mode: Literal["exact", "sampled"]
     tool: str
     codecs: Mapping[str, CodecTrial]
+    lzo_less_xz_bytes: Interval | None
+    notes: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ def report(*arguments: str | Path, cwd: Path | None = None) -> Report:
 
 
 def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
-    result = advisor("advise", small_prime)
+    result = advisor("advise", small_prime, "--exact")
     assert result.returncode == 0
     assert result.stdout.startswith("sample, base core24\n")
     assert "Packing with zstd (4 of 6)" in result.stderr
@@ -48,7 +48,7 @@ def test_prime_is_found_here_and_measured(small_prime: Path) -> None:
     assert found.payload.declared_compression is None
     assert [launch.app for launch in found.launches] == ["sample"]
     assert set(found.launches[0].devices) == {"nvme-laptop", "hdd-laptop"}
-    assert found.trial.mode == "exact"
+    assert found.trial.mode == "sampled"
 
 
 def test_the_one_snap_here_is_found(small_prime: Path, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_the_one_snap_here_is_found(small_prime: Path, tmp_path: Path) -> None:
     assert found.payload.declared_compression == "lzo"
     size = found.trial.codecs["lzo"].image_bytes
     assert size is not None
-    assert size.mid == snap.stat().st_size
+    assert size.low <= snap.stat().st_size <= size.high
 
 
 def test_several_snaps_here_are_a_usage_error(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_set_without_a_project_fails_before_packing(
     (tmp_path / "empty").mkdir()
     result = advisor("advise", small_prime, "--set", tmp_path / "empty")
     assert result.returncode == 66
-    assert "Packing" not in result.stderr
+    assert "Reading" not in result.stderr
 
 
 def test_set_changes_one_line_and_dry_run_shows_it(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_bad_input_ends_in_one_clear_error(
 
 def test_missing_mksquashfs_is_named(small_prime: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    result = advisor("advise", small_prime, PATH=str(tmp_path / "empty"))
+    result = advisor("advise", small_prime, "--exact", PATH=str(tmp_path / "empty"))
     assert result.returncode == 69
     assert "apt install" in result.stderr
 
@@ -266,7 +266,7 @@ def test_interruption_leaves_nothing_behind(small_prime: Path, tmp_path: Path) -
     for interruption, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         with subprocess.Popen(
             [sys.executable, "-m", "snapcraft_compression_advisor", "advise",
-             str(small_prime)],
+             str(small_prime), "--exact"],
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

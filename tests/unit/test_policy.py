@@ -32,6 +32,7 @@ def advise(
         declared=declared,
         xz_bytes=Interval.exactly(100 * MB),
         lzo_bytes=Interval.exactly((100 + added_mb) * MB),
+        bytes_added=Interval.exactly(added_mb * MB),
         savings=savings,
     )
     return recommend(evidence, policy or Policy())
@@ -138,6 +139,7 @@ def two_apps(first: Interval, second: Interval, policy: Policy) -> str:
         declared=None,
         xz_bytes=Interval.exactly(100 * MB),
         lzo_bytes=Interval.exactly(110 * MB),
+        bytes_added=Interval.exactly(10 * MB),
         savings=[
             Saving(app="first", device="d", seconds=first),
             Saving(app="second", device="d", seconds=second),
@@ -165,6 +167,7 @@ def test_launch_of_which_nothing_is_known_is_undecided() -> None:
         declared=None,
         xz_bytes=Interval.exactly(1),
         lzo_bytes=Interval.exactly(1),
+        bytes_added=Interval.exactly(0),
         savings=[Saving(app="app", device="d", seconds=Interval.exactly(0))],
         nothing_found=["app"],
     )
@@ -174,7 +177,12 @@ def test_launch_of_which_nothing_is_known_is_undecided() -> None:
 
 
 def test_missing_codec_is_named() -> None:
-    evidence = Evidence(declared=None, xz_bytes=Interval.exactly(1), lzo_bytes=None)
+    evidence = Evidence(
+        declared=None,
+        xz_bytes=Interval.exactly(1),
+        lzo_bytes=None,
+        bytes_added=None,
+    )
     advice = recommend(evidence, Policy())
     assert (advice.verdict, advice.bytes_added) == ("undecided", None)
     assert advice.reasons == ("This mksquashfs cannot pack with lzo.",)

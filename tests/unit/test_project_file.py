@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
@@ -20,6 +19,7 @@ from snapcraft_compression_advisor.advice.project_file import (
     find_project_file,
     plan_edit,
 )
+from snapcraft_compression_advisor.advice.read_root import MAX_PROJECT_FILE_BYTES
 from snapcraft_compression_advisor.errors import (
     BadDataError,
     NoInputError,
@@ -143,6 +143,14 @@ def test_an_error_in_the_yaml_names_the_file(project_file: Path) -> None:
         plan_edit(project_file, "lzo")
     with pytest.raises(BadDataError, match=re.escape(f"{project_file}, line 1: ")):
         declared_compression(project_file)
+
+
+def test_a_file_beyond_the_limit_is_refused_rather_than_cut(
+    project_file: Path,
+) -> None:
+    project_file.write_bytes(BEFORE + b"#" * MAX_PROJECT_FILE_BYTES)
+    with pytest.raises(BadDataError, match="larger than"):
+        plan_edit(project_file, "lzo")
 
 
 def test_planning_writes_nothing(project_file: Path) -> None:
@@ -350,19 +358,19 @@ def test_a_failure_anywhere_leaves_the_file_as_it_was_and_no_other(
     assert project_file.read_bytes() == BEFORE
 
 
-def test_the_new_text_is_on_the_disk_before_it_takes_the_name(
+def test_the_new_text_reaches_the_disk_before_its_name_does(
     project_file: Path, mocker: MockerFixture
 ) -> None:
     seen = []
 
     def synced(descriptor: int) -> None:
-        with contextlib.suppress(IsADirectoryError):
-            seen.append(Path(f"/proc/self/fd/{descriptor}").read_bytes())
-            assert project_file.read_bytes() == BEFORE
+        path = Path(f"/proc/self/fd/{descriptor}")
+        synced_text = None if path.is_dir() else path.read_bytes()
+        seen.append((synced_text, project_file.read_bytes()))
 
     mocker.patch("os.fsync", side_effect=synced)
     apply_edit(plan_edit(project_file, "lzo"))
-    assert seen == [AFTER]
+    assert seen == [(AFTER, BEFORE), (None, AFTER)]
 
 
 def test_a_directory_that_cannot_be_synced_stops_nothing(

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from snapcraft_compression_advisor.advice.read_root import (
     MAX_DEPTH,
     MAX_PROJECT_FILE_BYTES,
+    read_root,
 )
 from snapcraft_compression_advisor.advice.splice import (
+    _changes_one_line,
+    _says_the_same,
     root_compression,
     set_root_compression,
 )
 from snapcraft_compression_advisor.errors import BadDataError, UsageError
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
 
 
 @pytest.mark.parametrize(
@@ -93,6 +101,8 @@ NEW = "compression: lzo\n"
         ("\ufeffapps: {}\n", f"\ufeff{NEW}apps: {{}}\n"),
         ("base: a\r\nx: b\n", "base: a\r\ncompression: lzo\r\nx: b\n"),
         ("apps: {}\r\n", "compression: lzo\r\napps: {}\r\n"),
+        ("apps: {}\r\nx: y\n", "compression: lzo\r\napps: {}\r\nx: y\n"),
+        ("base: a\nx: y\r\n", f"base: a\n{NEW}x: y\r\n"),
         ("base: a\rx: b\r", "base: a\rcompression: lzo\rx: b\r"),
         ("base: a\ngrade:\n# c\nx: b\n", f"base: a\ngrade:\n{NEW}# c\nx: b\n"),
         ("a:\n  - b\n  -\n# c\n", f"a:\n  - b\n  -\n{NEW}# c\n"),
@@ -150,6 +160,8 @@ def test_a_compression_elsewhere_is_neither_read_nor_changed(text: str) -> None:
         ("compression: xz\ncompression: xz\n", "line 2: 'compression' is on line 1"),
         ("name: a\n'name': b\n", "line 2: 'name' is on line 1"),
         ("a: &a {compression: xz}\n<<: *a\n", "line 2: the root has a merge key"),
+        ("a: &a {b: c}\n!!merge c: *a\n", "line 2: the root has a merge key"),
+        ("a: [b?]\n", "the YAML is broken"),  # YAML 1.2 would take it
         ("? [a]\n: b\n", "line 1: a key of the root"),
         ("a: &a compression\n*a : xz\n", "line 2: a key of the root"),
         ("compression:\n  - on amd64: xz\n", "line 2: compression is a mapping"),
@@ -231,11 +243,18 @@ def test_a_compression_that_snapcraft_refuses_is_a_usage_error(
 
 
 @pytest.mark.parametrize(
-    "encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"]
+    ("encoding", "reason"),
+    [
+        ("utf-16", "this is UTF-16 or UTF-32"),
+        ("utf-32", "this is UTF-16 or UTF-32"),
+        ("utf-16-le", "byte 14 is not UTF-8"),
+        ("utf-16-be", "byte 15 is not UTF-8"),
+        ("latin-1", "byte 7 is not UTF-8"),
+    ],
 )
-def test_another_encoding_than_utf_8_is_refused(encoding: str) -> None:
+def test_another_encoding_than_utf_8_is_refused(encoding: str, reason: str) -> None:
     content = "title: ø\nbase: core24\n".encode(encoding)
-    with pytest.raises(BadDataError, match=r"UTF-(8|16)|broken"):
+    with pytest.raises(BadDataError, match=reason):
         set_root_compression(content, "lzo")
 
 
@@ -265,3 +284,57 @@ def test_an_alias_bomb_is_edited_without_being_expanded() -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     text = "\n".join(lines) + "\n"
     assert set_root_compression(text.encode(), "lzo").decode() == text + NEW
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "one_line"),
+    [
+        ("a\nb\nc\n", "a\nB\nc\n", True),
+        ("a\nb\n", "a\nx\nb\n", True),
+        ("a\nb\n", "x\na\nb\n", True),
+        ("a\nb\n", "a\nb\nx\n", True),
+        ("a\nb", "a\nB", True),
+        ("a\nb\n", "A\nB\n", False),
+        ("a\nb\n", "a\nx\ny\nb\n", False),
+        ("a\nb\n", "a\nx\nB\n", False),
+        ("a\nb\n", "a\n", False),
+        ("a\nb", "a\nb\nx", False),
+        ("a\r\nb\r\n", "a\nx\nb\r\n", False),
+        ("a\x0cb\n", "A\x0cB\n", True),
+    ],
+)
+def test_the_last_check_tells_one_line_from_several(
+    before: str, after: str, *, one_line: bool
+) -> None:
+    assert _changes_one_line(before, after) is one_line
+
+
+@pytest.mark.parametrize(
+    ("after", "same"),
+    [
+        ("compression: lzo\na: [b, {c: d}]\n", True),
+        ("a: [b, {c: d}]\n'compression': 'lzo' # c\n", True),
+        ("compression: xz\na: [b, {c: d}]\n", False),
+        ("a: [b, {c: d}]\n", False),
+        ("compression: lzo\na: [b, {c: e}]\n", False),
+        ("compression: lzo\na: [b, {c: 'd'}]\n", False),
+        ("compression: lzo\na: [b, {c: !!str d}]\n", False),
+        ("compression: lzo\na: [b, {c: &d d}]\n", False),
+        ("compression: lzo\na: [b, c: d]\n", True),
+        ("compression: lzo\na: [b, {c: d}]\ne:\n", False),
+        ("compression: lzo\nb: [b, {c: d}]\n", False),
+        ("compression: lzo: a\n", False),
+    ],
+)
+def test_the_last_check_tells_what_else_a_document_says(
+    after: str, *, same: bool
+) -> None:
+    before = read_root("a: [b, {c: d}]\ncompression: xz\n", where="before")
+    assert _says_the_same(before, after, "lzo") is same
+
+
+def test_an_edit_of_several_lines_would_be_refused(mocker: MockerFixture) -> None:
+    module = set_root_compression.__module__
+    mocker.patch(f"{module}._changes_one_line", return_value=False)
+    with pytest.raises(BadDataError, match="more than one line"):
+        set_root_compression(b"base: core24\n", "lzo")

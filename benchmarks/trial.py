@@ -1,0 +1,330 @@
+"""Times the sampled advice against packing, and checks its sizes and intervals.
+
+For each payload, in one run on one machine: the advice (the median of three); the image
+packed with every codec by mksquashfs as ``snap pack`` calls it; the advice on the snap
+packed with lzo; and, with the true size of every block from these images, how often the
+interval holds over many draws. Two payloads together and an eighth of their files show
+how time and memory grow.
+
+usage: trial.py [--primes DIR] [--cache DIR] [--seeds N] [-o FILE] [NAME…]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from measured_process import Measured, run_measured
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.payload.excludes import exclude_file_text
+from snapcraft_compression_advisor.payload.layout import lay_out
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.squashfs import mksquashfs
+from snapcraft_compression_advisor.squashfs.image import Image
+from snapcraft_compression_advisor.trial.census import take_census
+from snapcraft_compression_advisor.trial.estimate import estimate_total, predictors
+from snapcraft_compression_advisor.trial.sample import draw, similar_side_by_side
+from snapcraft_compression_advisor.trial.sampled import FIRST_BLOCKS, ROUNDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+PAYLOADS = {
+    "cli": ["jq"],
+    "python-app": [
+        "python3-numpy", "python3-matplotlib", "python3-scipy", "python3-tk",
+    ],
+    "browser": ["chromium"],
+    "office": ["libreoffice-calc", "libreoffice-writer"],
+    "game": ["supertuxkart"],
+}  # fmt: skip
+ADVICE_RUNS = 3
+LARGE_PAYLOAD_BYTES = 500_000_000
+LARGE_SNAP_BYTES = 250_000_000
+ONE_IN = 8
+PAIR = ("browser", "office")
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What was measured of one payload."""
+
+    name: str
+    raw_bytes: int
+    advice: Measured
+    packs: Mapping[str, Measured]
+    snap_bytes: int
+    snap_advice: Measured
+    errors: Mapping[str, float]
+    half_widths: Mapping[str, float]
+    held: Mapping[str, tuple[int, int]]
+
+    @property
+    def all_packs_s(self) -> float:
+        """Seconds of all six packs."""
+        return sum(pack.wall_s for pack in self.packs.values())
+
+
+def main() -> None:
+    """Measure and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", default=[*PAYLOADS])
+    parser.add_argument("--primes", type=Path, default=Path(".cache/primes"))
+    parser.add_argument("--cache", type=Path, default=Path(".cache/debs"))
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("-o", "--output", type=Path)
+    arguments = parser.parse_args()
+    for name in arguments.names:
+        build_prime(name, arguments.primes / name, arguments.cache)
+    with tempfile.TemporaryDirectory(dir=arguments.primes) as scratch:
+        rows = [
+            measure(name, arguments.primes / name, Path(scratch), arguments.seeds)
+            for name in arguments.names
+        ]
+        growth = measure_growth(arguments.primes, Path(scratch))
+    text = "\n".join([*report(rows, growth), ""])
+    if arguments.output:
+        arguments.output.write_text(text)
+    else:
+        print(text)
+
+
+def build_prime(name: str, prime: Path, cache: Path) -> None:
+    """Build a payload from Debian packages, unless it is there."""
+    if not prime.is_dir():
+        script = str(FOLDER / "prime_from_debs.py")
+        options = ["--name", name, "--output", str(prime), "--cache", str(cache)]
+        subprocess.run([sys.executable, script, *PAYLOADS[name], *options], check=True)
+
+
+def measure(name: str, prime: Path, scratch: Path, seeds: int) -> Row:
+    """Measure one payload."""
+    note(name, "advice")
+    report_file = scratch / f"{name}.json"
+    advice = advise(prime, report_file)
+    said = json.loads(report_file.read_text())["trial"]["codecs"]
+    images = {}
+    packs = {}
+    for codec in CODECS:
+        note(name, f"packing with {codec}")
+        images[codec] = scratch / f"{name}.{codec}"
+        packs[codec] = pack(prime, images[codec], codec)
+    note(name, "advice on the snap")
+    snap_advice = advise(images["lzo"], scratch / "snap.json")
+    true_bytes = {codec: image.stat().st_size for codec, image in images.items()}
+    sizes = {codec: each["image_bytes"] for codec, each in said.items()}
+    note(name, f"{seeds} draws")
+    row = Row(
+        name=name,
+        raw_bytes=json.loads(report_file.read_text())["payload"]["raw_bytes"],
+        advice=advice,
+        packs=packs,
+        snap_bytes=true_bytes["lzo"],
+        snap_advice=snap_advice,
+        errors={c: sizes[c]["mid"] / true_bytes[c] - 1 for c in sizes},
+        half_widths={
+            c: (sizes[c]["high"] - sizes[c]["low"]) / 2 / sizes[c]["mid"] for c in sizes
+        },
+        held=intervals_held(prime, images, seeds),
+    )
+    for image in images.values():
+        image.unlink()
+    return row
+
+
+def advise(path: Path, report_file: Path) -> Measured:
+    """Return the median of some runs of the advice, by wall time."""
+    command = [
+        sys.executable, "-m", "snapcraft_compression_advisor", "advise", str(path),
+        "--format", "json", "--output", str(report_file),
+    ]  # fmt: skip
+    runs = [run_measured(command) for _ in range(ADVICE_RUNS)]
+    return sorted(runs, key=lambda run: run.wall_s)[ADVICE_RUNS // 2]
+
+
+def pack(prime: Path, image: Path, codec: str) -> Measured:
+    """Pack as ``snap pack`` does, measured."""
+    exclude_file = image.with_suffix(".excludes")
+    exclude_file.write_text(exclude_file_text())
+    command = [
+        "mksquashfs", ".", str(image.absolute()), *mksquashfs.pack_options(codec),
+        "-wildcards", "-ef", str(exclude_file.absolute()),
+        *mksquashfs.owner_options("app"),
+    ]  # fmt: skip
+    return run_measured(command, cwd=prime)
+
+
+def intervals_held(
+    prime: Path, images: Mapping[str, Path], seeds: int
+) -> dict[str, tuple[int, int]]:
+    """Return for each codec in how many draws the interval held the true total.
+
+    The draws and estimates are the product's own; only the blocks' sizes come from the
+    images rather than from compressing them again.
+    """
+    held = {}
+    with open_payload(prime) as payload:
+        layout = lay_out(payload)
+        census = take_census(payload, layout)
+        order = similar_side_by_side(census, layout)
+    rows = predictors(census)
+    none = np.zeros(len(census.numbers), dtype=np.bool_)
+    blocks = [layout.block(number) for number in range(layout.block_count)]
+    for codec, image in images.items():
+        if codec == "none":
+            continue
+        stored = dict(stored_sizes(image))
+        true = np.array([stored[b.path, b.offset] for b in blocks], dtype=np.float64)
+        count = dict(ROUNDS[:1]).get(codec, FIRST_BLOCKS)
+        hits = 0
+        for seed in range(seeds):
+            sample = draw(census, order, count=count, certain=none, seed=seed)
+            tried = true[census.numbers[sample.members]]
+            found = estimate_total(census, rows, sample, tried)
+            error = abs(found.total_bytes - true.sum())
+            hits += round(error) <= found.half_width_bytes
+        held[codec] = (hits, seeds)
+    return held
+
+
+def stored_sizes(path: Path) -> Iterator[tuple[tuple[str, int], int]]:
+    """Yield the stored size of every block of an image by file and offset."""
+    with Image.open(path) as image:
+        for entry in image.walk():
+            offset = 0
+            for block in entry.blocks or ():
+                yield (entry.path, offset), block.stored_bytes
+                offset += block.raw_bytes
+
+
+def measure_growth(primes: Path, scratch: Path) -> tuple[Measured, Measured, int]:
+    """Measure two payloads as one, and an eighth of the files of both."""
+    if not all((primes / name).is_dir() for name in PAIR):
+        nothing = Measured(wall_s=1.0, cpu_s=0.0, peak_bytes=0)
+        return nothing, nothing, 0
+    whole, part = scratch / "whole", scratch / "part"
+    files = sorted(
+        (path.stat().st_size, name, path)
+        for name in PAIR
+        for path in (primes / name).rglob("*")
+        if path.is_file() and not path.is_symlink()
+    )
+    for number, (_, name, path) in enumerate(files):
+        place = Path(name) / path.relative_to(primes / name)
+        chosen = number % ONE_IN == ONE_IN // 2
+        for root in (whole, part) if chosen else (whole,):
+            (root / place).parent.mkdir(parents=True, exist_ok=True)
+            os.link(path, root / place)
+    for root in (whole, part):
+        (root / "meta").mkdir()
+        (root / "meta/snap.yaml").write_text("name: pair\nversion: '1'\nbase: core24\n")
+    note("pair", "advice on both and on an eighth")
+    total = sum({path.stat().st_ino: size for size, _, path in files}.values())
+    return advise(whole, scratch / "w.json"), advise(part, scratch / "p.json"), total
+
+
+def report(
+    rows: Sequence[Row], growth: tuple[Measured, Measured, int]
+) -> Iterator[str]:
+    """Yield the tables as Markdown."""
+    yield (
+        f"{processor()}, {os.cpu_count()} processors, {platform.machine()}, Python "
+        f"{platform.python_version()}, mksquashfs {mksquashfs.mksquashfs_version()}."
+    )
+    yield ""
+    yield "| payload | MB | advice s | CPU s | peak MB | xz pack s | ÷ xz pack |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in rows:
+        xz_s = row.packs["xz"].wall_s
+        yield (
+            f"| {row.name} | {row.raw_bytes / 1e6:.0f} | {row.advice.wall_s:.1f} | "
+            f"{row.advice.cpu_s:.1f} | {row.advice.peak_bytes / 1e6:.0f} | "
+            f"{xz_s:.1f} | {row.advice.wall_s / xz_s:.1%} |"
+        )
+    yield ""
+    yield "| payload | six packs s | ÷ six packs | snap MB | advice s | ÷ xz pack |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        yield (
+            f"| {row.name} | {row.all_packs_s:.1f} | "
+            f"{row.advice.wall_s / row.all_packs_s:.1%} | {row.snap_bytes / 1e6:.0f} | "
+            f"{row.snap_advice.wall_s:.1f} | "
+            f"{row.snap_advice.wall_s / row.packs['xz'].wall_s:.1%} |"
+        )
+    yield ""
+    yield from size_table(rows)
+    yield ""
+    yield from summary(rows, growth)
+
+
+def size_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield errors of sizes, half widths, and how often the interval held."""
+    codecs = [codec for codec in CODECS if codec != "none"]
+    yield "| payload | " + " | ".join(codecs) + " |"
+    yield "|---" * (len(codecs) + 1) + "|"
+    for row in rows:
+        cells = (
+            f"{row.errors[c]:+.2%} ±{row.half_widths[c]:.2%}, "
+            f"{row.held[c][0]}/{row.held[c][1]}"
+            for c in codecs
+        )
+        yield f"| {row.name} | " + " | ".join(cells) + " |"
+
+
+def summary(
+    rows: Sequence[Row], growth: tuple[Measured, Measured, int]
+) -> Iterator[str]:
+    """Yield the figures asked for."""
+    large = [row for row in rows if row.raw_bytes >= LARGE_PAYLOAD_BYTES]
+    snaps = [row for row in rows if row.snap_bytes >= LARGE_SNAP_BYTES]
+    hits = sum(hit for row in rows for hit, _ in row.held.values())
+    draws = sum(count for row in rows for _, count in row.held.values())
+    shippable = [abs(row.errors[c]) for row in rows for c in ("xz", "lzo")]
+    other = [abs(row.errors[c]) for row in rows for c in ("gzip", "zstd", "lz4")]
+    whole, part, pair_bytes = growth
+    if large:
+        ratio = statistics.median(r.advice.wall_s / r.packs["xz"].wall_s for r in large)
+        yield f"- advice ÷ one xz pack, median at 500 MB and more: {ratio:.1%}"
+    ratio = statistics.median(r.advice.wall_s / r.all_packs_s for r in rows)
+    yield f"- advice ÷ all six packs, median: {ratio:.1%}"
+    yield f"- largest size error, xz and lzo: {max(shippable):.2%}"
+    yield f"- largest size error, gzip, zstd and lz4: {max(other):.2%}"
+    yield f"- truth inside the 95 % interval: {hits} of {draws} ({hits / draws:.1%})"
+    for row in snaps:
+        share = row.snap_advice.wall_s / row.packs["xz"].wall_s
+        yield f"- advice on the snap of {row.name} ÷ one xz pack: {share:.1%}"
+    if pair_bytes:
+        yield (
+            f"- peak memory at {pair_bytes / 1e9:.2f} GB of payload: "
+            f"{whole.peak_bytes / 1e6:.0f} MB"
+        )
+        yield f"- payload x 8: time x {whole.wall_s / part.wall_s:.2f}"
+
+
+def processor() -> str:
+    """Return the processor's name."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "processor of unknown name"
+
+
+def note(name: str, text: str) -> None:
+    """Say what is being measured."""
+    sys.stderr.write(f"{name}: {text}\n")
+
+
+if __name__ == "__main__":
+    main()

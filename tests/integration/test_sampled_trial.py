@@ -1,0 +1,250 @@
+"""The sampled trial against the real mksquashfs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_payloads import fill_prime, snap_pack
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs.lzo import Lzo
+from snapcraft_compression_advisor.errors import AdvisorError, StorageError
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.squashfs.image import Image
+from snapcraft_compression_advisor.trial.exact import run_exact_trial
+from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from snapcraft_compression_advisor.trial.tables import build_tables, table_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_mock import MockerFixture
+
+    from snapcraft_compression_advisor.trial.result import TrialResult
+
+SNAP_YAML = "name: sample\nversion: '1'\nsummary: s\ndescription: d\nbase: core24\n"
+
+
+def run(
+    path: Path,
+    *,
+    wanted: tuple[str, ...] = (),
+    seed: int = 0,
+    decided: bool = True,
+) -> TrialResult:
+    with open_payload(path) as payload:
+        return run_sampled_trial(
+            payload,
+            wanted=wanted,
+            progress=lambda _: None,
+            decided=lambda _: decided,
+            seed=seed,
+        )
+
+
+def exact(path: Path) -> TrialResult:
+    with open_payload(path) as payload:
+        return run_exact_trial(payload, wanted=(), progress=lambda _: None)
+
+
+def make_prime(root: Path) -> Path:
+    (root / "meta").mkdir(parents=True)
+    (root / "meta/snap.yaml").write_text(SNAP_YAML)
+    return root
+
+
+@pytest.fixture(scope="module")
+def library_prime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a payload of Python's library and programs: 1,000 files or more."""
+    prime = make_prime(tmp_path_factory.mktemp("library") / "prime")
+    library = sysconfig.get_path("stdlib")
+    ignored = shutil.ignore_patterns("site-packages", "test", "config-*", "__pycache__")
+    shutil.copytree(library, prime / "lib", symlinks=True, ignore=ignored)
+    (prime / "bin").mkdir()
+    for program in ("bash", "git", "perl", "python3"):
+        if found := shutil.which(program):
+            shutil.copy(os.path.realpath(found), prime / "bin" / program)
+    return prime
+
+
+@pytest.fixture(scope="module")
+def library_truth(library_prime: Path) -> TrialResult:
+    """Return that payload's true sizes."""
+    return exact(library_prime)
+
+
+def assert_within(result: TrialResult, truth: TrialResult) -> None:
+    for codec, trial in truth.codecs.items():
+        found, true = result.codecs[codec].image_bytes, trial.image_bytes
+        assert found is not None
+        assert true is not None
+        assert found.low <= true.mid <= found.high, codec
+
+
+def test_small_payload_is_tried_whole_and_exact(small_prime: Path) -> None:
+    result, truth = run(small_prime), exact(small_prime)
+    assert result.mode == "sampled"
+    assert_within(result, truth)
+    for codec, trial in truth.codecs.items():
+        found = result.codecs[codec].image_bytes
+        assert found is not None
+        assert trial.image_bytes is not None
+        assert abs(found.mid - trial.image_bytes.mid) <= 4096
+
+
+def test_sizes_of_a_library_are_within_their_intervals(
+    library_prime: Path, library_truth: TrialResult
+) -> None:
+    assert_within(run(library_prime), library_truth)
+
+
+def test_difference_of_lzo_and_xz_is_within_its_own_interval(
+    library_prime: Path, library_truth: TrialResult
+) -> None:
+    truth, result = library_truth, run(library_prime, decided=False)
+    assert truth.lzo_less_xz_bytes is not None
+    assert result.lzo_less_xz_bytes is not None
+    assert (
+        result.lzo_less_xz_bytes.low
+        <= truth.lzo_less_xz_bytes.mid
+        <= result.lzo_less_xz_bytes.high
+    )
+
+
+def test_same_payload_gives_the_same_sizes(library_prime: Path) -> None:
+    assert run(library_prime) == run(library_prime)
+
+
+def test_more_is_tried_while_the_recommendation_is_open(library_prime: Path) -> None:
+    settled, open_ = run(library_prime), run(library_prime, decided=False)
+    for codec in ("xz", "lzo"):
+        one, other = settled.codecs[codec].image_bytes, open_.codecs[codec].image_bytes
+        assert one is not None
+        assert other is not None
+        assert other.high - other.low <= one.high - one.low
+
+
+@pytest.mark.parametrize("compression", ["xz", "lzo"])
+def test_built_snap_has_its_own_size_for_nothing(
+    library_prime: Path, library_truth: TrialResult, tmp_path: Path, compression: str
+) -> None:
+    snap = snap_pack(library_prime, tmp_path / "packed", compression=compression)
+    result = run(snap)
+    own = result.codecs[compression].image_bytes
+    assert own is not None
+    assert own.mid == pytest.approx(snap.stat().st_size, rel=0.002)
+    assert own.high - own.low < 0.01 * own.mid
+    assert_within(result, library_truth)
+
+
+def test_snap_with_fragments_and_other_blocks_is_read_all_the_same(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    foreign = tmp_path / "foreign.snap"
+    os.system(  # noqa: S605 # two fixed paths
+        f"mksquashfs {small_prime} {foreign} -comp gzip -b 32K -no-progress >/dev/null"
+    )
+    result = run(foreign)
+    assert result.codecs["lzo"].available
+    assert result.codecs["gzip"].available
+
+
+def test_blocks_of_a_small_launch_set_are_those_of_the_image(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    wanted = ("usr/share/data/text", "usr/share/data/sparse")
+    snap = snap_pack(small_prime, tmp_path / "packed", compression="xz")
+    with Image.open(snap) as image:
+        stored = {
+            entry.path: [block.stored_bytes for block in entry.blocks or ()]
+            for entry in image.walk()
+            if entry.path in wanted
+        }
+    blocks = run(small_prime, wanted=wanted).codecs["xz"].blocks
+    assert {p: [b.stored_bytes for b in blocks[p]] for p in wanted} == stored
+
+
+def test_missing_library_is_made_up_for_by_mksquashfs(
+    small_prime: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(Lzo, "available", new=False)
+    result, truth = run(small_prime), exact(small_prime)
+    assert result.codecs["lzo"] == truth.codecs["lzo"]
+    assert any("lzo: packed with mksquashfs" in note for note in result.notes)
+
+
+def test_metadata_is_estimated_within_five_percent(
+    library_prime: Path, tmp_path: Path
+) -> None:
+    snap = snap_pack(library_prime, tmp_path / "packed", compression="lzo")
+    with Image.open(snap) as image:
+        superblock = image.superblock
+        true_bytes = superblock.used_bytes - superblock.inode_table_start
+    with open_payload(library_prime) as payload:
+        result = run_exact_trial(
+            payload,
+            wanted=[entry.path for entry in payload.inventory.files()],
+            progress=lambda _: None,
+            names=["lzo"],
+        )
+        tables = build_tables(payload.inventory, result.codecs["lzo"].blocks)
+    assert table_bytes(tables, CODECS["lzo"]) == pytest.approx(true_bytes, rel=0.05)
+
+
+def test_payload_of_nothing_but_metadata_is_a_smallest_snap(tmp_path: Path) -> None:
+    result = run(make_prime(tmp_path / "prime"))
+    sizes = {trial.image_bytes for trial in result.codecs.values()}
+    assert {size.mid for size in sizes if size} == {16384.0}
+
+
+def test_incompressible_payload_gains_nothing(tmp_path: Path) -> None:
+    prime = make_prime(tmp_path / "prime")
+    (prime / "noise").write_bytes(os.urandom(20_000_000))
+    result, truth = run(prime), exact(prime)
+    assert_within(result, truth)
+    assert result.lzo_less_xz_bytes is not None
+    assert abs(result.lzo_less_xz_bytes.mid) < 10_000
+
+
+def test_huge_sparse_file_costs_neither_time_nor_size(tmp_path: Path) -> None:
+    prime = make_prime(tmp_path / "prime")
+    with (prime / "sparse").open("wb") as file:
+        file.truncate(20 * 1024**3)
+        file.write(b"start")
+    result = run(prime)
+    xz = result.codecs["xz"].image_bytes
+    assert xz is not None
+    assert xz.mid < 1_000_000
+
+
+def test_pipes_and_devices_are_no_obstacle(tmp_path: Path) -> None:
+    prime = make_prime(tmp_path / "prime")
+    os.mkfifo(prime / "pipe")
+    if os.geteuid() == 0:
+        os.mknod(prime / "null", 0o20666, os.makedev(1, 3))
+    assert_within(run(prime), exact(prime))
+
+
+def test_file_that_vanishes_is_a_storage_error(small_prime: Path) -> None:
+    with open_payload(small_prime) as payload:
+        (small_prime / "usr/share/data/text").unlink()
+        with pytest.raises(StorageError, match="usr/share/data/text"):
+            run_sampled_trial(
+                payload,
+                wanted=(),
+                progress=lambda _: None,
+                decided=lambda _: True,
+            )
+
+
+def test_truncated_snap_is_an_error(tmp_path: Path) -> None:
+    snap = snap_pack(
+        fill_prime(tmp_path / "prime"), tmp_path / "packed", compression="xz"
+    )
+    os.truncate(snap, snap.stat().st_size // 2)
+    with pytest.raises(AdvisorError, match="snap"):
+        run(snap)

@@ -1,0 +1,82 @@
+"""Every block with a predicting size."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_payload
+from snapcraft_compression_advisor.codecs.zstandard import Zstd
+from snapcraft_compression_advisor.errors import StorageError
+from snapcraft_compression_advisor.payload.layout import lay_out
+from snapcraft_compression_advisor.trial import census as census_module
+from snapcraft_compression_advisor.trial.census import take_census
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
+
+BLOCK = 128 * 1024
+NOISE = random.Random(5).randbytes(1000)
+TEXT = b"the same words again and again " * 10_000
+
+
+def test_blocks_have_the_size_that_a_fast_codec_gives() -> None:
+    payload = make_payload({"noise": NOISE, "text": TEXT})
+    census = take_census(payload, lay_out(payload))
+    fast = Zstd(level=1)
+    assert census.raw_bytes.tolist() == [1000, BLOCK, BLOCK, len(TEXT) - 2 * BLOCK]
+    assert census.fast_bytes.tolist() == [
+        1000,
+        len(fast.compress(TEXT[:BLOCK])),
+        len(fast.compress(TEXT[BLOCK : 2 * BLOCK])),
+        len(fast.compress(TEXT[2 * BLOCK :])),
+    ]
+    assert census.complete
+
+
+def test_blocks_of_zeros_are_left_out() -> None:
+    zeros = bytes(BLOCK)
+    payload = make_payload({"noise": NOISE, "zeros": zeros + b"x" + zeros})
+    census = take_census(payload, lay_out(payload))
+    assert census.numbers.tolist() == [0, 2]
+
+
+def test_stored_blocks_are_all_literals() -> None:
+    payload = make_payload({"noise": NOISE})
+    census = take_census(payload, lay_out(payload))
+    assert census.parts.tolist() == [[1000, 0, 0]]
+
+
+def test_without_libzstd_another_fast_codec_serves(mocker: MockerFixture) -> None:
+    mocker.patch.object(Zstd, "available", new=False)
+    payload = make_payload({"text": TEXT, "zeros": bytes(10)})
+    census = take_census(payload, lay_out(payload))
+    assert census.parts.shape == (3, 0)
+    assert (census.fast_bytes < census.raw_bytes).all()
+
+
+def test_large_payload_is_looked_at_in_part(mocker: MockerFixture) -> None:
+    mocker.patch.object(census_module, "MOST_BYTES", 50_000)
+    payload = make_payload({f"f{n}": NOISE[n:] for n in range(100)})
+    census = take_census(payload, lay_out(payload), always=[3], spread_blocks=20)
+    assert len(census.numbers) == 21
+    assert census.weights[census.numbers == 3].tolist() == [1.0]
+    assert not census.complete
+    assert (census.weights * census.raw_bytes).sum() == pytest.approx(
+        payload.inventory.raw_bytes, rel=0.02
+    )
+
+
+def test_file_that_became_shorter_is_an_error() -> None:
+    payload = make_payload({"text": TEXT})
+    layout = lay_out(payload)
+    payload.files = {"text": TEXT[:-1]}
+    with pytest.raises(StorageError, match="'text' became shorter"):
+        take_census(payload, layout)
+
+
+def test_empty_payload_has_an_empty_census() -> None:
+    payload = make_payload({"empty": b""})
+    assert len(take_census(payload, lay_out(payload)).numbers) == 0
