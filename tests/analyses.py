@@ -92,6 +92,7 @@ def _launch(app: str) -> LaunchAnalysis:
             source="static",
             files=(LaunchFile(path="bin/x", size_bytes=300_000, blocks=((0, 2),)),),
             read_share=share,
+            seek_share=share,
             unresolved=(
                 *(
                     Unresolved(name=name, needed_by="bin/x", supplier="base")
@@ -103,9 +104,9 @@ def _launch(app: str) -> LaunchAnalysis:
         estimates={
             device.name: {
                 codec: LaunchEstimate(
-                    io=Interval(low=0.1, mid=0.2, high=0.3),
-                    decompress=Interval(low=cost / 2, mid=cost, high=cost * 2),
-                    read_share=share,
+                    seeks=Interval(low=0.03, mid=0.1, high=0.5),
+                    transfer=Interval(low=0.02, mid=0.1, high=0.4),
+                    decompress=Interval(low=cost / 4, mid=cost, high=cost * 6),
                 )
                 for codec, cost in DECOMPRESS_S.items()
             }

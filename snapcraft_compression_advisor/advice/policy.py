@@ -77,7 +77,7 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         verdict=judgement.verdict,
         reasons=(
             judgement.reason,
-            *reasons.figures(evidence, policy, decisive, bytes_added=added.mid),
+            *reasons.figures(evidence, policy, decisive, added=added),
         ),
         decisive=decisive,
         bytes_added=added,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+    from snapcraft_compression_advisor.units import Interval
 
 LZO_PAYS = "lzo makes cold launches faster and pays for its size."
 XZ_IS_SMALLER = " xz makes the image smaller."
@@ -68,9 +69,10 @@ def nothing_to_judge(evidence: Evidence) -> str:
 
 
 def figures(
-    evidence: Evidence, policy: Policy, decisive: Saving, *, bytes_added: float
+    evidence: Evidence, policy: Policy, decisive: Saving, *, added: Interval
 ) -> Sequence[str]:
     """Say what is saved, what it costs, and when that is paid."""
+    bytes_added = added.mid
     seconds = decisive.seconds
     sentences = [
         (
@@ -84,8 +86,8 @@ def figures(
         share = abs(bytes_added) / evidence.xz_bytes.mid
         verb, preposition = ("adds", "to") if bytes_added >= 0 else ("takes", "off")
         sentences.append(
-            f"lzo {verb} {format_bytes(abs(bytes_added))} ({share:.0%}) {preposition} "
-            "the image."
+            f"lzo {verb} {'' if added.known else 'an estimated '}"
+            f"{format_bytes(abs(bytes_added))} ({share:.0%}) {preposition} the image."
         )
     launches = break_even_launches(bytes_added, seconds.mid, policy.link_mbit_per_s)
     if launches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.launch.script import (
@@ -65,6 +65,8 @@ class LaunchSet:
     :param source: ``static`` (guessed from files) or ``recorded``.
     :param files: sorted by path, each file once whatever its links.
     :param read_share: bytes really read, per byte of these blocks.
+    :param seek_share: seeks really made, per run of these blocks; no more than there
+        are files to seek.
     :param unresolved: what the launch needs from elsewhere.
     """
 
@@ -72,6 +74,7 @@ class LaunchSet:
     source: Literal["static", "recorded"]
     files: tuple[LaunchFile, ...]
     read_share: Interval
+    seek_share: Interval
     unresolved: tuple[Unresolved, ...] = ()
 
     @property
@@ -102,15 +105,18 @@ def static_launch_set(payload: Payload, app: str) -> LaunchSet:
         for entry in entries
         if entry.size_bytes
     )
+    share = _read_share(
+        sum(file.size_bytes for file in files),
+        payload_bytes=payload.inventory.raw_bytes,
+        followed=walk.followed,
+    )
+    most_files = payload.inventory.file_count / max(1, len(files))
     return LaunchSet(
         app=app,
         source="static",
         files=files,
-        read_share=_read_share(
-            sum(file.size_bytes for file in files),
-            payload_bytes=payload.inventory.raw_bytes,
-            followed=walk.followed,
-        ),
+        read_share=share,
+        seek_share=replace(share, high=max(1.0, min(share.high, most_files))),
         unresolved=tuple(walk.unresolved.values()),
     )
 

@@ -19,19 +19,27 @@ if TYPE_CHECKING:
 class LaunchEstimate:
     """Seconds that a cold launch adds over a warm one.
 
-    :param io: storage, for the blocks of the launch set.
-    :param decompress: decompression of these blocks.
-    :param read_share: bytes that the launch reads, per byte of the set.
+    Each part is that of what the launch really reads, which the launch set tells as
+    well as it can.
+
+    :param seeks: waiting for storage to find blocks.
+    :param transfer: storage's transfer of their stored bytes.
+    :param decompress: decompression.
     """
 
-    io: Interval
+    seeks: Interval
+    transfer: Interval
     decompress: Interval
-    read_share: Interval
+
+    @property
+    def io(self) -> Interval:
+        """What storage takes."""
+        return self.seeks + self.transfer
 
     @property
     def added_s(self) -> Interval:
-        """Both together, for what the launch really reads."""
-        return _times(self.io + self.decompress, self.read_share)
+        """All together."""
+        return self.io + self.decompress
 
 
 def estimate_launch(
@@ -56,24 +64,27 @@ def estimate_launch(
     seeks = device.seek_s.map(lambda cost: cost * reads)
     transfer = device.read_s_per_byte.map(lambda cost: cost * stored_bytes)
     per_byte = device.decompress_s_per_byte[trial.codec]
+    decompress = per_byte.map(lambda cost: cost * compressed_raw_bytes)
     return LaunchEstimate(
-        io=seeks + transfer,
-        decompress=per_byte.map(lambda cost: cost * compressed_raw_bytes),
-        read_share=launch_set.read_share,
+        seeks=_times(seeks, launch_set.seek_share),
+        transfer=_times(transfer, launch_set.read_share),
+        decompress=_times(decompress, launch_set.read_share),
     )
 
 
 def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
-    """Return what one codec saves against another on the same device.
+    """Return what one codec saves against another in a launch on the same device.
 
-    The device is the same for both, so each part's difference is taken on a fast, a
-    middling and a slow one; then the parts are combined in the worst and the best
-    way, since a fast processor may sit beside a slow disk.
+    Device and launch set are the same for both, so each part's difference is taken on a
+    fast device with a small launch, in the middle, and on a slow device with a large
+    launch; then the parts are combined in the worst and the best way, since a fast
+    processor may sit beside a slow disk.
     """
-    parts = _difference(slow.io, fast.io) + _difference(
-        slow.decompress, fast.decompress
+    return (
+        _difference(slow.seeks, fast.seeks)
+        + _difference(slow.transfer, fast.transfer)
+        + _difference(slow.decompress, fast.decompress)
     )
-    return _times(parts, slow.read_share)
 
 
 def _runs(
@@ -97,10 +108,9 @@ def _difference(first: Interval, second: Interval) -> Interval:
 
 
 def _times(seconds: Interval, share: Interval) -> Interval:
-    """Multiply an interval that may be negative with a share that isn't."""
-    ends = [
-        end * factor
-        for end in (seconds.low, seconds.high)
-        for factor in (share.low, share.high)
-    ]
-    return Interval(low=min(ends), mid=seconds.mid * share.mid, high=max(ends))
+    """Multiply two figures that aren't negative."""
+    return Interval(
+        low=seconds.low * share.low,
+        mid=seconds.mid * share.mid,
+        high=seconds.high * share.high,
+    )

@@ -215,11 +215,10 @@ def _launch_report(launch: LaunchAnalysis) -> LaunchReport:
 
 
 def _cost(estimate: LaunchEstimate) -> CostReport:
-    share = estimate.read_share.mid
     return CostReport(
         added_s=_interval(estimate.added_s),
-        io_s=estimate.io.mid * share,
-        decompress_s=estimate.decompress.mid * share,
+        io_s=estimate.io.mid,
+        decompress_s=estimate.decompress.mid,
         warm_s=None,
         cold_s=None,
     )

@@ -20,6 +20,7 @@ COLUMNS = 80
 _DEVICES_PER_TABLE = 2
 _COST_COLUMNS = 24
 _LISTED_NAMES = 6
+_LEAST_SHOWN = 0.0005
 _HEADLINES = {
     "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
     "keep": "KEEP 'compression: {}'",
@@ -98,10 +99,9 @@ def _row(
 
 
 def _half_width(size: Interval) -> str:
-    """Return how far the interval reaches; nothing for a size that is known."""
-    if size.known:
-        return ""
-    return f"±{(size.high - size.low) / 2 / size.mid:.1%}"
+    """Return how far the interval reaches; nothing where it doesn't show."""
+    share = (size.high - size.low) / 2 / size.mid
+    return f"±{share:.1%}" if share >= _LEAST_SHOWN else ""
 
 
 def _versus(size: Interval, xz_size: Interval | None) -> str:

@@ -147,6 +147,12 @@ def test_read_share_never_exceeds_the_payload() -> None:
     assert READ_SHARE.high > found.read_share.high > 1
 
 
+def test_seeks_are_no_more_than_there_are_files() -> None:
+    found = launch_set({"bin/hello": b"#!/usr/bin/perl\n", "data": bytes(BLOCK)})
+    assert found.read_share.high > 1000
+    assert found.seek_share.high == 2
+
+
 def test_content_snap_may_supply_libraries() -> None:
     payload = make_payload(
         {"bin/hello": make_elf(needed=["libgtk-4.so.1"])},

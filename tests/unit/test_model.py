@@ -39,7 +39,12 @@ def trial(**blocks: tuple[StoredBlock, ...]) -> CodecTrial:
     )
 
 
-def launch_set(**ranges: tuple[tuple[int, int], ...]) -> LaunchSet:
+def launch_set(
+    *,
+    read_share: Interval | None = None,
+    seek_share: Interval | None = None,
+    **ranges: tuple[tuple[int, int], ...],
+) -> LaunchSet:
     return LaunchSet(
         app="hello",
         source="static",
@@ -47,7 +52,8 @@ def launch_set(**ranges: tuple[tuple[int, int], ...]) -> LaunchSet:
             LaunchFile(path=path, size_bytes=1, blocks=blocks)
             for path, blocks in ranges.items()
         ),
-        read_share=Interval.exactly(1),
+        read_share=read_share or Interval.exactly(1),
+        seek_share=seek_share or Interval.exactly(1),
     )
 
 
@@ -71,36 +77,38 @@ def test_blocks_of_zeros_cost_nothing() -> None:
     assert estimate.added_s == Interval.exactly(0)
 
 
-def test_added_seconds_grow_with_what_is_really_read() -> None:
-    estimate = LaunchEstimate(
-        io=Interval(low=1, mid=2, high=3),
-        decompress=Interval(low=1, mid=1, high=1),
+def test_parts_grow_with_what_is_really_read() -> None:
+    reads = launch_set(
+        a=((0, 0),),
         read_share=Interval(low=0.5, mid=1, high=3),
+        seek_share=Interval(low=0.5, mid=1, high=2),
     )
-    assert estimate.added_s == Interval(low=1, mid=3, high=12)
+    estimate = estimate_launch(reads, trial(a=(block(10, 5),)), DEVICE)
+    assert estimate.seeks == Interval(low=0.5, mid=2, high=6)
+    assert estimate.transfer.high == pytest.approx(3 * 0.05)
+    assert estimate.decompress == Interval(low=0.5, mid=2.0, high=12.0)
+    assert estimate.added_s.mid == pytest.approx(4.05)
+
+
+def estimate_of(
+    transfer: tuple[float, float, float], decompress: tuple[float, float, float]
+) -> LaunchEstimate:
+    return LaunchEstimate(
+        seeks=Interval(low=1, mid=2, high=3),
+        transfer=Interval.around(*transfer),
+        decompress=Interval.around(*decompress),
+    )
 
 
 def test_saving_combines_the_parts_in_the_worst_and_the_best_way() -> None:
-    share = Interval.exactly(1)
-    xz = LaunchEstimate(
-        io=Interval(low=1, mid=2, high=3),
-        decompress=Interval(low=10, mid=20, high=30),
-        read_share=share,
-    )
-    lzo = LaunchEstimate(
-        io=Interval(low=2, mid=4, high=6),
-        decompress=Interval(low=1, mid=2, high=3),
-        read_share=share,
-    )
+    xz = estimate_of((1, 2, 3), (10, 20, 30))
+    lzo = estimate_of((2, 4, 6), (1, 2, 3))
     assert seconds_saved(xz, lzo) == Interval(low=9 - 3, mid=18 - 2, high=27 - 1)
 
 
-def test_loss_grows_with_what_is_really_read() -> None:
-    share = Interval(low=0.5, mid=1, high=2)
-    zero = Interval.exactly(0)
-    nothing = LaunchEstimate(io=zero, decompress=zero, read_share=share)
-    cost = LaunchEstimate(io=Interval.exactly(1), decompress=zero, read_share=share)
-    assert seconds_saved(nothing, cost) == Interval(low=-2, mid=-1, high=-0.5)
+def test_codecs_that_cost_the_same_save_nothing() -> None:
+    same = estimate_of((1, 2, 3), (1, 2, 3))
+    assert seconds_saved(same, same) == Interval.exactly(0)
 
 
 def test_all_devices_know_every_codec_and_their_sources() -> None:
