@@ -104,9 +104,11 @@ def _launch(app: str) -> LaunchAnalysis:
         estimates={
             device.name: {
                 codec: LaunchEstimate(
-                    seeks=Interval(low=0.03, mid=0.1, high=0.5),
-                    transfer=Interval(low=0.02, mid=0.1, high=0.4),
-                    decompress=Interval(low=cost / 4, mid=cost, high=cost * 6),
+                    seeks=Interval(low=0.05, mid=0.1, high=0.2),
+                    transfer=Interval(low=0.05, mid=0.1, high=0.1),
+                    decompress=Interval(low=cost / 2, mid=cost, high=cost * 2),
+                    read_share=share,
+                    seek_share=share,
                 )
                 for codec, cost in DECOMPRESS_S.items()
             }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
     from snapcraft_compression_advisor.units import Interval
 
+_MANY_LAUNCHES = 1_000
+
 LZO_PAYS = "lzo makes cold launches faster and pays for its size."
 XZ_IS_SMALLER = " xz makes the image smaller."
 NO_SIZE_EITHER = " It costs no size worth mentioning either."
@@ -101,4 +103,6 @@ def figures(
 def _launches(count: float) -> str:
     if count <= 1:
         return "the first cold launch makes up"
+    if count > _MANY_LAUNCHES:
+        return f"not even {_MANY_LAUNCHES:,} cold launches make up"
     return f"{count:.0f} cold launches make up"

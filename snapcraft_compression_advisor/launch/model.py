@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from operator import mul
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.units import Interval
@@ -19,27 +21,38 @@ if TYPE_CHECKING:
 class LaunchEstimate:
     """Seconds that a cold launch adds over a warm one.
 
-    Each part is that of what the launch really reads, which the launch set tells as
-    well as it can.
+    The parts are those of the launch set's blocks; the shares say how much more or less
+    the launch really reads.
 
     :param seeks: waiting for storage to find blocks.
     :param transfer: storage's transfer of their stored bytes.
     :param decompress: decompression.
+    :param read_share: bytes read, per byte of the set.
+    :param seek_share: seeks made, per run of blocks of the set.
     """
 
     seeks: Interval
     transfer: Interval
     decompress: Interval
+    read_share: Interval
+    seek_share: Interval
 
     @property
     def io(self) -> Interval:
         """What storage takes."""
-        return self.seeks + self.transfer
+        return _times(self.seeks, self.seek_share) + _times(
+            self.transfer, self.read_share
+        )
 
     @property
     def added_s(self) -> Interval:
         """All together."""
-        return self.io + self.decompress
+        return self.io + self.decompression
+
+    @property
+    def decompression(self) -> Interval:
+        """What the processor takes."""
+        return _times(self.decompress, self.read_share)
 
 
 def estimate_launch(
@@ -64,27 +77,40 @@ def estimate_launch(
     seeks = device.seek_s.map(lambda cost: cost * reads)
     transfer = device.read_s_per_byte.map(lambda cost: cost * stored_bytes)
     per_byte = device.decompress_s_per_byte[trial.codec]
-    decompress = per_byte.map(lambda cost: cost * compressed_raw_bytes)
     return LaunchEstimate(
-        seeks=_times(seeks, launch_set.seek_share),
-        transfer=_times(transfer, launch_set.read_share),
-        decompress=_times(decompress, launch_set.read_share),
+        seeks=seeks,
+        transfer=transfer,
+        decompress=per_byte.map(lambda cost: cost * compressed_raw_bytes),
+        read_share=launch_set.read_share,
+        seek_share=launch_set.seek_share,
     )
 
 
 def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     """Return what one codec saves against another in a launch on the same device.
 
-    Device and launch set are the same for both, so each part's difference is taken on a
-    fast device with a small launch, in the middle, and on a slow device with a large
-    launch; then the parts are combined in the worst and the best way, since a fast
-    processor may sit beside a slow disk.
+    Device and launch are the same for both. So each part's difference is taken on a
+    fast, a middling and a slow device, and the parts are combined in the worst and the
+    best way, since a fast processor may sit beside a slow disk; all that for the
+    smallest and the largest launch.
     """
-    return (
-        _difference(slow.seeks, fast.seeks)
-        + _difference(slow.transfer, fast.transfer)
-        + _difference(slow.decompress, fast.decompress)
+    seeks = _difference(slow.seeks, fast.seeks)
+    rest = _difference(slow.transfer, fast.transfer) + _difference(
+        slow.decompress, fast.decompress
     )
+    small, middle, large = (
+        seeks.map(partial(mul, seek_share)) + rest.map(partial(mul, read_share))
+        for seek_share, read_share in zip(
+            _ends(slow.seek_share), _ends(slow.read_share), strict=True
+        )
+    )
+    return Interval(
+        low=min(small.low, large.low), mid=middle.mid, high=max(small.high, large.high)
+    )
+
+
+def _ends(interval: Interval) -> tuple[float, float, float]:
+    return interval.low, interval.mid, interval.high
 
 
 def _runs(

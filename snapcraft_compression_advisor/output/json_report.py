@@ -218,7 +218,7 @@ def _cost(estimate: LaunchEstimate) -> CostReport:
     return CostReport(
         added_s=_interval(estimate.added_s),
         io_s=estimate.io.mid,
-        decompress_s=estimate.decompress.mid,
+        decompress_s=estimate.decompression.mid,
         warm_s=None,
         cold_s=None,
     )

@@ -84,19 +84,24 @@ def test_parts_grow_with_what_is_really_read() -> None:
         seek_share=Interval(low=0.5, mid=1, high=2),
     )
     estimate = estimate_launch(reads, trial(a=(block(10, 5),)), DEVICE)
-    assert estimate.seeks == Interval(low=0.5, mid=2, high=6)
-    assert estimate.transfer.high == pytest.approx(3 * 0.05)
-    assert estimate.decompress == Interval(low=0.5, mid=2.0, high=12.0)
+    assert estimate.io.low == pytest.approx(0.5 * 1 + 0.5 * 0.05)
+    assert estimate.io.high == pytest.approx(2 * 3 + 3 * 0.05)
+    assert estimate.decompression == Interval(low=0.5, mid=2.0, high=12.0)
     assert estimate.added_s.mid == pytest.approx(4.05)
 
 
 def estimate_of(
-    transfer: tuple[float, float, float], decompress: tuple[float, float, float]
+    transfer: tuple[float, float, float],
+    decompress: tuple[float, float, float],
+    *,
+    share: Interval | None = None,
 ) -> LaunchEstimate:
     return LaunchEstimate(
         seeks=Interval(low=1, mid=2, high=3),
         transfer=Interval.around(*transfer),
         decompress=Interval.around(*decompress),
+        read_share=share or Interval.exactly(1),
+        seek_share=Interval.exactly(1),
     )
 
 
@@ -104,6 +109,14 @@ def test_saving_combines_the_parts_in_the_worst_and_the_best_way() -> None:
     xz = estimate_of((1, 2, 3), (10, 20, 30))
     lzo = estimate_of((2, 4, 6), (1, 2, 3))
     assert seconds_saved(xz, lzo) == Interval(low=9 - 3, mid=18 - 2, high=27 - 1)
+
+
+def test_saving_is_that_of_one_launch_whatever_its_size() -> None:
+    share = Interval(low=0.5, mid=1, high=2)
+    xz = estimate_of((1, 1, 1), (10, 10, 10), share=share)
+    lzo = estimate_of((7, 7, 7), (2, 2, 2), share=share)
+    assert seconds_saved(xz, lzo) == Interval(low=1, mid=2, high=4)
+    assert seconds_saved(lzo, xz) == Interval(low=-4, mid=-2, high=-1)
 
 
 def test_codecs_that_cost_the_same_save_nothing() -> None:
