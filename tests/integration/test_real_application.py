@@ -25,16 +25,23 @@ def test_advice_on_a_calculator_with_its_closure(
          "--output", prime, "--cache", directory / "debs"],
         check=True,
     )  # fmt: skip
-    result = advisor("advise", prime, "--format", "json")
-    assert result.returncode == 0, result.stderr
-    report = Report.model_validate_json(result.stdout)
+    report, sampled = (
+        Report.model_validate_json(
+            advisor("advise", prime, "--format", "json", *options).stdout
+        )
+        for options in (["--exact"], [])
+    )
 
     assert report.payload.raw_bytes > 100_000_000
     for compression in ("xz", "lzo"):
         snap = snap_pack(prime, directory / compression, compression=compression)
         size = report.trial.codecs[compression].image_bytes
+        estimate = sampled.trial.codecs[compression].image_bytes
         assert size is not None
+        assert estimate is not None
         assert size.mid == snap.stat().st_size
+        assert estimate.low <= snap.stat().st_size <= estimate.high
+    assert sampled.recommendation.verdict == report.recommendation.verdict
 
     (launch,) = report.launches
     assert launch.app == "gnome-calculator"
