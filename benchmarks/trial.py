@@ -56,6 +56,26 @@ ONE_IN = 8
 PAIR = ("browser", "office")
 FOLDER = Path(__file__).parent
 
+INTRODUCTION = """\
+# What the sampled trial costs, and how right it is
+
+Five applications from Debian 12 with their dependencies, without what the base snap
+supplies: jq (cli), NumPy, SciPy and Matplotlib with Tk (python-app), Chromium
+(browser), LibreOffice Calc and Writer (office), SuperTuxKart (game). Made by
+
+    python3 benchmarks/trial.py -o docs/trial-benchmark.md
+
+which builds the payloads (`benchmarks/prime_from_debs.py`), packs each six times with
+mksquashfs as `snap pack` calls it, and compares. The advice is the whole command
+`compression-advisor advise`, the median of three runs, files in the page cache as they
+are after a build. In the table of sizes stand, for each codec: the error of the image's
+size, the half width of its interval, and in how many of 20 draws the interval of the
+data blocks held the truth (blocks drawn and estimated by the product's own code; for
+xz with the blocks of its second round, for the others with those of the first).
+
+Times differ from machine to machine and from run to run; the ratios are what counts.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -239,6 +259,7 @@ def report(
     rows: Sequence[Row], growth: tuple[Measured, Measured, int]
 ) -> Iterator[str]:
     """Yield the tables as Markdown."""
+    yield INTRODUCTION
     yield (
         f"{processor()}, {os.cpu_count()} processors, {platform.machine()}, Python "
         f"{platform.python_version()}, mksquashfs {mksquashfs.mksquashfs_version()}."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
+from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.launch_set import static_launch_set
 from snapcraft_compression_advisor.launch.model import (
@@ -14,6 +15,7 @@ from snapcraft_compression_advisor.launch.model import (
     estimate_launch,
     seconds_saved,
 )
+from snapcraft_compression_advisor.launch.profile import fit_profile
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 from snapcraft_compression_advisor.units import Interval
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.launch.device import DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.launch.profile import (
+        FittedProfile,
+        LaunchProfile,
+    )
     from snapcraft_compression_advisor.payload.source import Payload, PayloadKind
     from snapcraft_compression_advisor.trial.result import Progress, TrialResult
 
@@ -52,10 +58,12 @@ class LaunchAnalysis:
 
     :param launch_set: what it reads.
     :param estimates: by device and codec; available codecs only.
+    :param profile: the launch profile that it comes from.
     """
 
     launch_set: LaunchSet
     estimates: Mapping[str, Mapping[str, LaunchEstimate]]
+    profile: FittedProfile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +89,7 @@ class Request:
 
     :param apps: names of apps; none leaves the choice to the advisor.
     :param devices: profiles to estimate for.
+    :param profiles: recorded launches; their apps count where none is named.
     :param policy: when lzo is worth its bytes.
     :param declared_compression: of snapcraft.yaml, where one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
@@ -88,6 +97,7 @@ class Request:
 
     devices: tuple[DeviceProfile, ...]
     apps: tuple[str, ...] = ()
+    profiles: tuple[LaunchProfile, ...] = ()
     policy: Policy = field(default_factory=Policy)
     declared_compression: str | None = None
     exact: bool = False
@@ -98,15 +108,20 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
 
     :raises AdvisorError: see the stages.
     """
-    apps, app_choice = select_apps(
-        payload.snap, payload.inventory, requested=request.apps
-    )
+    apps, app_choice = _choose_apps(payload, request)
     progress("Looking for what a launch reads")
-    launch_sets = [static_launch_set(payload, app) for app in apps]
+    fitted = {
+        profile.app: fit_profile(profile, payload.inventory)
+        for profile in request.profiles
+    }
+    launch_sets = [
+        fitted[app].launch_set if app in fitted else static_launch_set(payload, app)
+        for app in apps
+    ]
     declared = request.declared_compression or payload.packed_with
 
     def decided(trial: TrialResult) -> bool:
-        launches = _launches(launch_sets, trial, request.devices)
+        launches = _launches(launch_sets, fitted, trial, request.devices)
         return _is_decided(_evidence(trial, launches, declared), request.policy)
 
     wanted = _paths(launch_sets)
@@ -116,7 +131,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         trial = run_sampled_trial(
             payload, wanted=wanted, progress=progress, decided=decided
         )
-    launches = _launches(launch_sets, trial, request.devices)
+    launches = _launches(launch_sets, fitted, trial, request.devices)
     return Analysis(
         payload=_summary(payload, declared),
         trial=trial,
@@ -126,6 +141,25 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         policy=request.policy,
         recommendation=recommend(_evidence(trial, launches, declared), request.policy),
     )
+
+
+def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], str]:
+    """Return the apps that count, and why.
+
+    :raises BadDataError: where a profile is of an app that the snap hasn't.
+    """
+    recorded = tuple(dict.fromkeys(profile.app for profile in request.profiles))
+    for app in recorded:
+        if app not in payload.snap.apps:
+            message = f"The launch profile is of app {app!r}, which the snap hasn't"
+            apps = ", ".join(sorted(payload.snap.apps)) or "none"
+            raise BadDataError(
+                message,
+                resolution=f"Record a launch of this snap. Its apps: {apps}.",
+            )
+    if recorded and not request.apps:
+        return recorded, "recorded in the launch profile"
+    return select_apps(payload.snap, payload.inventory, requested=request.apps)
 
 
 def _is_decided(evidence: Evidence, policy: Policy) -> bool:
@@ -145,6 +179,7 @@ def _is_decided(evidence: Evidence, policy: Policy) -> bool:
 
 def _launches(
     launch_sets: Sequence[LaunchSet],
+    fitted: Mapping[str, FittedProfile],
     trial: TrialResult,
     devices: Sequence[DeviceProfile],
 ) -> tuple[LaunchAnalysis, ...]:
@@ -154,6 +189,7 @@ def _launches(
             estimates={
                 device.name: _estimates(launch_set, trial, device) for device in devices
             },
+            profile=fitted.get(launch_set.app),
         )
         for launch_set in launch_sets
     )

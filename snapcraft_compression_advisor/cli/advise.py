@@ -20,6 +20,7 @@ from snapcraft_compression_advisor.cli.set_compression import set_compression
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.errors import AdvisorError, NoInputError
 from snapcraft_compression_advisor.launch.device import DEVICES, find_devices
+from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.output.json_report import render_json
 from snapcraft_compression_advisor.output.text import render_text
 from snapcraft_compression_advisor.payload.source import open_payload
@@ -80,6 +81,15 @@ class AdviseCommand(BaseCommand):
             "gain on each (default: "
             f"{', '.join(device.name for device in DEVICES)})",
         )
+        parser.add_argument(
+            "--launch-profile",
+            metavar="FILE",
+            action="append",
+            type=Path,
+            default=[],
+            help="a recorded launch to use in place of the guess; its app counts "
+            "unless others are named; may be given again",
+        )
         _add_output_arguments(parser)
         _add_policy_arguments(parser)
 
@@ -89,6 +99,7 @@ class AdviseCommand(BaseCommand):
         request = Request(
             devices=find_devices(parsed_args.device),
             apps=tuple(parsed_args.app),
+            profiles=tuple(map(read_profile, parsed_args.launch_profile)),
             policy=_policy(parsed_args),
             declared_compression=_declared(path, parsed_args.project_dir),
             exact=parsed_args.exact,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor import units
     from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
     from snapcraft_compression_advisor.launch.model import LaunchEstimate
+    from snapcraft_compression_advisor.launch.profile import FittedProfile
 
 Count = Annotated[int, Field(ge=0)]
 CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
@@ -207,20 +208,24 @@ def _launch_report(launch: LaunchAnalysis) -> LaunchReport:
                 for item in launch_set.unresolved
             ],
             "devices": {
-                device: {codec: _cost(cost) for codec, cost in estimates.items()}
+                device: {
+                    codec: _cost(cost, launch.profile)
+                    for codec, cost in estimates.items()
+                }
                 for device, estimates in launch.estimates.items()
             },
         }
     )
 
 
-def _cost(estimate: LaunchEstimate) -> CostReport:
+def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport:
+    warm_s = profile.warm_s if profile else None
     return CostReport(
         added_s=_interval(estimate.added_s),
         io_s=estimate.io.mid,
         decompress_s=estimate.decompression.mid,
-        warm_s=None,
-        cold_s=None,
+        warm_s=warm_s,
+        cold_s=None if warm_s is None else warm_s + estimate.added_s.mid,
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.launch.profile import FittedProfile
     from snapcraft_compression_advisor.trial.result import CodecTrial
     from snapcraft_compression_advisor.units import Interval
 
@@ -127,11 +128,16 @@ def _legend_lines(analysis: Analysis) -> Iterator[str]:
     if analysis.launches:
         text += (
             " Seconds that a cold launch takes longer than a warm one: estimated from "
-            "published figures of devices, with the interval that they and the guess "
-            "of what a launch reads leave open."
+            "published figures of devices, with the interval that they"
+            f"{_and_the_guess(analysis)} leave open."
         )
     yield from textwrap.wrap(text, COLUMNS)
     yield "* what if: snapcraft and the store accept only xz and lzo"
+
+
+def _and_the_guess(analysis: Analysis) -> str:
+    sources = {launch.launch_set.source for launch in analysis.launches}
+    return " and the guess of what a launch reads" if "static" in sources else ""
 
 
 def _launch_lines(launch: LaunchAnalysis, app_choice: str) -> Iterator[str]:
@@ -142,11 +148,24 @@ def _launch_lines(launch: LaunchAnalysis, app_choice: str) -> Iterator[str]:
         f"  launch set, {origin}: {len(launch_set.files):,} files, "
         f"{launch_set.data_blocks:,} data blocks, {format_bytes(launch_set.raw_bytes)}"
     )
+    yield from _profile_lines(launch.profile)
     by_supplier: dict[str, list[str]] = {}
     for item in launch_set.unresolved:
         by_supplier.setdefault(item.supplier, []).append(printable(item.name))
     for supplier, names in by_supplier.items():
         yield from _indented(f"{_SUPPLIED[supplier]}: {_listed(names)}")
+
+
+def _profile_lines(profile: FittedProfile | None) -> Iterator[str]:
+    """Yield how far a recorded launch fits a payload that has changed since."""
+    if profile is None or not (profile.gone or profile.changed):
+        return
+    text = f"the launch profile fits {profile.fitting_share:.0%} of its blocks"
+    for names, what in ((profile.gone, "gone"), (profile.changed, "of another size")):
+        if names:
+            listed = _listed([printable(name) for name in names])
+            text += f"; {len(names)} files {what} ({listed})"
+    yield from _indented(text)
 
 
 _SUPPLIED = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from snapcraft_compression_advisor.squashfs.image import Image
+    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
 _LISTED_PATHS = 10
 _KINDS = {
@@ -124,9 +124,10 @@ def scan_directory(root: Path) -> Inventory:
     return Inventory.of(entries)
 
 
-def scan_image(image: Image) -> Inventory:
+def list_image(entries: Iterable[ImageEntry]) -> Inventory:
     """List what an image holds.
 
+    :param entries: as :meth:`Image.walk` yields them.
     :raises BadDataError: where the image is broken.
     """
     return Inventory.of(
@@ -140,7 +141,7 @@ def scan_image(image: Image) -> Inventory:
             modified_s=entry.modified_s,
             link_target=entry.link_target,
         )
-        for entry in image.walk()
+        for entry in entries
         if entry.path
     )
 

@@ -15,8 +15,8 @@ from snapcraft_compression_advisor.errors import (
 )
 from snapcraft_compression_advisor.payload.inventory import (
     Inventory,
+    list_image,
     scan_directory,
-    scan_image,
 )
 from snapcraft_compression_advisor.payload.snap_yaml import (
     SNAP_YAML_MAX_BYTES,
@@ -123,9 +123,10 @@ class SnapPayload:
     def __init__(self, path: Path, image: Image) -> None:
         self.path = path
         self.image = image
-        self.inventory = scan_image(image)
+        entries = list(image.walk())
+        self.inventory = list_image(entries)
         self._files = {
-            entry.path: entry for entry in image.walk() if entry.kind is EntryKind.FILE
+            entry.path: entry for entry in entries if entry.kind is EntryKind.FILE
         }
         self.snap = _read_metadata(self)
 

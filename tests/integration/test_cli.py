@@ -289,3 +289,36 @@ def test_log_directory_that_cannot_be_written_is_no_obstacle(
     (tmp_path / "state").touch()
     result = advisor("advise", small_prime, XDG_STATE_HOME=str(tmp_path / "state/x"))
     assert result.returncode == 0, result.stderr
+
+
+def write_profile(path: Path, prime: Path, *, app: str = "sample") -> Path:
+    size = (prime / "usr/share/data/text").stat().st_size
+    files = [
+        {"path": "usr/bin/gone", "size": 1, "blocks": [[0, 0]]},
+        {"path": "usr/share/data/text", "size": size, "blocks": [[0, 2]]},
+    ]
+    profile = {"schema": 1, "source": "residency", "app": app, "files": files}
+    path.write_text(json.dumps({**profile, "warm_s": 0.5}))
+    return path
+
+
+def test_recorded_launch_takes_the_place_of_the_guess(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    profile = write_profile(tmp_path / "launch.json", small_prime)
+    (launch,) = report(small_prime, "--launch-profile", profile).launches
+    assert (launch.app, launch.source) == ("sample", "recorded")
+    assert (launch.files, launch.data_blocks) == (1, 3)
+    cost = launch.devices["nvme-laptop"]["xz"]
+    assert cost.warm_s == 0.5
+    assert cost.cold_s == pytest.approx(0.5 + cost.added_s.mid)
+    text = advisor("advise", small_prime, "--launch-profile", profile).stdout
+    assert "fits 75% of its blocks; 1 files gone (usr/bin/gone)" in text
+    assert "guess of what" not in text
+
+
+def test_profile_of_another_snap_is_bad_data(small_prime: Path, tmp_path: Path) -> None:
+    profile = write_profile(tmp_path / "launch.json", small_prime, app="stranger")
+    result = advisor("advise", small_prime, "--launch-profile", profile)
+    assert result.returncode == 65
+    assert "'stranger'" in result.stderr

@@ -1,0 +1,198 @@
+"""A launch set as a file: recorded once, kept beside snapcraft.yaml, used again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import pydantic
+
+from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.launch.launch_set import (
+    READ_SHARE,
+    LaunchFile,
+    LaunchSet,
+)
+from snapcraft_compression_advisor.payload.inventory import block_count
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.payload.inventory import Inventory
+
+SCHEMA = 1
+PROFILE_MAX_BYTES = 16 * 1024 * 1024
+"""Larger than a profile of any snap; bounds what a foreign file can cost."""
+
+BlockRange = tuple[pydantic.NonNegativeInt, pydantic.NonNegativeInt]
+
+
+def _ascending(blocks: tuple[BlockRange, ...]) -> tuple[BlockRange, ...]:
+    end = -1
+    for first, last in blocks:
+        if not end < first <= last:
+            message = f"block range {first} to {last} isn't ascending"
+            raise ValueError(message)
+        end = last
+    return blocks
+
+
+def _relative(path: str) -> str:
+    if path.startswith("/") or ".." in path.split("/"):
+        message = f"{path!r} isn't a path inside of a payload"
+        raise ValueError(message)
+    return path
+
+
+class _Model(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True
+    )
+
+
+class ProfileFile(_Model):
+    """What a launch reads of one file."""
+
+    path: Annotated[str, pydantic.AfterValidator(_relative)]
+    size: pydantic.NonNegativeInt
+    blocks: Annotated[tuple[BlockRange, ...], pydantic.AfterValidator(_ascending)] = (
+        pydantic.Field(description="128 KiB blocks, first and last, both included")
+    )
+
+
+class LaunchProfile(_Model):
+    """A launch profile, version 1.
+
+    :param source: ``residency`` (blocks in the page cache after a cold launch),
+        ``trace`` (files opened and mapped) or ``static`` (guessed from files).
+    :param app: whose launch.
+    :param warm_s: seconds of a warm launch where it was recorded, if known.
+    :param files: sorted by path.
+    """
+
+    schema_version: Literal[1] = pydantic.Field(alias="schema", default=1)
+    source: Literal["residency", "trace", "static"]
+    app: str
+    warm_s: Annotated[float, pydantic.Field(ge=0)] | None = None
+    files: tuple[ProfileFile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedProfile:
+    """A profile as far as it fits a payload.
+
+    :param launch_set: the blocks that are still there.
+    :param fitting_share: of the profile's blocks, from 0 to 1.
+    :param gone: files that the payload doesn't hold.
+    :param changed: files of another size; their blocks are used as far as they reach.
+    :param warm_s: of the profile.
+    """
+
+    launch_set: LaunchSet
+    fitting_share: float
+    gone: tuple[str, ...]
+    changed: tuple[str, ...]
+    warm_s: float | None
+
+
+def read_profile(path: Path) -> LaunchProfile:
+    """Read a launch profile.
+
+    :raises NoInputError: where it isn't there or can't be read.
+    :raises BadDataError: where it is no launch profile, or one of another version.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(PROFILE_MAX_BYTES + 1)
+    except OSError as error:
+        message = f"Cannot read the launch profile {str(path)!r}: {error.strerror}"
+        raise NoInputError(message, resolution="Check its path.") from error
+    if len(text) > PROFILE_MAX_BYTES:
+        raise _bad(path, f"it has more than {PROFILE_MAX_BYTES} bytes")
+    try:
+        return LaunchProfile.model_validate_json(text)
+    except pydantic.ValidationError as error:
+        problems = [
+            f"{'.'.join(str(part) for part in item['loc']) or 'file'}: {item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)
+        ]
+        raise _bad(path, *problems) from error
+
+
+def profile_text(profile: LaunchProfile) -> str:
+    """Return a profile as the text of its file, one line a file that is read."""
+    head = profile.model_copy(update={"files": ()}).model_dump_json(
+        by_alias=True, exclude_none=True
+    )
+    lines = ",\n".join(f"  {file.model_dump_json()}" for file in profile.files)
+    return f"{head.removesuffix('[]}')}[\n{lines}\n]}}\n"
+
+
+def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
+    """Find a profile's blocks in a payload, which may be a newer one.
+
+    :param inventory: of the payload.
+    """
+    known = sorted(profile.files, key=lambda file: file.path)
+    gone = tuple(file.path for file in known if not _is_there(inventory, file.path))
+    changed = tuple(
+        file.path
+        for file in known
+        if file.path not in gone
+        and inventory.entries[file.path].size_bytes != file.size
+    )
+    files = tuple(_fitting_files(known, inventory))
+    recorded = sum(last - first + 1 for file in known for first, last in file.blocks)
+    fitting = sum(file.block_count for file in files)
+    share = READ_SHARE if profile.source == "static" else Interval.exactly(1.0)
+    most_files = inventory.file_count / max(1, len(files))
+    return FittedProfile(
+        launch_set=LaunchSet(
+            app=profile.app,
+            source="static" if profile.source == "static" else "recorded",
+            files=files,
+            read_share=share,
+            seek_share=replace(share, high=max(1.0, min(share.high, most_files))),
+        ),
+        fitting_share=fitting / recorded if recorded else 1.0,
+        gone=gone,
+        changed=changed,
+        warm_s=profile.warm_s,
+    )
+
+
+def _fitting_files(
+    files: list[ProfileFile], inventory: Inventory
+) -> Iterator[LaunchFile]:
+    """Yield what is left of each file; hard links to one file count once."""
+    seen: set[int] = set()
+    for file in files:
+        if not _is_there(inventory, file.path):
+            continue
+        entry = inventory.entries[file.path]
+        blocks = tuple(_within(file.blocks, block_count(entry.size_bytes)))
+        if blocks and entry.identity not in seen:
+            seen.add(entry.identity)
+            yield LaunchFile(path=file.path, size_bytes=entry.size_bytes, blocks=blocks)
+
+
+def _within(blocks: tuple[BlockRange, ...], count: int) -> Iterator[tuple[int, int]]:
+    for first, last in blocks:
+        if first < count:
+            yield first, min(last, count - 1)
+
+
+def _is_there(inventory: Inventory, path: str) -> bool:
+    entry = inventory.entries.get(path)
+    return entry is not None and entry.kind is EntryKind.FILE
+
+
+def _bad(path: Path, *problems: str) -> BadDataError:
+    return BadDataError(
+        f"{str(path)!r} is not a launch profile of version {SCHEMA}: {problems[0]}",
+        details="\n".join(problems),
+        resolution="Record the launch again with this version of the advisor.",
+    )

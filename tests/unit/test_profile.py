@@ -1,0 +1,151 @@
+"""Launch profiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from payloads import make_inventory
+from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.launch.profile import (
+    LaunchProfile,
+    fit_profile,
+    profile_text,
+    read_profile,
+)
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCK = 128 * 1024
+
+
+def make_profile(source: str = "residency", **files: list[list[int]]) -> LaunchProfile:
+    """Return a profile of files of four blocks."""
+    return LaunchProfile.model_validate(
+        {
+            "schema": 1,
+            "source": source,
+            "app": "hello",
+            "files": [
+                {"path": path, "size": 4 * BLOCK, "blocks": blocks}
+                for path, blocks in files.items()
+            ],
+        }
+    )
+
+
+def test_profile_is_written_and_read_back(tmp_path: Path) -> None:
+    profile = make_profile(a=[[0, 0], [2, 3]], b=[[1, 1]])
+    (tmp_path / "launch.json").write_text(profile_text(profile))
+    assert read_profile(tmp_path / "launch.json") == profile
+
+
+def test_each_file_has_a_line_of_its_own() -> None:
+    lines = profile_text(make_profile(a=[[0, 1]], b=[[1, 1]])).splitlines()
+    assert lines[0] == '{"schema":1,"source":"residency","app":"hello","files":['
+    assert lines[1] == '  {"path":"a","size":524288,"blocks":[[0,1]]},'
+    assert lines[-1] == "]}"
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(categories=["L"]), min_size=1),
+        st.lists(st.integers(0, 50), unique=True).map(
+            lambda starts: [[2 * n, 2 * n] for n in sorted(starts)]
+        ),
+    )
+)
+def test_any_profile_survives_its_text(files: dict[str, list[list[int]]]) -> None:
+    profile = LaunchProfile.model_validate(
+        {
+            "source": "trace",
+            "app": "x",
+            "files": [
+                {"path": path, "size": 1, "blocks": blocks}
+                for path, blocks in files.items()
+            ],
+        }
+    )
+    assert LaunchProfile.model_validate_json(profile_text(profile)) == profile
+
+
+def test_profile_that_fits_is_used_whole() -> None:
+    fitted = fit_profile(
+        make_profile(a=[[0, 1], [3, 3]]), make_inventory({"a": 4 * BLOCK, "b": 5})
+    )
+    assert fitted.launch_set.source == "recorded"
+    assert fitted.launch_set.data_blocks == 3
+    assert fitted.launch_set.read_share == Interval.exactly(1)
+    assert (fitted.fitting_share, fitted.gone, fitted.changed) == (1.0, (), ())
+
+
+def test_profile_of_an_older_payload_is_used_where_it_fits() -> None:
+    fitted = fit_profile(
+        make_profile(a=[[0, 3]], b=[[0, 3]], c=[[0, 0]]),
+        make_inventory({"a": 2 * BLOCK, "c": 4 * BLOCK}),
+    )
+    assert [file.path for file in fitted.launch_set.files] == ["a", "c"]
+    assert fitted.launch_set.files[0].blocks == ((0, 1),)
+    assert fitted.fitting_share == pytest.approx(3 / 9)
+    assert (fitted.gone, fitted.changed) == (("b",), ("a",))
+
+
+def test_profile_of_another_payload_fits_nothing() -> None:
+    fitted = fit_profile(make_profile(a=[[0, 3]]), make_inventory({"z": 1}))
+    assert fitted.launch_set.files == ()
+    assert fitted.fitting_share == 0
+
+
+def test_guessed_profile_keeps_its_doubt() -> None:
+    fitted = fit_profile(make_profile("static", a=[[0, 0]]), make_inventory({"a": 9}))
+    assert fitted.launch_set.source == "static"
+    assert not fitted.launch_set.read_share.known
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "not json",
+        '{"schema": 2, "source": "trace", "app": "x", "files": []}',
+        '{"schema": 1, "source": "magic", "app": "x", "files": []}',
+        '{"schema": 1, "source": "trace", "app": "x"}',
+        '{"schema": 1, "source": "trace", "app": "x", "files": [], "more": 1}',
+        (
+            '{"source": "trace", "app": "x", "files": [{"path": "/x", "size": 1,'
+            ' "blocks": []}]}'
+        ),
+        (
+            '{"source": "trace", "app": "x", "files": [{"path": "a/../b", "size": 1,'
+            ' "blocks": []}]}'
+        ),
+        (
+            '{"source": "trace", "app": "x", "files": [{"path": "a", "size": 1,'
+            ' "blocks": [[3, 1]]}]}'
+        ),
+        (
+            '{"source": "trace", "app": "x", "files": [{"path": "a", "size": 1,'
+            ' "blocks": [[0, 2], [2, 3]]}]}'
+        ),
+        (
+            '{"source": "trace", "app": "x", "files": [{"path": "a", "size": -1,'
+            ' "blocks": []}]}'
+        ),
+    ],
+)
+def test_what_is_no_profile_is_bad_data(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "launch.json"
+    path.write_text(text)
+    with pytest.raises(BadDataError, match=r"launch\.json"):
+        read_profile(path)
+
+
+def test_missing_profile_is_no_input(tmp_path: Path) -> None:
+    with pytest.raises(NoInputError, match=r"nowhere\.json"):
+        read_profile(tmp_path / "nowhere.json")
