@@ -26,6 +26,7 @@ _BROKEN = (
     ELFError,
     DWARFError,
     ConstructError,
+    AssertionError,
     AttributeError,
     IndexError,
     KeyError,
