@@ -26,19 +26,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from measured_process import Measured, run_measured
-from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
 from snapcraft_compression_advisor.payload.excludes import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
-from snapcraft_compression_advisor.trial.census import take_census
-from snapcraft_compression_advisor.trial.estimate import estimate_total, predictors
-from snapcraft_compression_advisor.trial.sample import draw, similar_side_by_side
-from snapcraft_compression_advisor.trial.sampled import FIRST_BLOCKS, ROUNDS
+from snapcraft_compression_advisor.trial.estimate import estimate_total
+from snapcraft_compression_advisor.trial.ladder import Ladder
+from snapcraft_compression_advisor.trial.sample import every_other
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 PAYLOADS = {
     "cli": ["jq"],
@@ -70,8 +71,8 @@ mksquashfs as `snap pack` calls it, and compares. The advice is the whole comman
 `compression-advisor advise`, the median of three runs, files in the page cache as they
 are after a build. In the table of sizes stand, for each codec: the error of the image's
 size, the half width of its interval, and in how many of 20 draws the interval of the
-data blocks held the truth (blocks drawn and estimated by the product's own code; for
-xz with the blocks of its second round, for the others with those of the first).
+data blocks held the truth (blocks drawn and estimated by the product's own code, with
+the numbers of blocks that every trial begins with; each draw takes others).
 
 Times differ from machine to machine and from run to run; the ratios are what counts.
 """
@@ -194,29 +195,31 @@ def intervals_held(
     The draws and estimates are the product's own; only the blocks' sizes come from the
     images rather than from compressing them again.
     """
-    held = {}
     with open_payload(prime) as payload:
         layout = lay_out(payload)
-        census = take_census(payload, layout)
-        order = similar_side_by_side(census, layout)
-    rows = predictors(census)
-    none = np.zeros(len(census.numbers), dtype=np.bool_)
+        ladders = []
+        for seed in range(seeds):
+            ladder = Ladder(payload, layout, certain=(), seed=seed)
+            ladder.climb(scale=1)
+            ladders.append(ladder)
+    held = {}
     blocks = [layout.block(number) for number in range(layout.block_count)]
     for codec, image in images.items():
         if codec == "none":
             continue
         stored = dict(stored_sizes(image))
         true = np.array([stored[b.path, b.offset] for b in blocks], dtype=np.float64)
-        count = dict(ROUNDS[:1]).get(codec, FIRST_BLOCKS)
-        hits = 0
-        for seed in range(seeds):
-            sample = draw(census, order, count=count, certain=none, seed=seed)
-            tried = true[census.numbers[sample.members]]
-            found = estimate_total(census, rows, sample, tried)
-            error = abs(found.total_bytes - true.sum())
-            hits += round(error) <= found.half_width_bytes
+        hits = sum(holds(ladder, codec, true) for ladder in ladders)
         held[codec] = (hits, seeds)
     return held
+
+
+def holds(ladder: Ladder, codec: str, true: NDArray[np.float64]) -> bool:
+    """Tell whether the interval of one draw holds the sum of all blocks' sizes."""
+    sample = ladder.sample if codec in SHIPPABLE else every_other(ladder.sample)
+    found = estimate_total(ladder.phases, sample, true[sample.members])
+    error = abs(found.total_bytes - float(true.sum()))
+    return round(error) <= found.half_width_bytes
 
 
 def stored_sizes(path: Path) -> Iterator[tuple[tuple[str, int], int]]:

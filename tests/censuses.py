@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.trial.census import Census
+from snapcraft_compression_advisor.trial.phase import Phase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 BLOCK = 128 * 1024
 
 
-def make_census(count: int, *, seed: int = 0) -> tuple[Census, NDArray[np.float64]]:
-    """Return a census and what a slow codec makes of its blocks.
+def make_census(count: int, *, seed: int = 0) -> tuple[Phase, NDArray[np.float64]]:
+    """Return a census of all blocks and what a slow codec makes of them.
 
     Two kinds of contents lie in runs, as in files; short tails are among the blocks;
     the slow codec does better than the fast one, by an amount that varies.
@@ -26,11 +26,44 @@ def make_census(count: int, *, seed: int = 0) -> tuple[Census, NDArray[np.float6
     kind = np.repeat(rng.random(count // 20 + 1) < 0.5, 20)[:count]
     ratio = np.clip(np.where(kind, 0.3, 0.7) + rng.normal(0, 0.1, count), 0.05, 1.0)
     slow = np.clip(ratio * (0.75 + rng.normal(0, 0.08, count)), 0.01, 1.0)
-    census = Census(
-        numbers=np.arange(count),
+    census = Phase(
+        members=np.arange(count),
         raw_bytes=raw,
-        fast_bytes=ratio * raw,
-        parts=np.zeros((count, 0)),
+        shares=np.ones(count),
         weights=np.ones(count),
+        ratios=ratio[:, None],
+        features=np.zeros((count, 0)),
+        zeros=np.zeros(count, dtype=np.bool_),
+        in_file_order=True,
     )
     return census, slow * raw
+
+
+def part_of(
+    phase: Phase, members: NDArray[np.int64], weights: NDArray[np.float64]
+) -> Phase:
+    """Return a phase of some of another one's blocks, drawn from file to file."""
+    return Phase(
+        members=members,
+        raw_bytes=phase.raw_bytes[members],
+        shares=1 / weights,
+        weights=weights,
+        ratios=phase.ratios[members],
+        features=phase.features[members],
+        zeros=phase.zeros[members],
+        in_file_order=True,
+    )
+
+
+def names_alone(phase: Phase) -> Phase:
+    """Return what is known of a phase's blocks before any is read: their lengths."""
+    count = len(phase.members)
+    return Phase(
+        members=phase.members,
+        raw_bytes=phase.raw_bytes,
+        shares=np.ones(count),
+        weights=np.ones(count),
+        ratios=np.zeros((count, 0)),
+        features=np.zeros((count, 0)),
+        zeros=np.zeros(count, dtype=np.bool_),
+    )

@@ -20,9 +20,11 @@ _LEVEL = 8
 """``SQUASHFS_LZO1X_999_COMP_DEFAULT`` of ``lzo_wrapper.h``."""
 
 _WORK_BYTES = 14 * 16384 * 2
-"""``LZO1X_999_MEM_COMPRESS`` of ``lzo1x.h``: counted in shorts of two bytes."""
+"""``LZO1X_999_MEM_COMPRESS`` of ``lzo1x.h``: counted in shorts of two bytes. LZO1X-1
+takes less."""
 
 _COMPRESS = "lzo1x_999_compress_level"
+_COMPRESS_FAST = "lzo1x_1_compress"
 _OPTIMIZE = "lzo1x_optimize"
 
 _SUCCESS = 0
@@ -33,7 +35,11 @@ _ORIGINAL = ThreadBuffer()
 
 
 class Lzo(BoundCodec):
-    """lzo1x_999 at level 8, then optimised for faster decompression."""
+    """lzo1x_999, then optimised for faster decompression; at level 8 as in mksquashfs.
+
+    :param level: another one gives sizes that tell about level 8's, in less time: 1 to
+        9, or 0 for LZO1X-1, the fastest of all.
+    """
 
     name = "lzo"
     shippable = True
@@ -51,6 +57,10 @@ class Lzo(BoundCodec):
                     *(c_char_p, c_size_t, c_void_p, c_int),
                 ),
             ),
+            _COMPRESS_FAST: (
+                c_int,
+                (c_char_p, c_size_t, c_char_p, c_void_p, c_char_p),
+            ),
             _OPTIMIZE: (
                 c_int,
                 (c_char_p, c_size_t, c_char_p, c_void_p, c_void_p),
@@ -62,24 +72,39 @@ class Lzo(BoundCodec):
         },
     )
 
+    def __init__(self, level: int = _LEVEL) -> None:
+        self._level = level
+
     @staticmethod
     def _output_bytes(room_bytes: int) -> int:
         """Return ``LZO_MAX_EXPANSION``: lzo takes no limit and never gives up."""
         return room_bytes + room_bytes // 16 + 64 + 3
 
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
+        if not self._level:
+            return self._encode_fast(block, output, room_bytes)
         liblzo2 = self.library.functions()
         length = c_size_t()
         work = _WORK.at_least(_WORK_BYTES)
         status = liblzo2.lzo1x_999_compress_level(
-            block, len(block), output, byref(length), work, None, 0, None, _LEVEL
+            block, len(block), output, byref(length), work, None, 0, None, self._level
         )
         if status != _SUCCESS:
             raise _failure(_COMPRESS, status)
         if length.value > room_bytes:
             return 0
-        self._optimize(output, length.value, len(block))
+        if self._level == _LEVEL:  # it changes bytes, not the length
+            self._optimize(output, length.value, len(block))
         return length.value
+
+    def _encode_fast(self, block: bytes, output: Buffer, room_bytes: int) -> int:
+        length = c_size_t()
+        status = self.library.functions().lzo1x_1_compress(
+            block, len(block), output, byref(length), _WORK.at_least(_WORK_BYTES)
+        )
+        if status != _SUCCESS:
+            raise _failure(_COMPRESS_FAST, status)
+        return length.value if length.value <= room_bytes else 0
 
     def _optimize(self, output: Buffer, written_bytes: int, block_bytes: int) -> None:
         # It decompresses on the way. mksquashfs lets it write over the block, but

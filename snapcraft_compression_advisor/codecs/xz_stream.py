@@ -19,18 +19,19 @@ _BLOCK_FLAGS = 0xC0
 """One filter; both lengths are present."""
 
 _LZMA2 = 0x21
-_PRESET = 6
+PRESET = 6
 
 
-def xz_stream(contents: bytes, *, dictionary_bytes: int) -> bytes:
-    """Return the stream of one block, compressed with preset 6.
+def xz_stream(contents: bytes, *, dictionary_bytes: int, preset: int = PRESET) -> bytes:
+    """Return the stream of one block.
 
     :param contents: what to compress, 1 byte or more.
     :param dictionary_bytes: 4096 bytes or more.
+    :param preset: of liblzma, 0 to 9.
     """
     options = {
         "id": lzma.FILTER_LZMA2,
-        "preset": _PRESET,
+        "preset": preset,
         "dict_size": dictionary_bytes,
     }
     compressed = lzma.compress(contents, lzma.FORMAT_RAW, filters=[options])

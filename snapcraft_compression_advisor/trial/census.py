@@ -1,75 +1,71 @@
-"""Every data block with a size that foretells what the slow codecs make of it."""
+"""The blocks that stand for a payload, each with a size that foretells others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.codecs.deflate import Gzip
-from snapcraft_compression_advisor.codecs.pool import map_in_order
-from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.errors import StorageError
 from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.trial.zstd_frame import frame_parts
+from snapcraft_compression_advisor.trial.look import fastest_look, look_at_blocks
+from snapcraft_compression_advisor.trial.phase import Phase, phase_of_names
+from snapcraft_compression_advisor.trial.sample import first_step
 from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.codecs.codec import Codec
-    from snapcraft_compression_advisor.payload.layout import DataBlock, Layout
+    from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
 
 MOST_BLOCKS = 16_384
 MOST_BYTES = 320 * MIB
 """Payloads of up to so many blocks and bytes are looked at whole."""
 
-SPREAD_BLOCKS = 2_048
-"""Blocks looked at of a larger payload, evenly spread. That they aren't all adds to the
-interval: on a browser and an office suite, 0.2 to 0.3 % of the size (one standard
-deviation), half of what the sample itself does."""
-
-FAST_LEVEL = 1
-"""zstd's fastest ordinary level: some twenty times as fast as level 15, and on blocks
-of Debian packages a better predictor of the slow codecs than lz4."""
-
-_BATCH_BLOCKS = 16
-_ZEROS = bytes(DATA_BLOCK_BYTES)
+SPREAD_BLOCKS = 3_072
+"""Blocks looked at of a larger payload, evenly spread. That they aren't all adds 0.2 to
+0.3 % of the size to the error (one standard deviation; a browser, an office suite and a
+Python application), about half of what the smaller phases do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
-    """The blocks that stand for a payload, each with a predicting size.
+    """What stands for a payload.
 
-    Arrays have one element for each block; blocks of zeros aren't among them.
-
-    :param numbers: of the blocks in the layout, ascending.
-    :param raw_bytes: their lengths.
-    :param fast_bytes: their sizes with a fast codec, or in the snap that they are
-        read from.
-    :param parts: what that codec's frames consist of, a column each for literals,
-        sequences and the sequences' bytes; no columns where that isn't known.
-    :param weights: how many blocks of the payload each stands for; 1 where all are in.
-    :param codec: whose sizes ``fast_bytes`` are, where they are those of a built snap.
+    :param phases: the blocks looked at, blocks of zeros among them; before it, where
+        these aren't all, what the names of all files tell.
+    :param codec: whose sizes they are, where they are those of a built snap.
     """
 
-    numbers: NDArray[np.int64]
-    raw_bytes: NDArray[np.float64]
-    fast_bytes: NDArray[np.float64]
-    parts: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    phases: tuple[Phase, ...]
     codec: str | None = None
 
     @property
-    def complete(self) -> bool:
-        """Whether every block of the payload is in it."""
-        return bool((self.weights == 1).all())
+    def blocks(self) -> Phase:
+        """The blocks looked at."""
+        return self.phases[-1]
+
+    @property
+    def raw_bytes(self) -> float:
+        """Bytes of all blocks that the image holds; an estimate if part is unread."""
+        blocks = self.blocks
+        zeros = (blocks.weights * blocks.raw_bytes)[blocks.zeros].sum()
+        return float(self.phases[0].raw_bytes.sum() - zeros)
+
+    @property
+    def known_sizes(self) -> NDArray[np.float64]:
+        """The blocks' sizes with the snap's own codec."""
+        sizes = self.blocks.ratios[:, 0] * self.blocks.raw_bytes
+        return np.asarray(sizes.round(), dtype=np.float64)
+
+    @property
+    def known_bytes(self) -> float:
+        """Bytes of all blocks with the snap's own codec."""
+        return float(self.known_sizes.sum())
 
 
 def take_census(
@@ -78,6 +74,7 @@ def take_census(
     *,
     always: Collection[int] = (),
     spread_blocks: int = SPREAD_BLOCKS,
+    seed: int = 0,
 ) -> Census:
     """Get a predicting size for a payload's blocks.
 
@@ -86,36 +83,53 @@ def take_census(
 
     :param always: numbers of blocks that are to be in it.
     :param spread_blocks: how many blocks stand for a payload that is large.
+    :param seed: another one takes others of these.
     :raises StorageError: where a file changes or vanishes meanwhile.
     """
-    raw_bytes = layout.raw_bytes()
-    codec = None
     if isinstance(payload, SnapPayload) and _packed_alike(payload, layout):
-        codec = payload.packed_with
-        numbers = np.arange(layout.block_count)
-        weights = np.ones(len(numbers))
+        every = np.arange(layout.block_count)
         columns = _sizes_in_snap(payload, layout)
-    else:
-        numbers, weights = _frame(layout, raw_bytes, always, spread_blocks)
-        columns = _fast_sizes(payload, layout, numbers)
-    kept = columns[:, 0] > 0
-    return Census(
-        numbers=numbers[kept],
-        raw_bytes=raw_bytes[numbers][kept].astype(np.float64),
-        fast_bytes=columns[kept, 0],
-        parts=columns[kept, 1:],
-        weights=weights[kept],
-        codec=codec,
+        blocks = _phase(layout, every, np.ones(len(every)), columns, sizes=1)
+        return Census(phases=(blocks,), codec=payload.packed_with)
+    members, weights = _frame(layout, always, spread_blocks, seed)
+    look = fastest_look()
+    columns = look_at_blocks(payload, layout, members, look)
+    blocks = _phase(layout, members, weights, columns, sizes=len(look.codecs))
+    before = () if blocks.complete else (phase_of_names(layout, _no_holes(layout)),)
+    return Census(phases=(*before, blocks))
+
+
+def _phase(
+    layout: Layout,
+    members: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    *,
+    sizes: int,
+) -> Phase:
+    raw_bytes = layout.raw_bytes()[members].astype(np.float64)
+    per_byte = columns / raw_bytes[:, None]
+    return Phase(
+        members=members,
+        raw_bytes=raw_bytes,
+        shares=1 / weights,
+        weights=weights,
+        ratios=per_byte[:, :sizes],
+        features=per_byte[:, sizes:],
+        zeros=columns[:, 0] == 0,
+        in_file_order=True,
     )
 
 
+def _no_holes(layout: Layout) -> NDArray[np.int64]:
+    return np.flatnonzero(~layout.holes)
+
+
 def _frame(
-    layout: Layout,
-    raw_bytes: NDArray[np.int64],
-    always: Collection[int],
-    spread_blocks: int,
+    layout: Layout, always: Collection[int], spread_blocks: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the numbers of the census's blocks, ascending, and their weights."""
+    raw_bytes = layout.raw_bytes()
     eligible = ~layout.holes
     count = int(np.count_nonzero(eligible))
     if count <= MOST_BLOCKS and raw_bytes[eligible].sum() <= MOST_BYTES:
@@ -123,7 +137,9 @@ def _frame(
     sure = np.zeros(layout.block_count, dtype=np.bool_)
     sure[list(always)] = True
     sure &= eligible
-    rest, weights = spread(raw_bytes, eligible & ~sure, spread_blocks)
+    rest, weights = spread(
+        raw_bytes, eligible & ~sure, spread_blocks, start=first_step(seed)
+    )
     numbers = np.concatenate((np.flatnonzero(sure), rest))
     ascending = np.argsort(numbers)
     every = np.concatenate((np.ones(int(np.count_nonzero(sure))), weights))
@@ -131,37 +147,28 @@ def _frame(
 
 
 def spread(
-    sizes: NDArray[np.int64], eligible: NDArray[np.bool_], most: int
+    sizes: NDArray[np.int64],
+    eligible: NDArray[np.bool_],
+    most: int,
+    *,
+    start: float = 0.5,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Choose elements evenly along the sum of their sizes, larger ones more often.
 
     :param sizes: of all elements.
     :param eligible: which may be chosen.
     :param most: how many to choose; all where there are no more.
+    :param start: of the first step, how much is taken before the first element.
     :returns: indices, ascending, and how many elements each stands for.
     """
     indices = np.flatnonzero(eligible)
     if len(indices) <= most:
         return indices, np.ones(len(indices))
     ends = np.cumsum(sizes[indices], dtype=np.float64)
-    points = (np.arange(most) + 0.5) / most * ends[-1]
+    points = (np.arange(most) + start) / most * ends[-1]
     chosen = np.unique(np.searchsorted(ends, points))
     expected = most * sizes[indices[chosen]] / ends[-1]
     return indices[chosen], 1 / np.minimum(1.0, expected)
-
-
-def read_block(payload: Payload, block: DataBlock) -> bytes:
-    """Return a block's contents.
-
-    :raises StorageError: where the file isn't what was listed any more.
-    """
-    contents = payload.read(block.path, offset=block.offset, length=block.raw_bytes)
-    if len(contents) == block.raw_bytes:
-        return contents
-    message = f"{block.path!r} became shorter while it was read"
-    raise StorageError(
-        message, resolution="Wait until the build is complete and try again."
-    )
 
 
 def _packed_alike(payload: SnapPayload, layout: Layout) -> bool:
@@ -185,46 +192,3 @@ def _sizes_in_snap(payload: SnapPayload, layout: Layout) -> NDArray[np.float64]:
         for block in payload.stored_blocks(path) or ()
     )
     return np.fromiter(sizes, dtype=np.float64, count=layout.block_count)[:, None]
-
-
-def _fast_sizes(
-    payload: Payload, layout: Layout, numbers: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return each block's size with a fast codec, and the parts of its frame."""
-    fast = Zstd(level=FAST_LEVEL)
-    look = partial(_zstd_row, codec=fast) if fast.available else _gzip_row
-
-    def rows(batch: list[bytes]) -> list[tuple[int, ...]]:
-        return [look(contents) for contents in batch]
-
-    batches: Iterator[list[bytes]] = (
-        [read_block(payload, layout.block(int(number))) for number in batch]
-        for batch in _batches(numbers)
-    )
-    found = [row for batch in map_in_order(rows, batches) for row in batch]
-    columns = len(found[0]) if found else 1
-    return np.array(found, dtype=np.float64).reshape(len(numbers), columns)
-
-
-def _zstd_row(contents: bytes, *, codec: Codec) -> tuple[int, ...]:
-    if _is_zero(contents):
-        return 0, 0, 0, 0
-    frame = codec.compress(contents)
-    if len(frame) == len(contents):
-        return len(contents), len(contents), 0, 0
-    parts = frame_parts(frame)
-    return len(frame), parts.literals, parts.sequences, parts.sequence_bytes
-
-
-def _gzip_row(contents: bytes) -> tuple[int, ...]:
-    return (0,) if _is_zero(contents) else (len(Gzip().compress(contents)),)
-
-
-def _is_zero(contents: bytes) -> bool:
-    """Tell whether mksquashfs makes a hole of a block."""
-    return contents == _ZEROS[: len(contents)]
-
-
-def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for start in range(0, len(numbers), _BATCH_BLOCKS):
-        yield numbers[start : start + _BATCH_BLOCKS]

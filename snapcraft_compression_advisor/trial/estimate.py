@@ -1,9 +1,11 @@
 """From some blocks' sizes to that of all, with an interval that holds.
 
-A generalised regression estimator: sizes are predicted for every block from what a
-fast codec makes of it, and what the prediction misses is estimated from the blocks that
-were tried (Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, chapter
-6). Where the prediction is poor, the interval is wide; it isn't biased by it.
+A regression estimator over several phases. The blocks that a codec tried tell how its
+sizes follow from the closest look, which is known of more blocks; those tell how that
+follows from the look before, and so on up to all blocks. What each step's prediction
+misses is estimated from the blocks of the closer phase, so that a poor prediction
+widens the interval but doesn't bias it (Särndal, Swensson and Wretman, Model Assisted
+Survey Sampling, 1992, chapters 6 and 9).
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.trial.census import Census
+    from snapcraft_compression_advisor.trial.phase import Phase
     from snapcraft_compression_advisor.trial.sample import Sample
 
 RIDGE = 3e-4
@@ -35,93 +39,174 @@ _LARGEST_LEVERAGE = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Misses:
+    """What one step's prediction misses.
+
+    :param deviations: for every block that it was found from, weighted to stand for
+        the payload; as if the block hadn't been used for the prediction.
+    :param shares: the blocks' chances of being among those.
+    :param in_file_order: whether they were drawn from file to file and stand so.
+    """
+
+    deviations: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    in_file_order: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """What one codec makes of all blocks.
 
     :param total_bytes: of the whole payload's data blocks.
     :param half_width_bytes: of the interval that holds the truth in 95 % of draws.
-    :param predicted_bytes: for every block of the census, its predicted size.
-    :param deviations: for every block of the sample, what the prediction misses,
-        weighted to stand for the payload; as if the block hadn't been used for it.
+    :param predicted_bytes: for each phase, the predicted size of every block in it.
+    :param misses: of each step, that of the blocks tried before all.
+    :param tried: how many blocks the codec tried.
     """
 
     total_bytes: float
     half_width_bytes: float
-    predicted_bytes: NDArray[np.float64]
-    deviations: NDArray[np.float64]
+    predicted_bytes: tuple[NDArray[np.float64], ...]
+    misses: tuple[Misses, ...]
+    tried: int
 
 
-def predictors(census: Census) -> NDArray[np.float64]:
-    """Return what sizes are predicted from, a row for each block, standardised.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """A regression of blocks' ratios on what a phase knows of them.
 
-    The fast codec's ratio and its square, the block's length (short ones compress
-    worse) and its square, their product, and the shares of the frame's parts.
+    :param ratios: predicted, for every block of the phase.
+    :param missed_bytes: what the prediction misses in all.
+    :param misses: likewise, block by block.
     """
-    if not len(census.raw_bytes):
-        return np.zeros((0, 1))
-    ratio = census.fast_bytes / census.raw_bytes
-    length = np.log2(census.raw_bytes)
-    shares = census.parts / census.raw_bytes[:, None]
-    columns = np.column_stack(
-        (ratio, ratio**2, length, length**2, ratio * length, shares)
-    )
-    spread = columns.std(axis=0)
-    standard = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return np.column_stack((np.ones(len(ratio)), standard))
+
+    ratios: NDArray[np.float64]
+    missed_bytes: float
+    misses: Misses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """Blocks of a phase whose ratios are known, or predicted from a closer look.
+
+    :param places: their indices in the phase.
+    :param weights: how many blocks of the payload each stands for.
+    :param shares: their chances of being known.
+    """
+
+    places: NDArray[np.int64]
+    ratios: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    in_file_order: bool
 
 
 def estimate_total(
-    census: Census,
-    rows: NDArray[np.float64],
-    sample: Sample,
-    stored_bytes: NDArray[np.float64],
+    phases: Sequence[Phase], sample: Sample, stored_bytes: NDArray[np.float64]
 ) -> Estimate:
     """Estimate a codec's total from the blocks of a sample.
 
-    :param rows: the census's predictors.
+    :param phases: from all blocks to those looked at most closely.
+    :param sample: drawn from the last phase.
     :param stored_bytes: what the codec makes of each block of the sample.
     """
     if not len(sample.members):
-        nothing = np.zeros(0)
         return Estimate(
             total_bytes=0.0,
             half_width_bytes=0.0,
-            predicted_bytes=nothing,
-            deviations=nothing,
+            predicted_bytes=tuple(np.zeros(len(phase.members)) for phase in phases),
+            misses=(),
+            tried=0,
         )
-    raw = census.raw_bytes[sample.members]
-    weight = census.weights[sample.members] / sample.shares
-    x, y = rows[sample.members], stored_bytes / raw
-    w = weight * raw / np.mean(weight * raw)
+    steps = [_first_step(phases[-1], sample, stored_bytes)]
+    for before, phase in zip(phases[-2::-1], phases[:0:-1], strict=True):
+        steps.append(_step(before, phase, steps[-1].ratios))
+    first = phases[0]
+    predicted = (first.weights * first.raw_bytes * steps[-1].ratios).sum()
+    misses = tuple(step.misses for step in steps)
+    tried = len(sample.members)
+    return Estimate(
+        total_bytes=float(predicted) + sum(step.missed_bytes for step in steps),
+        half_width_bytes=_half_width(misses, tried),
+        predicted_bytes=tuple(
+            step.ratios * phase.raw_bytes
+            for step, phase in zip(steps[::-1], phases, strict=True)
+        ),
+        misses=misses,
+        tried=tried,
+    )
+
+
+def difference_half_width(first: Estimate, second: Estimate) -> float:
+    """Return the half width of a difference of two codecs tried on the same blocks.
+
+    The same blocks went through all phases, so what one codec's sizes miss is much the
+    same as what the other's miss.
+    """
+    misses = tuple(
+        Misses(
+            deviations=one.deviations - other.deviations,
+            shares=one.shares,
+            in_file_order=one.in_file_order,
+        )
+        for one, other in zip(first.misses, second.misses, strict=True)
+    )
+    return _half_width(misses, first.tried)
+
+
+def _first_step(
+    phase: Phase, sample: Sample, stored_bytes: NDArray[np.float64]
+) -> _Step:
+    """Predict what the codec makes of a phase from what it made of the sample."""
+    places = phase.places_of(sample.members)
+    known = _Known(
+        places=places,
+        ratios=stored_bytes / phase.raw_bytes[places],
+        weights=phase.weights[places] / sample.shares,
+        shares=sample.shares,
+        in_file_order=False,
+    )
+    return _regress(phase, phase.predictors(curved=False), known)
+
+
+def _step(before: Phase, phase: Phase, ratios: NDArray[np.float64]) -> _Step:
+    """Predict a phase's ratios from what the phase before it knows."""
+    known = _Known(
+        places=before.places_of(phase.members),
+        ratios=ratios,
+        weights=phase.weights,
+        shares=phase.shares,
+        in_file_order=phase.in_file_order,
+    )
+    return _regress(before, before.predictors(curved=True), known)
+
+
+def _regress(phase: Phase, rows: NDArray[np.float64], known: _Known) -> _Step:
+    """Fit the known blocks' ratios and predict those of all blocks of the phase."""
+    bytes_each = known.weights * phase.raw_bytes[known.places]
+    x, w = rows[known.places], bytes_each / np.mean(bytes_each)
     gram = (x * w[:, None]).T @ x
     penalty = RIDGE * w.sum() * np.eye(x.shape[1])
     penalty[0, 0] = 1e-9 * w.sum()
     inverse = np.linalg.inv(gram + penalty)
-    coefficients = inverse @ (x * w[:, None]).T @ y
-    predicted = np.clip(rows @ coefficients, 0.0, 1.0) * census.raw_bytes
-    missed = weight * (stored_bytes - predicted[sample.members])
+    coefficients = inverse @ (x * w[:, None]).T @ known.ratios
+    predicted = np.where(phase.zeros, 0.0, np.clip(rows @ coefficients, 0.0, 1.0))
+    missed = bytes_each * (known.ratios - predicted[known.places])
     leverage = w * np.einsum("ij,jk,ik->i", x, inverse, x)
-    deviations = missed / (1 - np.minimum(leverage, _LARGEST_LEVERAGE))
-    variance = _variance(deviations, sample.shares) + _frame_variance(census, predicted)
-    return Estimate(
-        total_bytes=float((census.weights * predicted).sum() + missed.sum()),
-        half_width_bytes=quantile(len(y)) * float(np.sqrt(variance)),
-        predicted_bytes=predicted,
-        deviations=deviations,
+    return _Step(
+        ratios=predicted,
+        missed_bytes=float(missed.sum()),
+        misses=Misses(
+            deviations=missed / (1 - np.minimum(leverage, _LARGEST_LEVERAGE)),
+            shares=known.shares,
+            in_file_order=known.in_file_order,
+        ),
     )
 
 
-def difference_half_width(
-    first: NDArray[np.float64], second: NDArray[np.float64], shares: NDArray[np.float64]
-) -> float:
-    """Return the half width of a difference of two codecs tried on the same blocks.
-
-    :param first: deviations of one codec on these blocks.
-    :param second: of the other.
-    :param shares: the blocks' chances.
-    """
-    variance = _variance(first - second, shares)
-    return quantile(len(shares)) * float(np.sqrt(variance))
+def _half_width(misses: Sequence[Misses], tried: int) -> float:
+    variance = sum(map(_variance, misses))
+    return quantile(tried) * float(np.sqrt(variance))
 
 
 def quantile(count: int) -> float:
@@ -139,28 +224,20 @@ def quantile(count: int) -> float:
     )
 
 
-def _variance(deviations: NDArray[np.float64], shares: NDArray[np.float64]) -> float:
+def _variance(misses: Misses) -> float:
     """Return the variance of the sum of deviations.
 
-    As if the draws were independent: equal steps through an ordered list do better,
-    which makes the interval err on the safe side. Certain blocks add none.
+    Blocks drawn from file to file: from the differences of neighbours, as nothing else
+    is left to chance where they are drawn at equal steps. Others: as if the draws were
+    independent; equal steps through an ordered list do better, which makes the interval
+    err on the safe side. Certain blocks add none.
     """
-    uncertain = shares < 1
-    count = int(np.count_nonzero(uncertain))
+    uncertain = misses.shares < 1
+    deviations = misses.deviations[uncertain]
+    missing = 1 - misses.shares[uncertain]
+    count = len(deviations)
     if count < 2:  # noqa: PLR2004 # a spread takes two
-        return float((deviations[uncertain] ** 2).sum())
-    spread = (1 - shares[uncertain]) * deviations[uncertain] ** 2
-    return float(spread.sum()) * count / (count - 1)
-
-
-def _frame_variance(census: Census, predicted: NDArray[np.float64]) -> float:
-    """Return what it adds that the census isn't of all blocks.
-
-    From the differences of neighbours in the census, which was drawn at equal steps.
-    """
-    if census.complete:
-        return 0.0
-    drawn = census.weights > 1
-    parts = (census.weights * predicted)[drawn]
-    missing = 1 - 1 / census.weights[drawn]
-    return float((np.diff(parts) ** 2 * missing[1:]).sum() / 2)
+        return float((deviations**2).sum())
+    if misses.in_file_order:
+        return float((np.diff(deviations) ** 2 * missing[1:]).sum() / 2)
+    return float((missing * deviations**2).sum()) * count / (count - 1)

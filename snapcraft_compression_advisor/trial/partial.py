@@ -12,23 +12,19 @@ import numpy as np
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.pool import compress_sizes
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.trial.census import read_block, take_census
 from snapcraft_compression_advisor.trial.estimate import (
     Estimate,
     difference_half_width,
     estimate_total,
-    predictors,
 )
+from snapcraft_compression_advisor.trial.ladder import Ladder
+from snapcraft_compression_advisor.trial.look import read_block
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     StoredBlock,
     TrialResult,
 )
-from snapcraft_compression_advisor.trial.sample import (
-    Sample,
-    draw,
-    similar_side_by_side,
-)
+from snapcraft_compression_advisor.trial.sample import every_other
 from snapcraft_compression_advisor.trial.tables import (
     PADDING_BYTES,
     build_tables,
@@ -44,6 +40,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.codec import Codec
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.sample import Sample
     from snapcraft_compression_advisor.trial.tables import MetadataTables
 
 MOST_LAUNCH_BLOCKS = 24
@@ -74,25 +71,22 @@ class PartialTrial:
         self._payload = payload
         self._layout = layout
         self._wanted = wanted
-        certain = self._launch_blocks()
-        self._census = census = take_census(payload, layout, always=certain)
-        self._seed = seed
-        self._order = similar_side_by_side(census, layout)
-        self._rows = predictors(census)
-        self._certain = np.isin(census.numbers, certain)
+        self._ladder = Ladder(payload, layout, certain=self._launch_blocks(), seed=seed)
         self._known: dict[str, dict[int, int]] = {}
         self._trials: dict[str, _Trial] = {}
         self._table_bytes: dict[str, float] = {}
 
-    def try_codecs(self, names: Sequence[str], *, count: int) -> None:
-        """Try codecs on so many blocks, of which they may know some already."""
-        sample = draw(
-            self._census,
-            self._order,
-            count=count,
-            certain=self._certain,
-            seed=self._seed,
-        )
+    def look_closer(self, *, scale: int) -> None:
+        """Choose the blocks for the trial, so many times as many as at first."""
+        self._ladder.climb(scale=scale)
+
+    def try_codecs(self, names: Sequence[str], *, half: bool = False) -> None:
+        """Try codecs on the sample.
+
+        :param names: of codecs, which may know some of its blocks already.
+        :param half: try every other block only.
+        """
+        sample = every_other(self._ladder.sample) if half else self._ladder.sample
         self._compress(sample, names)
         for name in names:
             known = self._known[name]
@@ -101,7 +95,7 @@ class PartialTrial:
             )
             self._trials[name] = _Trial(
                 sample=sample,
-                estimate=estimate_total(self._census, self._rows, sample, stored),
+                estimate=estimate_total(self._ladder.phases, sample, stored),
                 stored_bytes=stored,
             )
 
@@ -114,10 +108,7 @@ class PartialTrial:
             if any(int(member) not in each for each in known)
         ]
         blocks = (
-            read_block(
-                self._payload, self._layout.block(int(self._census.numbers[member]))
-            )
-            for member in members
+            read_block(self._payload, self._layout.block(member)) for member in members
         )
         sizes = compress_sizes(blocks, codecs)
         for member, each in zip(members, sizes, strict=True):
@@ -127,7 +118,7 @@ class PartialTrial:
     @property
     def known_codec(self) -> str | None:
         """The codec that the payload is packed with, whose sizes are exact."""
-        return self._census.codec
+        return self._ladder.census.codec
 
     def _launch_blocks(self) -> list[int]:
         """Return the numbers of the blocks that a launch reads, where they are few."""
@@ -170,9 +161,9 @@ class PartialTrial:
     def _data_bytes(self, name: str) -> tuple[float, float]:
         """Return what the data blocks come to, and its half width."""
         if name == "none":
-            return float((self._census.weights * self._census.raw_bytes).sum()), 0.0
-        if self._census.codec == name:
-            return float(self._census.fast_bytes.sum()), 0.0
+            return self._ladder.census.raw_bytes, 0.0
+        if self.known_codec == name:
+            return self._ladder.census.known_bytes, 0.0
         estimate = self._trials[name].estimate
         return estimate.total_bytes, estimate.half_width_bytes
 
@@ -185,27 +176,12 @@ class PartialTrial:
         return Interval(low=middle - error, mid=middle, high=middle + error)
 
     def _difference_error(self) -> float:
-        """Return how far lzo's size less that of xz may be off.
-
-        From the two sizes' own intervals, or from the difference on the blocks that
-        both tried, whichever tells more.
-        """
-        lzo_width, xz_width = (self._data_bytes(name)[1] for name in ("lzo", "xz"))
-        apart = float(np.hypot(lzo_width, xz_width))
-        if 0.0 in (lzo_width, xz_width):
-            return apart
-        lzo, known = self._trials["lzo"], self._known["xz"]
-        members = [int(member) for member in lzo.sample.members]
-        if not known.keys() >= set(members):
-            return apart
-        stored = np.array([known[member] for member in members], dtype=np.float64)
-        same_blocks = estimate_total(self._census, self._rows, lzo.sample, stored)
-        together = difference_half_width(
-            lzo.estimate.deviations, same_blocks.deviations, lzo.sample.shares
+        """Return how far lzo's size less that of xz may be off."""
+        if self.known_codec in ("lzo", "xz"):
+            return sum(self._data_bytes(name)[1] for name in ("lzo", "xz"))
+        return difference_half_width(
+            self._trials["lzo"].estimate, self._trials["xz"].estimate
         )
-        on_both = lzo.estimate.total_bytes - same_blocks.total_bytes
-        data = self._data_bytes("lzo")[0] - self._data_bytes("xz")[0]
-        return min(apart, together + abs(on_both - data))
 
     @cached_property
     def _tables(self) -> MetadataTables:
@@ -218,13 +194,13 @@ class PartialTrial:
         self, name: str, paths: Collection[str]
     ) -> Mapping[str, tuple[StoredBlock, ...]]:
         """Return files' blocks: as tried, else as predicted."""
-        sizes = self._block_sizes(name)
-        raw = self._layout.raw_bytes()
+        sizes = self._block_sizes(name).astype(np.int64).tolist()
+        raw = self._layout.raw_bytes().tolist()
         return {
             path: tuple(
                 StoredBlock(
-                    raw_bytes=int(raw[number]),
-                    stored_bytes=int(sizes[number]),
+                    raw_bytes=raw[number],
+                    stored_bytes=sizes[number],
                     compressed=0 < sizes[number] < raw[number],
                 )
                 for number in self._layout.blocks_of(path)
@@ -234,32 +210,15 @@ class PartialTrial:
 
     def _block_sizes(self, name: str) -> NDArray[np.float64]:
         """Return every block's size in the layout; 0 for zeros."""
-        census = self._census
         if name == "none":
-            sizes = census.raw_bytes
-        elif self._census.codec == name:
-            sizes = census.fast_bytes
-        else:
-            trial = self._trials[name]
-            sizes = np.maximum(1.0, trial.estimate.predicted_bytes.round())
-            stored = census.fast_bytes >= census.raw_bytes
-            sizes[stored] = census.raw_bytes[stored]
-            sizes[trial.sample.members] = trial.stored_bytes
-        every = np.zeros(self._layout.block_count)
-        if not census.complete:
-            every = self._like_neighbours(sizes)
-        every[census.numbers] = sizes
-        return every
-
-    def _like_neighbours(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return sizes of all blocks by the ratio of the next one in the census."""
-        census = self._census
-        numbers = np.arange(self._layout.block_count)
-        nearest = np.searchsorted(census.numbers, numbers)
-        nearest = np.minimum(nearest, len(census.numbers) - 1)
-        ratio = (sizes / census.raw_bytes)[nearest]
-        guessed = np.ceil(self._layout.raw_bytes() * ratio)
-        return np.where(self._layout.holes, 0.0, guessed)
+            return self._ladder.spread_out(self._ladder.census.blocks.raw_bytes)
+        if self.known_codec == name:
+            return self._ladder.spread_out(self._ladder.census.known_sizes)
+        trial = self._trials[name]
+        sizes = self._ladder.closest(trial.estimate.predicted_bytes)
+        places = self._ladder.census.blocks.places_of(trial.sample.members)
+        sizes[places] = trial.stored_bytes
+        return self._ladder.spread_out(sizes)
 
 
 def _padded(size_bytes: float) -> float:

@@ -21,24 +21,15 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.payload.source import Payload
 
-FIRST_BLOCKS = 50
-"""Blocks that every codec tries."""
-
-ROUNDS = (
-    ("xz", 3 * FIRST_BLOCKS),
-    ("lzo", 3 * FIRST_BLOCKS),
-    ("xz", 9 * FIRST_BLOCKS),
-)
-"""What is tried next while an interval is too wide. Three times the blocks at a third
-of the step hit the same ones again, and two between each, so none is tried twice. xz
-comes first: of all codecs it is the hardest to predict."""
+SCALES = (1, 3)
+"""So many times as many blocks in each round. Three times the blocks at a third of the
+step hit many of the same ones again, which needn't be tried twice."""
 
 NARROW = 0.01
 """Half width of an interval, as a share of its middle, that nobody asks to be less."""
 
 NARROW_ENOUGH = 0.04
-"""Likewise, where the recommendation is the same from end to end. xz has its second
-round all the same, unless the payload is a built snap, whose own size is known."""
+"""Likewise, where the recommendation is the same from end to end."""
 
 
 class Decided(Protocol):
@@ -72,19 +63,17 @@ def run_sampled_trial(
         for codec in CODECS.values()
         if codec.available and codec.name not in ("none", run.known_codec)
     ]
-    progress("Trying some blocks with every codec")
-    run.try_codecs(slow, count=FIRST_BLOCKS)
-    result = run.result()
-    for number, (name, count) in enumerate(ROUNDS):
-        if name not in slow or _half_width(result.codecs[name]) <= NARROW:
-            continue
-        widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
-        settled = widest <= NARROW_ENOUGH and decided(result)
-        if settled and (number or run.known_codec):
-            break
-        progress(f"Trying more blocks with {name}")
-        run.try_codecs([name], count=count)
+    for scale in SCALES:
+        progress("Looking closer at some blocks")
+        run.look_closer(scale=scale)
+        progress("Trying some blocks with every codec")
+        run.try_codecs([name for name in slow if name in SHIPPABLE])
+        if scale == SCALES[0]:
+            run.try_codecs([name for name in slow if name not in SHIPPABLE], half=True)
         result = run.result()
+        widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
+        if widest <= NARROW or (widest <= NARROW_ENOUGH and decided(result)):
+            break
     return _with_packed(result, payload, wanted, progress)
 
 

@@ -24,49 +24,59 @@ TEXT = b"the same words again and again " * 10_000
 
 def test_blocks_have_the_size_that_a_fast_codec_gives() -> None:
     payload = make_payload({"noise": NOISE, "text": TEXT})
-    census = take_census(payload, lay_out(payload))
+    blocks = take_census(payload, lay_out(payload)).blocks
     fast = Zstd(level=1)
-    assert census.raw_bytes.tolist() == [1000, BLOCK, BLOCK, len(TEXT) - 2 * BLOCK]
-    assert census.fast_bytes.tolist() == [
+    assert blocks.raw_bytes.tolist() == [1000, BLOCK, BLOCK, len(TEXT) - 2 * BLOCK]
+    sizes = blocks.ratios[:, 0] * blocks.raw_bytes
+    assert sizes.round().tolist() == [
         1000,
         len(fast.compress(TEXT[:BLOCK])),
         len(fast.compress(TEXT[BLOCK : 2 * BLOCK])),
         len(fast.compress(TEXT[2 * BLOCK :])),
     ]
-    assert census.complete
+    assert blocks.complete
 
 
-def test_blocks_of_zeros_are_left_out() -> None:
+def test_small_payload_is_one_phase() -> None:
+    payload = make_payload({"noise": NOISE})
+    assert len(take_census(payload, lay_out(payload)).phases) == 1
+
+
+def test_blocks_of_zeros_are_told_apart_and_take_no_room() -> None:
     zeros = bytes(BLOCK)
     payload = make_payload({"noise": NOISE, "zeros": zeros + b"x" + zeros})
     census = take_census(payload, lay_out(payload))
-    assert census.numbers.tolist() == [0, 2]
+    assert census.blocks.zeros.tolist() == [False, True, False, True]
+    assert census.raw_bytes == len(NOISE) + BLOCK
 
 
 def test_stored_blocks_are_all_literals() -> None:
     payload = make_payload({"noise": NOISE})
     census = take_census(payload, lay_out(payload))
-    assert census.parts.tolist() == [[1000, 0, 0]]
+    assert census.blocks.features.tolist() == [[1, 0, 0]]
 
 
 def test_without_libzstd_another_fast_codec_serves(mocker: MockerFixture) -> None:
     mocker.patch.object(Zstd, "available", new=False)
     payload = make_payload({"text": TEXT, "zeros": bytes(10)})
-    census = take_census(payload, lay_out(payload))
-    assert census.parts.shape == (3, 0)
-    assert (census.fast_bytes < census.raw_bytes).all()
+    blocks = take_census(payload, lay_out(payload)).blocks
+    assert blocks.features.shape == (len(blocks.members), 0)
+    assert (blocks.ratios < 1).all()
 
 
 def test_large_payload_is_looked_at_in_part(mocker: MockerFixture) -> None:
     mocker.patch.object(census_module, "MOST_BYTES", 50_000)
     payload = make_payload({f"f{n}": NOISE[n:] for n in range(100)})
     census = take_census(payload, lay_out(payload), always=[3], spread_blocks=20)
-    assert len(census.numbers) == 21
-    assert census.weights[census.numbers == 3].tolist() == [1.0]
-    assert not census.complete
-    assert (census.weights * census.raw_bytes).sum() == pytest.approx(
+    blocks = census.blocks
+    assert len(blocks.members) == 21
+    assert blocks.weights[blocks.members == 3].tolist() == [1.0]
+    assert not blocks.complete
+    assert len(census.phases[0].members) == 100
+    assert (blocks.weights * blocks.raw_bytes).sum() == pytest.approx(
         payload.inventory.raw_bytes, rel=0.02
     )
+    assert census.raw_bytes == payload.inventory.raw_bytes
 
 
 def test_file_that_became_shorter_is_an_error() -> None:
@@ -79,4 +89,4 @@ def test_file_that_became_shorter_is_an_error() -> None:
 
 def test_empty_payload_has_an_empty_census() -> None:
     payload = make_payload({"empty": b""})
-    assert len(take_census(payload, lay_out(payload)).numbers) == 0
+    assert len(take_census(payload, lay_out(payload)).blocks.members) == 0

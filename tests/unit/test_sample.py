@@ -1,6 +1,8 @@
-"""Which blocks go to the slow codecs."""
+"""Which blocks a closer look, or the slow codecs, get."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,14 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from censuses import make_census
-from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.trial.census import Census, spread
-from snapcraft_compression_advisor.trial.sample import (
-    Sample,
-    draw,
-    kind_of_file,
-    similar_side_by_side,
-)
+from snapcraft_compression_advisor.trial.census import spread
+from snapcraft_compression_advisor.trial.sample import Sample, draw, every_other
 
 
 def take(count: int, *, blocks: int = 1000, seed: int = 0, certain: int = 0) -> Sample:
@@ -68,30 +64,29 @@ def test_any_draw_has_distinct_blocks_with_chances(
     assert set(range(min(certain, blocks))) <= set(members)
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("usr/lib/libx.so.1.2", "so"),
-        ("usr/lib/x.so", "so"),
-        ("a.b/program", ""),
-        ("icon.png", "png"),
-        ("x.a-very-long-suffix", "a-very-l"),
-    ],
-)
-def test_kind_is_told_by_the_name(path: str, kind: str) -> None:
-    assert kind_of_file(path) == kind
+def test_blocks_of_zeros_are_never_drawn() -> None:
+    census, _ = make_census(40)
+    zeros = np.arange(40) < 10
+    sample = draw(replace(census, zeros=zeros), np.arange(40), count=50, certain=zeros)
+    assert sorted(sample.members.tolist()) == list(range(10, 40))
 
 
-def test_similar_files_lie_side_by_side_in_their_order() -> None:
-    layout = make_layout([("b.so", 1), ("a.png", 1), ("c.so", 1), ("d.png", 1)])
-    census = Census(
-        numbers=np.array([0, 1, 2, 3]),
-        raw_bytes=np.ones(4),
-        fast_bytes=np.ones(4),
-        parts=np.zeros((4, 0)),
-        weights=np.ones(4),
+def test_blocks_come_in_the_order_of_their_places() -> None:
+    census, _ = make_census(30)
+    places = np.arange(30)[::-1]
+    sample = draw(census, places, count=30, certain=np.zeros(30, dtype=np.bool_))
+    assert sample.members.tolist() == list(range(29, -1, -1))
+
+
+def test_every_other_block_has_half_the_chance() -> None:
+    sample = take(50, certain=7)
+    half = every_other(sample)
+    uncertain = sample.members[sample.shares < 1]
+    assert half.members[half.shares < 1].tolist() == uncertain[::2].tolist()
+    assert set(range(7)) <= set(half.members.tolist())
+    assert (1 / half.shares[half.shares < 1]).sum() == pytest.approx(
+        (1 / sample.shares[sample.shares < 1]).sum(), rel=0.1
     )
-    assert similar_side_by_side(census, layout).tolist() == [1, 3, 0, 2]
 
 
 def test_census_of_a_large_payload_is_spread_over_it() -> None:
@@ -106,3 +101,9 @@ def test_census_passes_over_holes() -> None:
     chosen, weights = spread(np.array([5, 5, 5]), eligible, 10)
     assert chosen.tolist() == [0, 2]
     assert weights.tolist() == [1.0, 1.0]
+
+
+def test_another_start_takes_other_blocks_into_the_census() -> None:
+    sizes, every = np.full(1000, 10), np.ones(1000, dtype=np.bool_)
+    one, other = (spread(sizes, every, 100, start=s)[0] for s in (0.5, 0.05))
+    assert set(one.tolist()).isdisjoint(other.tolist())

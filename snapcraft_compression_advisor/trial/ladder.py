@@ -1,0 +1,141 @@
+"""The ladder of looks: many blocks quickly, fewer closely, the fewest with all codecs.
+
+How many blocks each step gets follows from what a look costs and what it explains: the
+best numbers go with the square root of one over the other (Särndal, Swensson and
+Wretman, Model Assisted Survey Sampling, 1992, section 9.8 on two phases).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcraft_compression_advisor.trial.census import take_census
+from snapcraft_compression_advisor.trial.look import (
+    FRAME_PARTS,
+    Look,
+    fastest_look,
+    look_at_blocks,
+    second_look,
+    third_look,
+)
+from snapcraft_compression_advisor.trial.phase import (
+    Phase,
+    closer_phase,
+    similar_side_by_side,
+)
+from snapcraft_compression_advisor.trial.sample import Sample, draw
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from snapcraft_compression_advisor.payload.layout import Layout
+    from snapcraft_compression_advisor.payload.source import Payload
+
+SECOND_BLOCKS = 1_024
+THIRD_BLOCKS = 320
+TRIED_BLOCKS = 60
+"""Blocks of each step at first. With them, on a browser, a Python application, an
+office suite and a game, sizes with xz are off by 0.5 % (one standard deviation), those
+with lzo by 0.35 %."""
+
+
+class Ladder:
+    """The phases of a payload, and the blocks that the codecs try."""
+
+    def __init__(
+        self,
+        payload: Payload,
+        layout: Layout,
+        *,
+        certain: Collection[int],
+        seed: int = 0,
+    ) -> None:
+        self._payload = payload
+        self._layout = layout
+        self._certain = np.array(sorted(certain), dtype=np.int64)
+        self._seed = seed
+        self._places = similar_side_by_side(layout)
+        self.census = take_census(payload, layout, always=certain, seed=seed)
+        self.phases: tuple[Phase, ...] = self.census.phases
+        nothing = np.zeros(0)
+        self.sample = Sample(members=nothing.astype(np.int64), shares=nothing)
+        self._seen: dict[Look, dict[int, NDArray[np.float64]]] = {}
+
+    def climb(self, *, scale: int) -> None:
+        """Look closer at some blocks and choose those to try.
+
+        :param scale: so many times as many as at first. Where a step has as many blocks
+            as the one before, all of them are in it.
+        """
+        second = second_look()
+        if self.census.codec is not None:  # nobody looked at its blocks yet
+            fast = fastest_look()
+            second = Look(codecs=(*fast.codecs, *second.codecs), parts=fast.parts)
+        phases = list(self.census.phases)
+        for look, count in ((second, SECOND_BLOCKS), (third_look(), THIRD_BLOCKS)):
+            phases.append(self._closer(phases[-1], look, count * scale))
+        self.phases = tuple(phases)
+        self.sample = self._draw(phases[-1], TRIED_BLOCKS * scale)
+
+    def _closer(self, phase: Phase, look: Look, count: int) -> Phase:
+        drawn = self._draw(phase, count)
+        ascending = np.argsort(drawn.members)
+        members = drawn.members[ascending]
+        seen = self._seen.setdefault(look, {})
+        new = np.array([m for m in members.tolist() if m not in seen], dtype=np.int64)
+        rows = look_at_blocks(self._payload, self._layout, new, look)
+        seen.update(zip(new.tolist(), rows, strict=True))
+        sizes = [seen[member] for member in members.tolist()]
+        return closer_phase(
+            phase,
+            members,
+            drawn.shares[ascending],
+            np.array(sizes).reshape(len(members), look.columns),
+            features=FRAME_PARTS if look.parts else 0,
+        )
+
+    def _draw(self, phase: Phase, count: int) -> Sample:
+        return draw(
+            phase,
+            self._places,
+            count=count,
+            certain=np.isin(phase.members, self._certain),
+            seed=self._seed,
+        )
+
+    def closest(
+        self, predicted_bytes: Sequence[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Return the predicted size of every block of the census.
+
+        :param predicted_bytes: of every phase's blocks; the closest look counts.
+        """
+        blocks = self.census.blocks
+        sizes = np.zeros(len(blocks.members))
+        for phase, predicted in zip(self.phases, predicted_bytes, strict=True):
+            if phase.ratios.shape[1]:
+                sizes[blocks.places_of(phase.members)] = predicted
+        stored = blocks.ratios[:, 0] >= 1
+        sizes = np.where(stored, blocks.raw_bytes, np.maximum(1.0, sizes.round()))
+        return np.where(blocks.zeros, 0.0, sizes)
+
+    def spread_out(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a size for every block of the layout from those of the census.
+
+        Blocks that aren't in it get the ratio of the next one that is.
+        """
+        blocks = self.census.blocks
+        sizes = np.where(blocks.zeros, 0.0, sizes)
+        numbers = np.arange(self._layout.block_count)
+        every = np.zeros(len(numbers))
+        if not blocks.complete:
+            nearest = np.minimum(blocks.places_of(numbers), len(blocks.members) - 1)
+            ratio = (sizes / blocks.raw_bytes)[nearest]
+            guessed = np.ceil(self._layout.raw_bytes() * ratio)
+            every = np.where(self._layout.holes, 0.0, guessed)
+        every[blocks.members] = sizes
+        return every

@@ -1,0 +1,69 @@
+"""Phases: fewer blocks at each, looked at more closely."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from censuses import make_census
+from snapcraft_compression_advisor.payload.layout import make_layout
+from snapcraft_compression_advisor.trial.phase import (
+    MOST_KINDS,
+    closer_phase,
+    kind_of_file,
+    phase_of_names,
+    similar_side_by_side,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("usr/lib/libx.so.1.2", "so"),
+        ("usr/lib/x.so", "so"),
+        ("a.b/program", ""),
+        ("icon.png", "png"),
+        ("x.a-very-long-suffix", "a-very-l"),
+    ],
+)
+def test_kind_is_told_by_the_name(path: str, kind: str) -> None:
+    assert kind_of_file(path) == kind
+
+
+def test_similar_files_lie_side_by_side_in_their_order() -> None:
+    layout = make_layout([("b.so", 1), ("a.png", 1), ("c.so", 1), ("d.png", 1)])
+    places = similar_side_by_side(layout)
+    assert np.argsort(places).tolist() == [1, 3, 0, 2]
+
+
+def test_names_tell_the_kinds_with_the_most_bytes() -> None:
+    files = [(f"f{n}.k{n}", 100 + n) for n in range(MOST_KINDS + 5)]
+    phase = phase_of_names(make_layout(files), np.arange(len(files)))
+    assert phase.features.shape == (len(files), MOST_KINDS)
+    # The largest kind has the first column, the smallest ones none.
+    assert phase.features[-1].tolist() == [1] + [0] * (MOST_KINDS - 1)
+    assert not phase.features[:5].any()
+    assert phase.complete
+
+
+def test_closer_phase_keeps_what_was_known_and_adds_to_it() -> None:
+    census, slow = make_census(10)
+    members, shares = np.array([2, 5]), np.array([0.25, 0.5])
+    sizes = np.column_stack((slow[members], [7.0, 8.0]))
+    closer = closer_phase(census, members, shares, sizes, features=1)
+    assert closer.weights.tolist() == [4.0, 2.0]
+    assert closer.ratios[:, 0].tolist() == census.ratios[members, 0].tolist()
+    assert (closer.ratios[:, 1] * closer.raw_bytes) == pytest.approx(slow[members])
+    assert (closer.features[:, 0] * closer.raw_bytes) == pytest.approx([7.0, 8.0])
+
+
+def test_predictors_are_standardised_and_constant_ones_are_harmless() -> None:
+    census, _ = make_census(500)
+    for curved in (False, True):
+        rows = census.predictors(curved=curved)
+        assert rows[:, 0].tolist() == [1.0] * 500
+        assert rows[:, 1:].mean(axis=0) == pytest.approx(0, abs=1e-9)
+    flat = closer_phase(
+        census, census.members, census.shares, census.raw_bytes[:, None]
+    )
+    assert np.isfinite(flat.predictors(curved=True)).all()
