@@ -23,6 +23,9 @@ from craft_cli import (
 
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.cli.advise import AdviseCommand
+from snapcraft_compression_advisor.cli.launch_arguments import split_command
+from snapcraft_compression_advisor.cli.measure import MeasureCommand
+from snapcraft_compression_advisor.cli.record import RecordCommand
 from snapcraft_compression_advisor.cli.set_compression import SetCommand
 from snapcraft_compression_advisor.errors import AdvisorError, StorageError
 
@@ -35,7 +38,10 @@ SUMMARY = (
     "Advises which compression suits a snap, with evidence: the image's size with "
     "every codec, what a cold launch reads, and what that costs."
 )
-COMMAND_GROUPS = [CommandGroup("Compression", [AdviseCommand, SetCommand])]
+COMMAND_GROUPS = [
+    CommandGroup("Compression", [AdviseCommand, SetCommand]),
+    CommandGroup("Launch", [RecordCommand, MeasureCommand]),
+]
 GLOBAL_ARGUMENTS = [
     GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),
 ]
@@ -93,7 +99,9 @@ def _dispatch(arguments: list[str]) -> int:
         if arguments in (["-V"], ["--version"]):
             sys.stdout.write(f"{APP_NAME} {__version__}\n")
             return os.EX_OK
-        dispatcher.pre_parse_args(arguments)
+        dispatcher.pre_parse_args(
+            split_command(arguments, command_names=("measure", "record"))
+        )
         dispatcher.load_command(None)
     except ProvideHelpException as text:
         sys.stdout.write(f"{text}\n")

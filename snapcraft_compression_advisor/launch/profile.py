@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -63,6 +64,62 @@ class ProfileFile(_Model):
     )
 
 
+Seconds = Annotated[float, pydantic.Field(ge=0)]
+
+
+class CpuTime(_Model):
+    """Processor time of all processes of a launch, seconds.
+
+    :param user: in user mode.
+    :param system: in the kernel; reading an image counts there.
+    """
+
+    user: Seconds
+    system: Seconds
+
+
+class RecordedThread(_Model):
+    """What the threads of one name did until the cold launch's event.
+
+    :param name: ``(ended)`` are threads and child processes that were gone by then.
+    :param read_bytes: that storage delivered for them.
+    :param major_faults: page faults that waited for storage.
+    """
+
+    name: str
+    cpu_s: Seconds
+    read_bytes: pydantic.NonNegativeInt
+    major_faults: pydantic.NonNegativeInt
+
+
+class RecordedLaunch(_Model):
+    """What was measured while the profile was recorded.
+
+    The cold launch is from an uncompressed image of the payload, so its processor
+    time holds no decompression. Both launches are under the same circumstances.
+
+    :param event: what ended the launch, as ``--until`` takes it.
+    :param cold_s: from right before exec to the event.
+    :param threads: of the cold launch; those that read most come first.
+    :param processors: that the launch could use.
+    :param kernel: its release.
+    :param read_ahead_kb: of the mount.
+    :param storage: where the image lay: ``memory`` means that reading it cost no
+        more than copying it.
+    """
+
+    event: str
+    cold_s: Seconds | None = None
+    warm_s: Seconds | None = None
+    cold_cpu_s: CpuTime | None = None
+    warm_cpu_s: CpuTime | None = None
+    threads: tuple[RecordedThread, ...] = ()
+    processors: pydantic.PositiveInt
+    kernel: str
+    read_ahead_kb: pydantic.NonNegativeInt | None = None
+    storage: Literal["memory", "disk"] | None = None
+
+
 class LaunchProfile(_Model):
     """A launch profile, version 1.
 
@@ -70,13 +127,15 @@ class LaunchProfile(_Model):
         ``trace`` (files opened and mapped) or ``static`` (guessed from files).
     :param app: whose launch.
     :param warm_s: seconds of a warm launch where it was recorded, if known.
+    :param recorded: what else was measured there, if anything.
     :param files: sorted by path.
     """
 
     schema_version: Literal[1] = pydantic.Field(alias="schema", default=1)
     source: Literal["residency", "trace", "static"]
     app: str
-    warm_s: Annotated[float, pydantic.Field(ge=0)] | None = None
+    warm_s: Seconds | None = None
+    recorded: RecordedLaunch | None = None
     files: tuple[ProfileFile, ...]
 
 
@@ -129,6 +188,13 @@ def profile_text(profile: LaunchProfile) -> str:
     )
     lines = ",\n".join(f"  {file.model_dump_json()}" for file in profile.files)
     return f"{head.removesuffix('[]}')}[\n{lines}\n]}}\n"
+
+
+def profile_schema_text() -> str:
+    """Return the JSON Schema of a profile's file, as ``docs`` keeps it."""
+    schema = LaunchProfile.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,11 +10,6 @@ from real_payloads import fill_prime
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-# A shell that starts the tests in the background has them ignore interruptions, and so
-# would the programs that the tests start and interrupt.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

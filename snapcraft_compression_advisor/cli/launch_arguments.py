@@ -1,0 +1,211 @@
+"""Arguments that say what to start and when it counts as launched."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import emit
+
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.launch_event import (
+    Elapsed,
+    Exited,
+    LaunchEvent,
+    OutputLine,
+    WindowMapped,
+)
+from snapcraft_compression_advisor.launch.start import (
+    Command,
+    app_command,
+    given_command,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from snapcraft_compression_advisor.payload.source import Payload
+
+DEFAULT_TIMEOUT_S = 60.0
+"""Several times what a browser needs from an image packed with xz."""
+
+_WORD_OPTION = "--command-word"
+_MARK = "\0"
+"""Before a word, which can't hold it: argparse would drop the word ``--``."""
+
+
+def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that :func:`chosen_launch` reads, and ``--home``."""
+    parser.add_argument(
+        "--app",
+        metavar="NAME",
+        help="the app to start, as snapd would (default: the app that bears the "
+        "snap's name, else the first with a desktop file, else the first)",
+    )
+    parser.add_argument(
+        _WORD_OPTION,
+        metavar="WORD",
+        type=lambda text: text.removeprefix(_MARK),
+        action="append",
+        default=[],
+        help="a word of a command to start instead; '-- COMMAND…' at the end of the "
+        "line is short for one of these a word. The program is looked up in the "
+        "payload first",
+    )
+    parser.add_argument(
+        "--until",
+        metavar="EVENT",
+        type=_event_argument,
+        help="what ends the launch: 'window' (a window of the app is on the screen), "
+        "'exit' (the command has ended with status 0), 'output:TEXT' (a line that it "
+        "prints holds the text), 'seconds:N' (default: window for an app with a "
+        "desktop file where there is a display, else exit)",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=positive_seconds,
+        default=DEFAULT_TIMEOUT_S,
+        help=f"after which the launch has failed (default: {DEFAULT_TIMEOUT_S:g})",
+    )
+    parser.add_argument(
+        "--display",
+        metavar="NAME",
+        help="the X display to start it on (default: the variable DISPLAY)",
+    )
+    parser.add_argument(
+        "--chroot",
+        action="store_true",
+        help="take the payload as root directory: for one that is a whole system "
+        "tree; needs root",
+    )
+    parser.add_argument(
+        "--home",
+        metavar="DIR",
+        type=Path,
+        help="home directory for the launches, kept (default: an empty one, removed "
+        "at the end)",
+    )
+
+
+def chosen_launch(
+    parsed_args: argparse.Namespace, payload: Payload
+) -> tuple[Command, LaunchEvent, float]:
+    """Return the command to start, the event that ends its launch, the timeout.
+
+    :raises UsageError: where they don't fit together or the payload.
+    """
+    words: Sequence[str] = parsed_args.command_word
+    app: str | None = parsed_args.app
+    if words and app is not None:
+        message = "Both an app and a command are named"
+        raise UsageError(message, resolution="Name one: --app NAME or -- COMMAND….")
+    if not words:
+        app = chosen_app(parsed_args, payload)
+    command = (
+        given_command(payload, words) if app is None else app_command(payload, app)
+    )
+    display: str | None = parsed_args.display
+    if display is not None:
+        command = replace(
+            command, environment={**command.environment, "DISPLAY": display}
+        )
+    command = replace(command, chroot=parsed_args.chroot)
+    timeout_s: float = parsed_args.timeout
+    event = _chosen_event(parsed_args, payload, app)
+    if isinstance(event, Elapsed) and event.seconds > timeout_s:
+        message = f"--until {event.name} lies beyond the timeout of {timeout_s:g} s"
+        raise UsageError(message, resolution="Set --timeout higher.")
+    return command, event, timeout_s
+
+
+def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:
+    """Return the app whose launch this is.
+
+    That named; else, whatever the command, the app that advice on this payload
+    looks at first; for a command in a snap without apps, the snap's name.
+
+    :raises UsageError: where the snap has no such app, or none at all.
+    """
+    requested = (parsed_args.app,) if parsed_args.app is not None else ()
+    names, _ = select_apps(payload.snap, payload.inventory, requested=requested)
+    if not names and parsed_args.command_word:
+        return payload.snap.name
+    if not names:
+        message = f"Snap {payload.snap.name!r} has no apps"
+        raise UsageError(message, resolution="Name a command after '--'.")
+    return names[0]
+
+
+def split_command(
+    arguments: Sequence[str], *, command_names: Sequence[str]
+) -> list[str]:
+    """Make ``-- COMMAND…`` at the end an option a word.
+
+    Else the global options would be taken out of COMMAND as well.
+
+    :param arguments: of the command line.
+    :param command_names: of the advisor's commands that start something.
+    """
+    if "--" not in arguments:
+        return list(arguments)
+    place = arguments.index("--")
+    if not set(arguments[:place]) & set(command_names):
+        return list(arguments)
+    words = [f"{_WORD_OPTION}={_MARK}{word}" for word in arguments[place + 1 :]]
+    return [*arguments[:place], *words]
+
+
+def positive_seconds(text: str) -> float:
+    """Read an argument that is a time."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value <= 0:
+        message = f"{text!r} is not a positive number"
+        raise argparse.ArgumentTypeError(message)
+    return value
+
+
+def _event_argument(text: str) -> Callable[[str | None], LaunchEvent]:
+    """Return what makes the event, given a display."""
+    kind, colon, value = text.partition(":")
+    if text == "window":
+        return lambda display: WindowMapped(display=display)
+    if text == "exit":
+        return lambda _: Exited()
+    if kind == "output" and value:
+        return lambda _: OutputLine(text=value)
+    if kind == "seconds" and colon:
+        seconds = positive_seconds(value)
+        return lambda _: Elapsed(seconds=seconds)
+    message = f"{text!r} is none of window, exit, output:TEXT, seconds:N"
+    raise argparse.ArgumentTypeError(message)
+
+
+def _chosen_event(
+    parsed_args: argparse.Namespace, payload: Payload, app: str | None
+) -> LaunchEvent:
+    display: str | None = parsed_args.display
+    make: Callable[[str | None], LaunchEvent] | None = parsed_args.until
+    if make is not None:
+        return make(display)
+    graphical = app is not None and _has_desktop_file(payload, app)
+    if graphical and (display or os.environ.get("DISPLAY")):
+        emit.progress("Launched when its window is shown", permanent=True)
+        return WindowMapped(display=display)
+    emit.progress("Launched when the command has ended", permanent=True)
+    return Exited()
+
+
+def _has_desktop_file(payload: Payload, app: str) -> bool:
+    return (
+        payload.snap.apps[app].desktop is not None
+        or f"meta/gui/{app}.desktop" in payload.inventory.entries
+    )

@@ -1,0 +1,201 @@
+"""``compression-advisor measure``: launches timed from real mounts."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand, emit
+
+from snapcraft_compression_advisor.cli.find_payload import find_payload
+from snapcraft_compression_advisor.cli.launch_arguments import (
+    add_launch_arguments,
+    chosen_launch,
+)
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.launch.measure import (
+    WALKS_AT_MOST,
+    MeasureRequest,
+    measure,
+)
+from snapcraft_compression_advisor.launch.mount import UBUNTU_READ_AHEAD_KB
+from snapcraft_compression_advisor.launch.profile import fit_profile, read_profile
+from snapcraft_compression_advisor.launch.replay import fit_for_replay, replay
+from snapcraft_compression_advisor.launch.snap_environment import launch_home
+from snapcraft_compression_advisor.launch.start import time_launch
+from snapcraft_compression_advisor.output.measure_json import render_measurement_json
+from snapcraft_compression_advisor.output.measure_text import render_measurement_text
+from snapcraft_compression_advisor.payload.source import open_payload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.launch.measure import Launch
+    from snapcraft_compression_advisor.launch.mount import Mount
+    from snapcraft_compression_advisor.payload.source import Payload
+
+RENDERERS = {"text": render_measurement_text, "json": render_measurement_json}
+DEFAULT_RUNS = 10
+"""As many as the published study of snaps took."""
+
+
+class MeasureCommand(BaseCommand):
+    """Pack, mount, launch and time, with every codec."""
+
+    name = "measure"
+    common = True
+    help_msg = "Measure cold and warm launches with every codec"
+    overview = (
+        "Pack the payload with each codec, mount each image, and time cold and warm "
+        "launches in turns: the app's own, or with --launch-profile the reads of a "
+        "recorded one, for which nothing is started and no display is needed.\n\n"
+        "As root the kernel mounts the images, and the caches of the whole system are "
+        "dropped before each cold launch. Otherwise squashfuse mounts them."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "path",
+            metavar="PATH",
+            nargs="?",
+            type=Path,
+            help="a prime directory or a .snap (default: 'prime' here, else the one "
+            ".snap here)",
+        )
+        parser.add_argument(
+            "--launch-profile",
+            metavar="FILE",
+            type=Path,
+            help="a recorded launch, whose reads are replayed",
+        )
+        add_launch_arguments(parser)
+        _add_measure_arguments(parser)
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Measure, and report."""
+        path = parsed_args.path or find_payload(Path.cwd())
+        replayed = parsed_args.launch_profile is not None
+        with (
+            open_payload(path) as payload,
+            _launch(parsed_args, payload) as launch,
+        ):  # fmt: skip
+            request = MeasureRequest(
+                launch=launch,
+                method="replay" if replayed else "launch",
+                codecs=tuple(dict.fromkeys(parsed_args.codec)) or tuple(CODECS),
+                runs=parsed_args.runs,
+                walk=parsed_args.walk,
+                warm_up=not replayed,
+                read_ahead_kb=parsed_args.read_ahead_kb,
+                scratch=parsed_args.scratch,
+            )
+            measurement = measure(payload, request, emit.progress)
+        write_output(RENDERERS[parsed_args.format](measurement), parsed_args.output)
+        return None
+
+
+def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--codec",
+        metavar="NAME",
+        action="append",
+        choices=tuple(CODECS),
+        default=[],
+        help="a codec to measure; may be given again (default: "
+        f"{', '.join(CODECS)}, as far as they are available)",
+    )
+    parser.add_argument(
+        "--runs",
+        metavar="COUNT",
+        type=_at_least_one,
+        default=DEFAULT_RUNS,
+        help=f"cold and warm launches with each codec (default: {DEFAULT_RUNS})",
+    )
+    parser.add_argument(
+        "--walk",
+        action="store_true",
+        help=f"also time reading every file, up to {WALKS_AT_MOST} times with each "
+        "codec",
+    )
+    parser.add_argument(
+        "--format", choices=tuple(RENDERERS), default="text", help="default: text"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="write the report there instead of the standard output",
+    )
+    parser.add_argument(
+        "--scratch",
+        metavar="DIR",
+        type=Path,
+        help="where the images are written for a while; in memory (/dev/shm) they "
+        "show decompression alone (default: TMPDIR, else /tmp)",
+    )
+    parser.add_argument(
+        "--read-ahead-kb",
+        metavar="KIB",
+        type=_not_negative,
+        default=UBUNTU_READ_AHEAD_KB,
+        help="what the kernel reads on within a file of the mount (default: "
+        f"{UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
+    )
+
+
+@contextmanager
+def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launch]:
+    """Return what is timed: the reads of the profile, or a real launch."""
+    if parsed_args.launch_profile is not None:
+        yield _replayed(parsed_args, payload)
+        return
+    command, event, timeout_s = chosen_launch(parsed_args, payload)
+    with launch_home(parsed_args.home) as home:
+
+        def start(mount: Mount) -> float:
+            launched = time_launch(
+                command, mount.root, event, timeout_s=timeout_s, home=home
+            )
+            return launched.wall_s
+
+        yield start
+
+
+def _replayed(parsed_args: argparse.Namespace, payload: Payload) -> Launch:
+    if parsed_args.app is not None or parsed_args.command_word:
+        message = "Both a launch profile and something to start are named"
+        raise UsageError(
+            message,
+            resolution="Name one: --launch-profile FILE, --app NAME or -- COMMAND….",
+        )
+    recorded = read_profile(parsed_args.launch_profile)
+    share = fit_profile(recorded, payload.inventory).fitting_share
+    if share < 1:
+        emit.progress(
+            f"Warning: the launch profile fits {share:.0%} of its blocks; the others "
+            "are not replayed",
+            permanent=True,
+        )
+    profile = fit_for_replay(recorded, payload.inventory)
+    return lambda mount: replay(mount.root, profile)
+
+
+def _at_least_one(text: str) -> int:
+    return _whole_number(text, least=1)
+
+
+def _not_negative(text: str) -> int:
+    return _whole_number(text, least=0)
+
+
+def _whole_number(text: str, *, least: int) -> int:
+    if not text.isdecimal() or int(text) < least:
+        message = f"{text!r} is not a whole number from {least} on"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)

@@ -1,0 +1,196 @@
+"""``compression-advisor record``: which data blocks a launch reads."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand, emit
+
+from snapcraft_compression_advisor.cli.find_payload import find_payload
+from snapcraft_compression_advisor.cli.launch_arguments import (
+    add_launch_arguments,
+    chosen_app,
+    chosen_launch,
+)
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.launch.mount import (
+    UBUNTU_READ_AHEAD_KB,
+    can_drop_caches,
+    can_mount,
+)
+from snapcraft_compression_advisor.launch.profile import profile_text
+from snapcraft_compression_advisor.launch.record import (
+    RecordRequest,
+    record_residency,
+)
+from snapcraft_compression_advisor.launch.record_trace import (
+    import_trace,
+    record_trace,
+)
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.units import format_seconds
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from snapcraft_compression_advisor.launch.record_trace import TracedLaunch
+    from snapcraft_compression_advisor.payload.source import Payload
+
+_METHODS = ("residency", "trace")
+
+
+class RecordCommand(BaseCommand):
+    """Launch an app, see what it reads, keep that as a file."""
+
+    name = "record"
+    common = True
+    help_msg = "Record which data blocks a launch reads, for advise and measure"
+    overview = (
+        "Start an app of the payload and record which data blocks a cold launch "
+        "reads. The file is small and relocatable: keep it beside snapcraft.yaml "
+        "and give it to advise or measure with --launch-profile.\n\n"
+        "As root the app starts from a mounted image made for it, and the blocks "
+        "are those that the kernel then has in its cache; the caches of the whole "
+        "system are dropped for that. Otherwise it starts from the directory, "
+        "traced by strace."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "--root",
+            metavar="PAYLOAD",
+            type=Path,
+            help="a prime directory or a .snap (default: 'prime' here, else the one "
+            ".snap here)",
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=Path,
+            help="write the launch profile there instead of the standard output",
+        )
+        add_launch_arguments(parser)
+        parser.add_argument(
+            "--no-warm-up",
+            dest="warm_up",
+            action="store_false",
+            help="don't launch once unrecorded before, so that what the app does once "
+            "only in a new home directory is recorded too",
+        )
+        parser.add_argument(
+            "--method",
+            choices=_METHODS,
+            help="residency (as root) or trace (default: residency where possible)",
+        )
+        parser.add_argument(
+            "--read-ahead-kb",
+            metavar="KIB",
+            type=_kibibytes,
+            default=UBUNTU_READ_AHEAD_KB,
+            help="what the kernel reads on within a file of the mount (default: "
+            f"{UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
+        )
+        parser.add_argument(
+            "--scratch",
+            metavar="DIR",
+            type=Path,
+            help="where the uncompressed image is written for a while (default: "
+            "TMPDIR, else /tmp)",
+        )
+        parser.add_argument(
+            "--import",
+            dest="log",
+            metavar="LOG",
+            type=Path,
+            help="start nothing: take what a log of 'strace -f' says; it should "
+            "hold the calls of files, mmap, read and clone",
+        )
+        parser.add_argument(
+            "--prefix",
+            metavar="DIR",
+            action="append",
+            default=[],
+            help="with --import: where the payload was when the log was written, "
+            "besides --root and /snap/NAME/…; may be given again",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Record a launch and write its profile."""
+        path = parsed_args.root or find_payload(Path.cwd())
+        with open_payload(path) as payload:
+            profile = _profile(parsed_args, payload)
+        write_output(profile_text(profile), parsed_args.output)
+        emit.progress(_summary(profile), permanent=True)
+        return None
+
+
+def _kibibytes(text: str) -> int:
+    if not text.isdecimal():
+        message = f"{text!r} is no number of KiB"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)
+
+
+def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:
+    app = chosen_app(parsed_args, payload)
+    if parsed_args.log is not None:
+        if parsed_args.command_word:
+            message = "--import starts no command"
+            raise UsageError(message, resolution="Leave out one of the two.")
+        return _told(
+            import_trace(
+                parsed_args.log,
+                payload,
+                app=app,
+                prefixes=parsed_args.prefix,
+            )
+        )
+    command, event, timeout_s = chosen_launch(parsed_args, payload)
+    request = RecordRequest(
+        app=app,
+        command=command,
+        event=event,
+        timeout_s=timeout_s,
+        warm_up=parsed_args.warm_up,
+        home=parsed_args.home,
+        read_ahead_kb=parsed_args.read_ahead_kb,
+        scratch=parsed_args.scratch,
+    )
+    if _method(parsed_args.method) == "residency":
+        return record_residency(payload, request, emit.progress)
+    return _told(record_trace(payload, request, emit.progress))
+
+
+def _method(wanted: str | None) -> str:
+    possible = can_mount() and can_drop_caches()
+    if wanted == "residency" and not possible:
+        message = "Recording by residency needs root and a loop device"
+        raise UsageError(message, resolution="Run as root, or use --method trace.")
+    if wanted is None:
+        wanted = "residency" if possible else "trace"
+        emit.progress(f"Recording by {wanted}", permanent=True)
+    return wanted
+
+
+def _told(traced: TracedLaunch) -> LaunchProfile:
+    """Return the profile, having said what the trace left open."""
+    if traced.doubts is not None:
+        emit.progress(f"Warning: of the trace, {traced.doubts}", permanent=True)
+    return traced.profile
+
+
+def _summary(profile: LaunchProfile) -> str:
+    blocks = sum(
+        last - first + 1 for file in profile.files for first, last in file.blocks
+    )
+    words = [f"{len(profile.files)} files, {blocks} blocks of 128 KiB"]
+    recorded = profile.recorded
+    if recorded is not None and recorded.cold_s is not None:
+        words.append(f"cold launch {format_seconds(recorded.cold_s)} (measured)")
+    if profile.warm_s is not None:
+        words.append(f"warm launch {format_seconds(profile.warm_s)} (measured)")
+    return ", ".join(words)

@@ -1,0 +1,237 @@
+"""Processes and threads, as ``/proc`` shows them (proc(5))."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+PROC = Path("/proc")
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+"""Unit of the processor times in ``stat`` files, seconds."""
+
+_NANOSECOND_S = 1e-9
+# Fields of stat, counted from the one after the name (proc(5) counts from 1 and has
+# two before it).
+_STATE, _PARENT, _SESSION, _MAJOR_FAULTS, _CHILD_FAULTS = 0, 1, 3, 9, 10
+_USER, _SYSTEM, _CHILD_USER, _CHILD_SYSTEM = 11, 12, 13, 14
+
+ENDED = "(ended)"
+"""Stands for the name of threads and child processes that are gone by now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """One process, from its ``stat``.
+
+    :param state: one letter; ``Z`` has ended and waits for its parent to notice.
+    :param user_s: processor time of all its threads and of the children that it
+        has waited for, in whole ticks.
+    :param system_s: the same in the kernel.
+    :param major_faults: of the same.
+    """
+
+    pid: int
+    name: str
+    state: str
+    parent: int
+    session: int
+    user_s: float
+    system_s: float
+    major_faults: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadFigures:
+    """What one thread has done so far, or several of one name.
+
+    :param cpu_s: processor time, user and system.
+    :param read_bytes: that it had storage read for it.
+    :param major_faults: page faults that had to wait for storage.
+    """
+
+    name: str
+    cpu_s: float
+    read_bytes: int
+    major_faults: int
+
+
+def list_processes(*, proc: Path = PROC) -> dict[int, Process]:
+    """Return all processes by id; those that end meanwhile may be missing."""
+    found = {}
+    for directory in proc.iterdir():
+        if directory.name.isdecimal():
+            process = read_process(int(directory.name), proc=proc)
+            if process is not None:
+                found[process.pid] = process
+    return found
+
+
+def read_process(pid: int, *, proc: Path = PROC) -> Process | None:
+    """Return a process, ``None`` where it is gone."""
+    stat = _read_stat(proc / str(pid) / "stat")
+    if stat is None:
+        return None
+    name, fields = stat
+    return Process(
+        pid=pid,
+        name=name,
+        state=fields[_STATE],
+        parent=int(fields[_PARENT]),
+        session=int(fields[_SESSION]),
+        user_s=(int(fields[_USER]) + int(fields[_CHILD_USER])) * TICK_S,
+        system_s=(int(fields[_SYSTEM]) + int(fields[_CHILD_SYSTEM])) * TICK_S,
+        major_faults=int(fields[_MAJOR_FAULTS]) + int(fields[_CHILD_FAULTS]),
+    )
+
+
+def is_standing_still(pid: int, *, proc: Path = PROC) -> bool:
+    """Tell whether no thread of a process runs: all are stopped or have ended.
+
+    A traced thread stops for its tracer (``t``).
+    """
+    try:
+        tasks = list((proc / str(pid) / "task").iterdir())
+    except OSError:
+        return True
+    stats = (_read_stat(task / "stat") for task in tasks)
+    return all(stat is None or stat[1][_STATE] in "TtZXx" for stat in stats)
+
+
+def descendants(processes: Mapping[int, Process], roots: Iterable[int]) -> set[int]:
+    """Return the roots that are there and all that descends from them."""
+    children: dict[int, list[int]] = {}
+    for process in processes.values():
+        children.setdefault(process.parent, []).append(process.pid)
+    found: set[int] = set()
+    pending = [root for root in roots if root in processes]
+    while pending:
+        pid = pending.pop()
+        if pid not in found:
+            found.add(pid)
+            pending.extend(children.get(pid, ()))
+    return found
+
+
+def thread_figures(
+    pids: Collection[int], *, proc: Path = PROC
+) -> dict[int, ThreadFigures]:
+    """Return the figures of all threads of some processes, by thread id.
+
+    What a process has on top of its threads comes from threads that have ended and
+    from children that it has waited for; it stands under minus the process's id.
+    What can't be read (gone meanwhile, somebody else's) counts as nothing.
+    """
+    found = {}
+    for pid in pids:
+        threads = dict(_read_threads(proc / str(pid)))
+        found.update(threads)
+        process = read_process(pid, proc=proc)
+        if process is not None:
+            found[-pid] = less(
+                ThreadFigures(
+                    name=ENDED,
+                    cpu_s=process.user_s + process.system_s,
+                    read_bytes=_read_bytes(proc / str(pid)),
+                    major_faults=process.major_faults,
+                ),
+                *threads.values(),
+            )
+    return found
+
+
+def merge_threads(figures: Iterable[ThreadFigures]) -> tuple[ThreadFigures, ...]:
+    """Add up threads of one name; those that read most come first, idle ones go."""
+    merged: dict[str, ThreadFigures] = {}
+    for item in figures:
+        known = merged.get(item.name)
+        merged[item.name] = item if known is None else _sum(known, item)
+    busy = (
+        item
+        for item in merged.values()
+        if item.cpu_s or item.read_bytes or item.major_faults
+    )
+    return tuple(
+        sorted(busy, key=lambda item: (-item.read_bytes, -item.cpu_s, item.name))
+    )
+
+
+def less(figures: ThreadFigures, *parts: ThreadFigures) -> ThreadFigures:
+    """Return what is left of figures without some part of them, never below 0."""
+    return ThreadFigures(
+        name=figures.name,
+        cpu_s=max(0.0, figures.cpu_s - sum(part.cpu_s for part in parts)),
+        read_bytes=max(0, figures.read_bytes - sum(part.read_bytes for part in parts)),
+        major_faults=max(
+            0, figures.major_faults - sum(part.major_faults for part in parts)
+        ),
+    )
+
+
+def _sum(first: ThreadFigures, second: ThreadFigures) -> ThreadFigures:
+    return ThreadFigures(
+        name=first.name,
+        cpu_s=first.cpu_s + second.cpu_s,
+        read_bytes=first.read_bytes + second.read_bytes,
+        major_faults=first.major_faults + second.major_faults,
+    )
+
+
+def _read_threads(process: Path) -> Iterator[tuple[int, ThreadFigures]]:
+    try:
+        tasks = list((process / "task").iterdir())
+    except OSError:
+        return
+    for task in tasks:
+        figures = _read_thread(task)
+        if figures is not None:
+            yield int(task.name), figures
+
+
+def _read_thread(task: Path) -> ThreadFigures | None:
+    stat = _read_stat(task / "stat")
+    if stat is None:
+        return None
+    name, fields = stat
+    ticks = int(fields[_USER]) + int(fields[_SYSTEM])
+    return ThreadFigures(
+        name=name,
+        cpu_s=_scheduled_s(task, default=ticks * TICK_S),
+        read_bytes=_read_bytes(task),
+        major_faults=int(fields[_MAJOR_FAULTS]),
+    )
+
+
+def _scheduled_s(task: Path, *, default: float) -> float:
+    """Return a thread's time on a processor, which schedstat has in nanoseconds."""
+    try:
+        return int((task / "schedstat").read_text().split()[0]) * _NANOSECOND_S
+    except (OSError, ValueError, IndexError):
+        return default
+
+
+def _read_bytes(task: Path) -> int:
+    try:
+        lines = (task / "io").read_text().splitlines()
+    except OSError:
+        return 0
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key == "read_bytes":
+            return int(value)
+    return 0
+
+
+def _read_stat(path: Path) -> tuple[str, list[str]] | None:
+    try:
+        text = path.read_bytes().decode(errors="replace")
+    except OSError:
+        return None
+    # The name stands in parentheses and may itself hold some, and spaces.
+    name = text.partition("(")[2].rpartition(")")[0]
+    fields = text.rpartition(")")[2].split()
+    return (name, fields) if len(fields) > _CHILD_SYSTEM else None

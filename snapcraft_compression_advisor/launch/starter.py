@@ -1,0 +1,122 @@
+"""Becomes the command that is launched.
+
+Run as a script of its own by :mod:`process_tree`, not imported: what has to happen
+between fork and exec (joining a control group, mounting, changing the root) isn't
+safe in a copy of a process that has threads. It imports nothing of this package.
+The interpreter's start is over before the clock starts.
+
+Protocol: the specification (one line of JSON) comes in through the descriptor of
+the first argument, ``ready`` goes out through that of the second; the next line in
+starts the command. Out goes the monotonic clock in nanoseconds, right before exec.
+The descriptor closes with exec; a line that follows says why exec failed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+# linux/sched.h, linux/mount.h, linux/prctl.h
+_CLONE_NEWNS = 0x00020000
+_MS_NOSUID, _MS_NODEV = 2, 4
+_MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
+_PR_SET_PDEATHSIG = 1
+
+SHARED = ("proc", "dev", "sys", "tmp")
+"""Directories of the host that a launch in a root of its own sees."""
+
+EMPTY = ("run", "var/tmp", "root", "home")
+"""Directories that are fresh and writable in a root of its own."""
+
+
+def main() -> None:
+    """Read the specification, prepare, wait, and become the command."""
+    source = os.fdopen(int(sys.argv[1]), "rb")
+    report = int(sys.argv[2])
+    os.set_inheritable(report, False)  # noqa: FBT003 # positional in the library
+    try:
+        specification = json.loads(source.readline())
+        _prepare(specification)
+        program = _find(specification["words"][0], specification["environment"])
+        os.write(report, b"ready\n")
+        if not source.readline():
+            return  # the advisor is gone
+        source.close()
+        os.write(report, b"%d\n" % time.monotonic_ns())
+        os.execve(  # noqa: S606 # there is to be no shell
+            program, specification["words"], specification["environment"]
+        )
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        os.write(report, f"error {error.strerror}{where}\n".encode(errors="replace"))
+
+
+def _prepare(specification: dict[str, Any]) -> None:
+    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if specification["control_group"]:
+        with open(specification["control_group"], "w") as processes:  # noqa: PTH123 # pathlib is slow to import
+            processes.write("0")
+    if specification["new_root"]:
+        _change_root(specification["new_root"], specification["shared_as"])
+    os.chdir(specification["directory"])
+    # Python ignores these two, and what is ignored stays so over exec.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
+def _change_root(root: str, shared_as: list[str]) -> None:
+    """Take a system tree as the root, in a mount namespace that ends with us.
+
+    :param shared_as: a directory of the host, and where to show it.
+    """
+    _call("unshare", _CLONE_NEWNS)
+    _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
+    for name in SHARED:
+        if os.path.isdir(f"{root}/{name}"):  # noqa: PTH112 # pathlib is slow to import
+            _mount(f"/{name}", f"{root}/{name}", "", _MS_BIND | _MS_REC)
+    for name in EMPTY:
+        if os.path.isdir(f"{root}/{name}"):  # noqa: PTH112 # as above
+            _mount("tmpfs", f"{root}/{name}", "tmpfs", _MS_NOSUID | _MS_NODEV)
+    source, place = shared_as
+    os.makedirs(root + place, exist_ok=True)  # noqa: PTH103 # as above
+    _mount(source, root + place, "", _MS_BIND)
+    os.chroot(root)
+
+
+def _mount(source: str, target: str, kind: str, flags: int) -> None:
+    _call(
+        "mount",
+        os.fsencode(source),
+        os.fsencode(target),
+        kind.encode(),
+        ctypes.c_ulong(flags),
+        None,
+        where=target,
+    )
+
+
+def _call(name: str, *arguments: object, where: str | None = None) -> None:
+    function = getattr(ctypes.CDLL(None, use_errno=True), name)
+    if function(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}", where)
+
+
+def _find(program: str, environment: dict[str, str]) -> str:
+    """Return where a program is; a name without a slash is looked up in PATH."""
+    if "/" in program:
+        return program
+    for directory in environment.get("PATH", "").split(":"):
+        place = f"{directory}/{program}"
+        if directory and os.access(place, os.X_OK):
+            return place
+    return program
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+"""``measure`` on real mounts: what it reports, and that nothing is left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mounts import loop_devices_of, mount_points_below, needs_mounts
+from real_payloads import advisor, snap_pack
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.output.measure_json import MeasurementReport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.output.measure_json import SampleReport
+
+pytestmark = needs_mounts
+
+READ_TEXT = ("--", "cat", "$SNAP/usr/share/data/text")
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Path]:
+    """Return a directory for everything temporary; in the end it must be empty."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    yield directory
+    assert mount_points_below(tmp_path) == []
+    assert loop_devices_of(tmp_path) == []
+    assert list(directory.iterdir()) == []
+
+
+@pytest.fixture
+def profile(small_prime: Path, tmp_path: Path) -> Path:
+    data = small_prime / "usr/share/data"
+    files = [
+        {"path": f"usr/share/data/{name}", "size": (data / name).stat().st_size,
+         "blocks": blocks}
+        for name, blocks in (("noise", [[0, 0], [2, 2]]), ("text", [[0, 3]]))
+    ]  # fmt: skip
+    path = tmp_path / "launch.json"
+    path.write_text(
+        json.dumps(
+            {"schema": 1, "source": "residency", "app": "sample", "files": files}
+        )
+    )
+    return path
+
+
+def measured(
+    *arguments: str | Path, scratch: Path, options: tuple[str, ...] = ()
+) -> MeasurementReport:
+    """Run ``measure`` with JSON output; options stand before a command."""
+    result = advisor(
+        "measure", "--format", "json", *options, *arguments, TMPDIR=str(scratch)
+    )
+    assert result.returncode == 0, result.stderr
+    return MeasurementReport.model_validate_json(result.stdout)
+
+
+def runs(sample: SampleReport | None) -> int:
+    assert sample is not None
+    assert len(sample.runs) == sample.n
+    assert min(sample.runs) > 0
+    return sample.n
+
+
+def test_every_codec_is_mounted_and_replayed(
+    small_prime: Path, profile: Path, scratch: Path
+) -> None:
+    report = measured(
+        small_prime, "--launch-profile", profile, "--runs", "2", "--walk",
+        scratch=scratch,
+    )  # fmt: skip
+    assert list(report.codecs) == list(CODECS)
+    assert (report.method, report.mount, report.dropped) == (
+        "replay", "kernel", "system",
+    )  # fmt: skip
+    assert (report.read_ahead_kb, report.runs, report.unavailable) == (128, 2, {})
+    for codec in report.codecs.values():
+        counts = [runs(each) for each in (codec.cold_s, codec.warm_s, codec.walk_s)]
+        assert counts == [2, 2, 2]
+    assert report.codecs["none"].image_bytes > report.codecs["xz"].image_bytes
+
+
+def test_images_are_those_of_snap_pack(
+    small_prime: Path, profile: Path, scratch: Path, tmp_path: Path
+) -> None:
+    snap = snap_pack(small_prime, tmp_path / "packed", compression="xz")
+    for payload in (small_prime, snap):
+        report = measured(
+            payload, "--launch-profile", profile, "--runs", "1", "--codec", "xz",
+            scratch=scratch,
+        )  # fmt: skip
+        assert list(report.codecs) == ["xz"]
+        assert report.codecs["xz"].image_bytes == snap.stat().st_size
+
+
+def test_command_is_started_from_each_image(small_prime: Path, scratch: Path) -> None:
+    report = measured(
+        small_prime, "--runs", "2", "--codec", "lzo", "--codec", "none", "--until",
+        "exit", "--read-ahead-kb", "64", *READ_TEXT, scratch=scratch,
+    )  # fmt: skip
+    assert (report.method, report.read_ahead_kb) == ("launch", 64)
+    assert list(report.codecs) == ["lzo", "none"]
+    assert runs(report.codecs["lzo"].cold_s) == 2
+
+
+def test_images_in_memory_are_said_to_be(
+    small_prime: Path, profile: Path, scratch: Path
+) -> None:
+    options = ("--launch-profile", str(profile), "--runs", "1", "--codec", "none")
+    place = scratch / "memory"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
+    try:
+        report = measured(small_prime, "--scratch", place, *options, scratch=scratch)
+    finally:
+        subprocess.run(["umount", place], check=True)
+        place.rmdir()
+    assert report.storage == "memory"
+
+
+def test_text_has_a_row_and_a_plot_for_each_codec(
+    small_prime: Path, profile: Path, scratch: Path
+) -> None:
+    result = advisor(
+        "measure", small_prime, "--launch-profile", profile, "--runs", "3", "--codec",
+        "lzo", "--codec", "zstd", TMPDIR=str(scratch),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert sum(line.startswith("zstd ") for line in result.stdout.splitlines()) == 3
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_launch_that_fails_is_a_clear_error(small_prime: Path, scratch: Path) -> None:
+    result = advisor(
+        "measure", small_prime, "--codec", "none", "--until", "exit", "--", "cat",
+        "$SNAP/nowhere", TMPDIR=str(scratch),
+    )  # fmt: skip
+    assert result.returncode == 69
+    assert "nowhere" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_profile_of_another_payload_is_bad_data(
+    small_prime: Path, tmp_path: Path, scratch: Path
+) -> None:
+    profile = tmp_path / "other.json"
+    files = [{"path": "bin/other", "size": 1, "blocks": [[0, 0]]}]
+    profile.write_text(json.dumps({"source": "static", "app": "x", "files": files}))
+    result = advisor(
+        "measure", small_prime, "--launch-profile", profile, TMPDIR=str(scratch)
+    )
+    assert result.returncode == 65
+    assert "Nothing that the launch profile names" in result.stderr
+
+
+def test_profile_and_command_exclude_each_other(
+    small_prime: Path, profile: Path, scratch: Path
+) -> None:
+    result = advisor(
+        "measure", small_prime, "--launch-profile", profile, *READ_TEXT,
+        TMPDIR=str(scratch),
+    )  # fmt: skip
+    assert result.returncode == 64
+
+
+@pytest.mark.parametrize("runs_text", ["0", "-1", "many", "1.5"])
+def test_runs_are_a_whole_number(small_prime: Path, runs_text: str) -> None:
+    result = advisor("measure", small_prime, f"--runs={runs_text}")
+    assert result.returncode == 64
+    assert "whole number" in result.stderr
+
+
+@pytest.mark.parametrize("codec", ["xz", "none"])
+def test_full_disk_is_a_storage_error(
+    small_prime: Path, profile: Path, scratch: Path, codec: str
+) -> None:
+    place = scratch / "small"
+    place.mkdir()
+    options = ("-t", "tmpfs", "-o", "size=200k")
+    subprocess.run(["mount", *options, "tmpfs", str(place)], check=True)
+    try:
+        result = advisor(
+            "measure", small_prime, "--launch-profile", profile, "--codec", codec,
+            "--scratch", place, TMPDIR=str(scratch),
+        )  # fmt: skip
+        left = list(place.iterdir())
+    finally:
+        subprocess.run(["umount", place], check=True)
+        place.rmdir()
+    assert result.returncode == 74, result.stderr
+    assert "Traceback" not in result.stderr
+    assert left == []
+
+
+MOMENTS = (
+    "Packing with xz",
+    "Packing with none",
+    "Launching with xz (round 1 ",
+    "Launching with none (round 2 ",
+    "Reading every file with lzo",
+)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_leaves_nothing_behind(
+    small_prime: Path,
+    profile: Path,
+    scratch: Path,
+    moment: str,
+    interruption: signal.Signals,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "snapcraft_compression_advisor", "measure",
+         str(small_prime), "--launch-profile", str(profile), "--walk",
+         "--runs", "1000" if "every" not in moment else "3"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        assert any(moment in line for line in process.stderr)
+        process.send_signal(interruption)
+        rest = process.stderr.read()
+        assert process.wait() == 128 + interruption, rest
+    assert "Traceback" not in rest
+
+
+def test_interrupted_launch_of_a_command_leaves_nothing_behind(
+    small_prime: Path, scratch: Path, tmp_path: Path
+) -> None:
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    script = f"echo > {started}; exec tail -f $SNAP/usr/share/data/text"
+    with subprocess.Popen(
+        [sys.executable, "-m", "snapcraft_compression_advisor", "measure",
+         str(small_prime), "--codec", "xz", "--until", "exit", "--", "sh", "-c",
+         script],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    ) as process:  # fmt: skip
+        started.read_text()  # until it runs
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        rest = process.stderr.read()
+        assert process.wait() == 130, rest
+
+
+OTHER_USER = 65534
+
+
+def other_user_can_run(*command: str) -> bool:
+    try:
+        result = subprocess.run(
+            command, user=OTHER_USER, cwd="/", check=False, capture_output=True
+        )
+    except PermissionError:
+        return False
+    return result.returncode == 0
+
+
+def test_user_without_rights_measures_through_squashfuse(
+    small_prime: Path, profile: Path, scratch: Path, tmp_path: Path
+) -> None:
+    advisor_command = [sys.executable, "-m", "snapcraft_compression_advisor"]
+    for directory in (tmp_path, *tmp_path.parents[:2]):
+        directory.chmod(0o755)
+    home = tmp_path / "home"
+    home.mkdir()
+    for directory in (home, scratch):
+        os.chown(directory, OTHER_USER, OTHER_USER)
+    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(scratch)}
+    if not other_user_can_run(*advisor_command, "--version"):
+        pytest.skip("other users can't read this Python")
+    result = subprocess.run(
+        [*advisor_command, "measure", str(small_prime), "--launch-profile",
+         str(profile), "--runs", "2", "--walk", "--format", "json"],
+        user=OTHER_USER, group=OTHER_USER, extra_groups=[], cwd=home,
+        env=environment, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    report = MeasurementReport.model_validate_json(result.stdout)
+    assert (report.mount, report.dropped) == ("squashfuse", "payload")
+    assert runs(report.codecs["xz"].cold_s) == 2

@@ -1,0 +1,229 @@
+"""Real mounts: what they hold, and that nothing is left of them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mounts import (
+    fill_tree,
+    loop_devices_of,
+    make_image,
+    mount_points_below,
+    needs_mounts,
+)
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.errors import BadDataError, NoInputError, ToolError
+from snapcraft_compression_advisor.launch import mount as mount_module
+from snapcraft_compression_advisor.launch import read_ahead
+from snapcraft_compression_advisor.launch.mount import Mount, drop_caches, mounted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_mock import MockerFixture
+
+pytestmark = needs_mounts
+
+SETTINGS = Path("/sys/class/bdi")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return fill_tree(tmp_path / "source")
+
+
+@pytest.fixture
+def image(source: Path, tmp_path: Path) -> Path:
+    return make_image(source, tmp_path / "image.squashfs")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have mounts made below the test's directory, and look there afterwards."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    yield
+    assert mount_points_below(tmp_path) == []
+    assert loop_devices_of(tmp_path) == []
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_image_of_every_codec_is_mounted_by_the_kernel(
+    source: Path, tmp_path: Path, codec: str
+) -> None:
+    image = make_image(source, tmp_path / "image.squashfs", codec=codec)
+    with mounted(image) as mount:
+        assert mount.method == "kernel"
+        content = (mount.root / "lib/large").read_bytes()
+        options = os.statvfs(mount.root).f_flag
+    assert content == (source / "lib/large").read_bytes()
+    assert options & (os.ST_RDONLY | os.ST_NOSUID | os.ST_NODEV) == (
+        os.ST_RDONLY | os.ST_NOSUID | os.ST_NODEV
+    )
+
+
+def test_image_is_mounted_where_it_is_told(image: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    with mounted(image, at=place) as mount:
+        assert mount.root == place
+        assert any(place.iterdir())
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_error_within_unmounts(image: Path, error: type[BaseException]) -> None:
+    with pytest.raises(error), mounted(image):
+        raise error
+
+
+def test_termination_within_unmounts(image: Path) -> None:
+    def end(_signal: int, _frame: object) -> None:
+        raise SystemExit
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        with pytest.raises(SystemExit), mounted(image):
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is end
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_interruption_while_mounting_waits_and_then_unmounts(
+    image: Path, mocker: MockerFixture
+) -> None:
+    def mount_interrupted(device: Path, root: Path, codec: str) -> None:
+        mount_device(device, root, codec)
+        signal.raise_signal(signal.SIGINT)
+        assert any(root.iterdir())
+
+    mount_device = mount_module._mount_device
+    mocker.patch.object(mount_module, "_mount_device", mount_interrupted)
+    with pytest.raises(KeyboardInterrupt), mounted(image):
+        pytest.fail("the interruption came before")
+
+
+def test_file_held_open_outlives_the_mount_and_the_device_is_freed_with_it(
+    image: Path, tmp_path: Path
+) -> None:
+    with mounted(image) as mount:
+        held = (mount.root / "lib/large").open("rb")
+    with held:
+        assert mount_points_below(tmp_path) == []
+        assert len(loop_devices_of(tmp_path)) == 1
+        assert len(held.read()) == 20 * 131072 + 70_000
+    assert loop_devices_of(tmp_path) == []
+
+
+def test_read_ahead_is_set_for_the_mount_and_put_back(
+    image: Path, mocker: MockerFixture
+) -> None:
+    writing = mocker.spy(read_ahead, "_write")
+    before = {path: path.read_text() for path in SETTINGS.glob("7:*/read_ahead_kb")}
+    with mounted(image, read_ahead_kb=512) as mount:
+        assert mount.read_ahead_kb == 512
+        device = mount.root.stat().st_dev
+        setting = SETTINGS / f"{os.major(device)}:{os.minor(device)}/read_ahead_kb"
+        assert setting.read_text() == "512\n"
+    # Others may use the device by now, so what was written is looked at.
+    assert [call.args for call in writing.call_args_list][-2:] == [
+        (setting, 512),
+        (setting, int(before[setting])),
+    ]
+
+
+def test_codec_that_the_kernel_lacks_is_named_with_the_kernel(image: Path) -> None:
+    raw = bytearray(image.read_bytes())
+    raw[20:22] = (2).to_bytes(2, "little")  # lzma, which Linux never could read
+    image.write_bytes(raw)
+    with pytest.raises(ToolError) as caught, mounted(image):
+        pytest.fail("mounted")
+    assert platform.release() in str(caught.value)
+    assert "lzma" in str(caught.value)
+
+
+def test_what_is_no_image_is_refused_before_mounting(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.write_bytes(bytes(5000))
+    with pytest.raises(BadDataError), mounted(foreign):
+        pytest.fail("mounted")
+    with pytest.raises(NoInputError), mounted(tmp_path / "nowhere"):
+        pytest.fail("mounted")
+
+
+def test_without_the_right_to_mount_squashfuse_does(
+    image: Path, source: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(mount_module, "can_mount", return_value=False)
+    with mounted(image) as mount:
+        assert mount.method == "squashfuse"
+        content = (mount.root / "lib/large").read_bytes()
+    assert content == (source / "lib/large").read_bytes()
+
+
+def test_squashfuse_mount_in_use_is_detached(
+    image: Path, tmp_path: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(mount_module, "can_mount", return_value=False)
+    with mounted(image) as mount:
+        held = (mount.root / "lib/one").open("rb", buffering=0)
+    with held:
+        assert mount_points_below(tmp_path) == []
+        with pytest.raises(OSError, match="not connected"):
+            held.read()
+
+
+def test_squashfuse_that_refuses_an_image_says_why(
+    image: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(mount_module, "can_mount", return_value=False)
+    raw = bytearray(image.read_bytes())
+    raw[20:22] = (2).to_bytes(2, "little")
+    image.write_bytes(raw)
+    with (
+        pytest.raises(ToolError, match="squashfuse cannot mount") as caught,
+        ExitStack() as stack,
+    ):
+        stack.enter_context(mounted(image))
+    assert caught.value.details
+
+
+def test_missing_squashfuse_is_named(
+    image: Path, mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mocker.patch.object(mount_module, "can_mount", return_value=False)
+    monkeypatch.setenv("PATH", "")
+    with (
+        pytest.raises(ToolError, match="squashfuse is not installed") as caught,
+        ExitStack() as stack,
+    ):
+        stack.enter_context(mounted(image))
+    assert "fuse3" in str(caught.value.resolution)
+
+
+def test_mount_is_what_it_says(image: Path) -> None:
+    with mounted(image) as mount:
+        assert mount == Mount(root=mount.root, method="kernel", read_ahead_kb=128)
+
+
+def test_caches_are_dropped(image: Path) -> None:
+    with mounted(image) as mount:
+        path = mount.root / "lib/large"
+        path.read_bytes()
+        drop_caches()
+        listed = subprocess.run(
+            ["fincore", "--bytes", "--noheadings", "--output", "PAGES", str(path)],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    assert listed.stdout.strip() == "0"

@@ -1,0 +1,393 @@
+"""Recording real launches, as a user does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_launches import BLOCK, fill_launchable
+from real_payloads import advisor, snap_pack
+from snapcraft_compression_advisor.launch.mount import can_mount
+from snapcraft_compression_advisor.launch.proc_files import list_processes
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+needs_mounts = pytest.mark.skipif(
+    not can_mount(), reason="needs root and a loop device"
+)
+needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
+ALL = ((0, 8),)
+
+
+@pytest.fixture
+def prime(tmp_path: Path) -> Path:
+    return fill_launchable(tmp_path / "prime")
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Path]:
+    """Return a directory for temporary files; nothing may be left in it."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    directory.chmod(0o777)
+    yield directory
+    assert list(directory.iterdir()) == []
+    assert str(directory) not in Path("/proc/self/mounts").read_text()
+
+
+def record(
+    prime: Path, scratch: Path, *arguments: str | Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    settings = {"TMPDIR": str(scratch), **environment}
+    return advisor("record", "--root", prime, *arguments, cwd=None, **settings)
+
+
+def recorded(
+    prime: Path, scratch: Path, *arguments: str | Path, **environment: str
+) -> LaunchProfile:
+    result = record(
+        prime, scratch, "-o", scratch / "launch.json", *arguments, **environment
+    )
+    assert result.returncode == 0, result.stderr
+    profile = read_profile(scratch / "launch.json")
+    (scratch / "launch.json").unlink()
+    return profile
+
+
+def blocks(profile: LaunchProfile) -> dict[str, tuple[tuple[int, int], ...]]:
+    return {
+        file.path.removeprefix("data/"): file.blocks
+        for file in profile.files
+        if file.path.startswith("data/")
+    }
+
+
+def sleepers(seconds: str) -> set[int]:
+    """Return processes that sleep for so long."""
+    found = set()
+    for pid in list_processes():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:2] == [
+                b"sleep",
+                seconds.encode(),
+            ]:
+                found.add(pid)
+    return found
+
+
+def loop_devices(directory: Path) -> list[str]:
+    """Return the files of a directory that are loop devices, deleted or not."""
+    found = []
+    for place in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(OSError):
+            found.append(place.read_text())
+    return [path for path in found if path.startswith(str(directory))]
+
+
+@pytest.mark.root
+@needs_mounts
+def test_blocks_are_exactly_those_that_a_cold_launch_reads(
+    prime: Path, scratch: Path
+) -> None:
+    profile = recorded(prime, scratch, "--read-ahead-kb", "0")
+    assert profile.source == "residency"
+    assert profile.app == "launchy"
+    assert blocks(profile) == {"first": ((0, 0),), "middle": ((3, 3),), "whole": ALL}
+    assert "bin/launchy" in {file.path for file in profile.files}
+    measured = profile.recorded
+    assert measured is not None
+    assert profile.warm_s == measured.warm_s
+    assert measured.cold_s is not None
+    assert measured.cold_s > 0
+    assert (measured.event, measured.read_ahead_kb) == ("exit", 0)
+    assert sum(thread.read_bytes for thread in measured.threads) > 9 * BLOCK
+
+
+@pytest.mark.root
+@needs_mounts
+def test_built_snap_gives_the_same_blocks_as_its_prime_directory(
+    prime: Path, scratch: Path, tmp_path: Path
+) -> None:
+    snap = snap_pack(prime, tmp_path / "packed", compression="xz")
+    first = recorded(prime, scratch, "--read-ahead-kb", "0")
+    assert recorded(snap, scratch, "--read-ahead-kb", "0").files == first.files
+
+
+@pytest.mark.root
+@needs_mounts
+def test_what_is_done_once_in_a_new_home_is_left_out(
+    prime: Path, scratch: Path
+) -> None:
+    first_run = ("--app", "first-run", "--read-ahead-kb", "0")
+    assert set(blocks(recorded(prime, scratch, *first_run))) == {"first"}
+    without = recorded(prime, scratch, *first_run, "--no-warm-up")
+    assert set(blocks(without)) == {"first", "whole"}
+
+
+@pytest.mark.root
+@needs_mounts
+def test_home_that_is_named_is_kept(prime: Path, scratch: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    recorded(prime, scratch, "--app", "first-run", "--home", home)
+    assert (home / "user/profile").stat().st_size == 8 * BLOCK + 1000
+
+
+@pytest.mark.root
+@needs_mounts
+def test_command_of_the_host_may_read_the_payload(prime: Path, scratch: Path) -> None:
+    profile = recorded(
+        prime, scratch, "--read-ahead-kb", "0", "--", "head", "-q", "-c", "1",
+        "$SNAP/data/opened",
+    )  # fmt: skip
+    assert blocks(profile) == {"opened": ((0, 0),)}
+
+
+@pytest.mark.root
+@needs_mounts
+def test_caches_dropped_by_somebody_else_are_noticed(
+    prime: Path, scratch: Path
+) -> None:
+    script = "cat $SNAP/data/whole && sync && echo 3 > /proc/sys/vm/drop_caches"
+    result = record(prime, scratch, "--", "sh", "-c", script)
+    assert result.returncode == 69
+    assert "dropped the system's caches" in result.stderr
+
+
+@pytest.mark.root
+@needs_mounts
+def test_daemon_does_not_survive(prime: Path, scratch: Path) -> None:
+    recorded(prime, scratch, "--app", "daemon", "--until", "output:started")
+    assert sleepers("4711") == set()
+
+
+@pytest.mark.root
+@needs_mounts
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--app", "crash"), 69, "'bin/crash' ended with status 7"),
+        (("--app", "slow", "--timeout", "0.5"), 69, "didn't end within 0.5 s"),
+        (("--until", "window"), 64, "No X display"),
+        (("--until", "window", "--display", ":4711"), 69, "display ':4711'"),
+        (("--", "no-such-program"), 69, "Cannot start 'no-such-program'"),
+        (("--chroot",), 64, "has no 'run'"),
+        (("--read-ahead-kb", "many"), 64, "many"),
+        (("--scratch", "/nowhere"), 74, "/nowhere"),
+    ],
+)
+def test_launch_that_fails_is_one_clear_error(
+    prime: Path, scratch: Path, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    result = record(prime, scratch, *arguments, DISPLAY="")
+    assert result.returncode == status, result.stderr
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert sleepers("4712") == set()
+
+
+@pytest.mark.root
+@needs_mounts
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["Packing", "Launching once", "with cold caches"])
+def test_interruption_leaves_nothing(
+    prime: Path, scratch: Path, moment: str, number: signal.Signals
+) -> None:
+    until = "exit" if moment == "Launching once" else "seconds:1"
+    with subprocess.Popen(
+        [sys.executable, "-m", "snapcraft_compression_advisor", "record",
+         "--root", str(prime), "--app", "slow", "--until", until],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if moment in line:
+                process.send_signal(number)
+                break
+        rest = process.stderr.read()
+        assert process.wait() == 128 + number
+    assert "Traceback" not in rest
+    assert sleepers("4712") == set()
+    assert loop_devices(scratch) == []
+
+
+@needs_strace
+def test_trace_names_what_is_read_and_mapped(prime: Path, scratch: Path) -> None:
+    profile = recorded(prime, scratch, "--method", "trace")
+    assert profile.source == "trace"
+    assert blocks(profile) == {"first": ((0, 0),), "middle": ((3, 3),), "whole": ALL}
+    assert profile.warm_s is not None
+    assert profile.recorded is not None
+    assert profile.recorded.cold_s is None
+
+
+@pytest.mark.root
+@needs_strace
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give it up")
+def test_user_without_privileges_records_by_trace(prime: Path, scratch: Path) -> None:
+    command = (
+        "setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m",
+        "snapcraft_compression_advisor", "record", "--root", str(prime),
+    )  # fmt: skip
+    result = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Recording by trace" in result.stderr
+    profile = LaunchProfile.model_validate_json(result.stdout)
+    assert set(blocks(profile)) == {"first", "middle", "whole"}
+
+
+@needs_strace
+@pytest.mark.parametrize("options", [(), ("-y",), ("-tt", "-T"), ("-yy", "-ttt", "-v")])
+def test_log_of_a_real_strace_is_imported(
+    prime: Path, scratch: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    log = tmp_path / "strace.log"
+    subprocess.run(
+        ["strace", "-f", *options, "-o", log, prime / "bin/launchy"],
+        env={**os.environ, "SNAP": str(prime)},
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    profile = recorded(prime, scratch, "--import", log)
+    assert blocks(profile) == {"first": ((0, 0),), "middle": ((3, 3),), "whole": ALL}
+    assert profile.warm_s is None
+    moved = prime.rename(tmp_path / "elsewhere")
+    assert record(moved, scratch, "--import", log).returncode == 65
+    again = recorded(moved, scratch, "--import", log, "--prefix", prime)
+    assert again.files == profile.files
+
+
+def test_log_with_lines_that_are_none_says_how_many(
+    prime: Path, scratch: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "strace.log"
+    log.write_text(
+        f'hello\nopen("{prime}/data/first", O_RDONLY) = 3\nread(3, "", 1) = 1\nbye\n'
+    )
+    result = record(prime, scratch, "--import", log)
+    assert result.returncode == 0
+    assert "Warning: of the trace, 2 lines can't be read" in result.stderr
+    profile = LaunchProfile.model_validate_json(result.stdout)
+    assert blocks(profile) == {"first": ((0, 0),)}
+
+
+def test_log_that_is_not_there_is_no_input(prime: Path, scratch: Path) -> None:
+    assert record(prime, scratch, "--import", scratch / "no.log").returncode == 66
+
+
+@pytest.mark.root
+@needs_mounts
+def test_advice_takes_the_recorded_launch(
+    prime: Path, scratch: Path, tmp_path: Path
+) -> None:
+    profile = tmp_path / "launch.json"
+    assert record(prime, scratch, "-o", profile).returncode == 0
+    result = advisor("advise", prime, "--launch-profile", profile, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    assert '"source": "recorded"' in result.stdout
+    assert re.search(r'"cold_s": \d', result.stdout)
+
+
+@pytest.fixture
+def display(tmp_path: Path) -> Iterator[str]:
+    """Start an X server without a window manager, and return its display."""
+    reader, writer = os.pipe()
+    with subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "640x480x24", "-nolisten",
+         "tcp"],
+        pass_fds=(writer,),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=tmp_path,
+    ) as server:  # fmt: skip
+        os.close(writer)
+        with os.fdopen(reader) as numbers:
+            number = numbers.readline().strip()
+        yield f":{number}"
+        server.terminate()
+
+
+X_CLIENT = """
+import sys, time
+from Xlib import X
+from Xlib.display import Display
+display = Display()
+screen = display.screen()
+def show(width, height, override):
+    window = screen.root.create_window(
+        0, 0, width, height, 0, screen.root_depth, X.InputOutput,
+        override_redirect=override)
+    window.map()
+    display.sync()
+open(sys.argv[1] + "/data/first", "rb", buffering=0).read(1)
+show(1, 1, False)
+show(50, 50, True)
+if sys.argv[2] == "window":
+    show(300, 200, False)
+time.sleep(600)
+"""
+
+
+@pytest.mark.root
+@needs_mounts
+@needs_x
+def test_launch_ends_with_the_applications_window(
+    prime: Path, scratch: Path, display: str
+) -> None:
+    (prime / "client.py").write_text(X_CLIENT)
+    client = (sys.executable, "$SNAP/client.py", "$SNAP/")
+    until = ("--display", display, "--until", "window", "--read-ahead-kb", "0")
+    profile = recorded(prime, scratch, *until, "--", *client, "window")
+    assert blocks(profile) == {"first": ((0, 0),)}
+    result = record(prime, scratch, *until, "--timeout", "1", "--", *client, "none")
+    assert result.returncode == 69
+    assert "showed no window within 1 s" in result.stderr
+
+
+@pytest.mark.root
+@needs_mounts
+def test_system_tree_becomes_the_root_directory(prime: Path, scratch: Path) -> None:
+    shell = Path("/bin/sh").resolve()
+    libraries = re.findall(
+        r"(/\S+) \(0x", subprocess.check_output(["ldd", shell], text=True)
+    )
+    for library in libraries:
+        target = prime / library.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(library, target)
+    shutil.copy(shell, prime / "bin/sh")
+    for name in ("proc", "dev", "run", "root", "tmp"):
+        (prime / name).mkdir()
+    script = (
+        "read line < /data/first; echo x > $HOME/new && echo x > /root/new && "
+        "test -e /proc/self && test -c /dev/null && echo $SNAP $HOME"
+    )
+    profile = recorded(
+        prime, scratch, "--chroot", "--read-ahead-kb", "0",
+        "--until", "output:/ /run/compression-advisor/user",
+        "--", "/bin/sh", "-c", script,
+    )  # fmt: skip
+    paths = {file.path for file in profile.files}
+    assert {"bin/sh", "data/first"} <= paths
+    assert {library.lstrip("/") for library in libraries} <= paths

@@ -1,0 +1,50 @@
+"""Measurements without mounts, for tests of outputs."""
+
+from __future__ import annotations
+
+from snapcraft_compression_advisor.launch.measure import CodecMeasurement, Measurement
+from snapcraft_compression_advisor.launch.timings import Sample
+
+COLD_S = {
+    "xz": (6.61, 6.58, 6.7, 6.55, 6.62),
+    "lzo": (0.81, 0.8, 0.86, 0.79, 0.82),
+    "none": (0.5, 0.52, 0.49, 0.51, 0.5),
+}
+IMAGE_BYTES = {"xz": 44_100_000, "lzo": 57_200_000, "none": 136_000_000}
+
+
+def make_measurement(
+    *,
+    walk: bool = False,
+    runs: int = 5,
+    by_squashfuse: bool = False,
+    seconds_of_xz: float = 6.61,
+) -> Measurement:
+    """Return a measurement of three codecs; lz4 isn't available.
+
+    :param seconds_of_xz: the median cold launch; the others' are in proportion.
+    """
+    scale = seconds_of_xz / 6.61
+    return Measurement(
+        codecs={
+            codec: CodecMeasurement(
+                codec=codec,
+                image_bytes=IMAGE_BYTES[codec],
+                cold_s=Sample(runs_s=tuple(s * scale for s in cold_s[:runs])),
+                warm_s=Sample(runs_s=tuple(0.3 + s / 1000 for s in cold_s[:runs])),
+                walk_s=Sample(runs_s=tuple(s * 2 * scale for s in cold_s[:3]))
+                if walk
+                else None,
+            )
+            for codec, cold_s in COLD_S.items()
+        },
+        unavailable={"lz4": "This mksquashfs cannot pack with it"},
+        method="launch",
+        mount="squashfuse" if by_squashfuse else "kernel",
+        storage="disk",
+        dropped="payload" if by_squashfuse else "system",
+        read_ahead_kb=None if by_squashfuse else 128,
+        runs=runs,
+        kernel="6.8.0-31-generic",
+        processor="Some Processor (4 in use)",
+    )

@@ -1,0 +1,63 @@
+"""Images to mount, and what is left of mounts, for tests that need root."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from snapcraft_compression_advisor.launch.mount import can_mount
+from snapcraft_compression_advisor.squashfs import mksquashfs
+
+BLOCK = 128 * 1024
+
+needs_mounts = [
+    pytest.mark.root,
+    pytest.mark.skipif(
+        not can_mount(), reason="needs root and a loop device, to mount images"
+    ),
+]
+
+
+def fill_tree(directory: Path) -> Path:
+    """Fill a directory with files of known numbers of blocks."""
+    (directory / "lib").mkdir(parents=True)
+    noise = random.Random(5)
+    (directory / "lib/large").write_bytes(noise.randbytes(20 * BLOCK + 70_000))
+    (directory / "lib/two").write_bytes(noise.randbytes(BLOCK + 1))
+    (directory / "lib/one").write_bytes(noise.randbytes(5000))
+    (directory / "lib/empty").touch()
+    os.link(directory / "lib/one", directory / "another-name")
+    (directory / "link").symlink_to("lib/one")
+    os.mkfifo(directory / "fifo")
+    return directory
+
+
+def make_image(source: Path, image: Path, *, codec: str = "none") -> Path:
+    """Pack a directory as ``snap pack`` does."""
+    excludes = image.with_suffix(".excludes")
+    excludes.touch()
+    mksquashfs.pack(source, image, codec=codec, snap_type="app", exclude_file=excludes)
+    return image
+
+
+def mount_points_below(directory: Path) -> list[str]:
+    """Return where something is mounted in a directory."""
+    table = Path("/proc/self/mounts").read_text(encoding="utf-8")
+    points = [line.split()[1] for line in table.splitlines()]
+    return [point for point in points if Path(point).is_relative_to(directory)]
+
+
+def loop_devices_of(directory: Path) -> list[str]:
+    """Return the loop devices of files in a directory, deleted ones too."""
+    found = []
+    for device in Path("/sys/block").glob("loop*"):
+        try:
+            backing = (device / "loop/backing_file").read_text(encoding="utf-8")
+        except OSError:  # free, or freed as we look
+            continue
+        if backing.startswith(f"{directory}/"):
+            found.append(device.name)
+    return found

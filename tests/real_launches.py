@@ -1,0 +1,77 @@
+"""Payloads that can really be started, for integration tests."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCK = 128 * 1024
+
+SNAP_YAML = """\
+name: launchy
+version: '1.0'
+summary: A sample
+description: A sample
+base: core24
+architectures: [amd64]
+environment:
+  GREETING: hello from $SNAP_NAME
+apps:
+  launchy:
+    command: bin/launchy
+  daemon:
+    command: bin/daemon
+  crash:
+    command: bin/crash
+  slow:
+    command: bin/slow
+  first-run:
+    command: bin/first-run
+"""
+
+SCRIPTS = {
+    "launchy": """
+        head -c 1 "$SNAP/data/first" > /dev/null
+        dd if="$SNAP/data/middle" of=/dev/null bs=4k skip=96 count=1 2> /dev/null
+        cat "$SNAP/data/whole" > /dev/null
+        : < "$SNAP/data/opened"
+        echo "$GREETING"
+    """,
+    "daemon": """
+        setsid sleep 4711 > /dev/null 2>&1 &
+        echo started
+    """,
+    "crash": """
+        echo "cannot find the thing" >&2
+        exit 7
+    """,
+    "slow": """
+        setsid sleep 4712 > /dev/null 2>&1 &
+        echo sleeping
+        sleep 4712
+    """,
+    "first-run": """
+        [ -e "$HOME/profile" ] || cat "$SNAP/data/whole" > "$HOME/profile"
+        head -c 1 "$SNAP/data/first" > /dev/null
+    """,
+}
+"""Shell scripts by name; the shell and its tools are the host's."""
+
+
+def fill_launchable(prime: Path) -> Path:
+    """Fill a prime directory with apps that read what their scripts say."""
+    (prime / "meta").mkdir(parents=True)
+    (prime / "meta/snap.yaml").write_text(SNAP_YAML)
+    (prime / "bin").mkdir()
+    (prime / "data").mkdir()
+    for name, text in SCRIPTS.items():
+        lines = "\n".join(line.strip() for line in text.strip().splitlines())
+        (prime / "bin" / name).write_text(f"#!/bin/sh\n{lines}\n")
+        (prime / "bin" / name).chmod(0o755)
+    noise = random.Random(3)
+    for name in ("first", "middle", "whole", "opened", "unread"):
+        (prime / "data" / name).write_bytes(noise.randbytes(8 * BLOCK + 1000))
+    return prime

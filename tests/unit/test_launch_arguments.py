@@ -1,0 +1,157 @@
+"""Arguments that say what to start and until when."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_payload
+from snapcraft_compression_advisor.cli import launch_arguments
+from snapcraft_compression_advisor.cli.launch_arguments import (
+    add_launch_arguments,
+    chosen_app,
+    chosen_launch,
+    split_command,
+)
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.launch.launch_event import (
+    Elapsed,
+    Exited,
+    LaunchEvent,
+    OutputLine,
+    WindowMapped,
+)
+
+if TYPE_CHECKING:
+    from unittest.mock import MagicMock
+
+    from pytest_mock import MockerFixture
+
+    from snapcraft_compression_advisor.launch.start import Command
+
+PAYLOAD = make_payload(
+    {"bin/tool": b"", "meta/gui/pad.desktop": b""},
+    apps={"pad": {"command": "bin/pad"}, "tool": {"command": "bin/tool"}},
+)
+
+
+@pytest.fixture
+def said(mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch) -> MagicMock:
+    """Return what takes messages to the user."""
+    monkeypatch.delenv("DISPLAY", raising=False)
+    progress: MagicMock = mocker.patch.object(launch_arguments, "emit").progress
+    return progress
+
+
+def parse(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_launch_arguments(parser)
+    words = split_command(["record", *arguments], command_names=("record",))
+    return parser.parse_args(words[1:])
+
+
+def choose(*arguments: str) -> tuple[Command, LaunchEvent, float]:
+    return chosen_launch(parse(*arguments), PAYLOAD)
+
+
+@pytest.mark.usefixtures("said")
+def test_app_is_that_which_advice_would_look_at() -> None:
+    command, event, timeout_s = choose()
+    assert command.words == ("$SNAP/bin/pad",)
+    assert (event, timeout_s) == (Exited(), 60)
+    assert choose("--app", "tool")[0].words == ("$SNAP/bin/tool",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "event"),
+    [
+        (("--app", "pad"), WindowMapped(display=None)),
+        (("--app", "tool"), Exited()),
+        (("--", "tool"), Exited()),
+        (("--until", "exit"), Exited()),
+        (("--until", "window", "--", "tool"), WindowMapped(display=None)),
+    ],
+)
+def test_window_is_waited_for_where_there_may_be_one(
+    said: MagicMock,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    event: LaunchEvent,
+) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert choose(*arguments)[1] == event
+    assert said.called == ("--until" not in arguments)
+
+
+@pytest.mark.usefixtures("said")
+def test_named_display_is_for_the_window_and_the_app() -> None:
+    command, event, _ = choose("--display", ":7")
+    assert event == WindowMapped(display=":7")
+    assert command.environment["DISPLAY"] == ":7"
+
+
+@pytest.mark.usefixtures("said")
+def test_command_keeps_its_own_options() -> None:
+    command, _, _ = choose("--timeout", "5", "--", "tool", "-v", "--quiet", "--", "-h")
+    assert command.words == ("$SNAP/bin/tool", "-v", "--quiet", "--", "-h")
+
+
+def test_only_commands_that_start_something_take_a_command() -> None:
+    assert split_command(["advise", "--", "-x"], command_names=("record",)) == [
+        "advise", "--", "-x",
+    ]  # fmt: skip
+    assert split_command(["record", "-o", "x"], command_names=("record",)) == [
+        "record", "-o", "x",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("said")
+def test_events_with_a_value() -> None:
+    assert choose("--until", "output:ready: go")[1] == OutputLine(text="ready: go")
+    assert choose("--until", "seconds:1.5")[1] == Elapsed(seconds=1.5)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--until", "breakfast"),
+        ("--until", "output:"),
+        ("--until", "seconds:-1"),
+        ("--until", "seconds:x"),
+        ("--timeout", "0"),
+        ("--timeout", "nan"),
+    ],
+)
+def test_arguments_of_no_known_form_are_refused(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(argparse.ArgumentError):
+        parse(*arguments)
+
+
+@pytest.mark.usefixtures("said")
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("--app", "pad", "--", "tool"), "Both an app and a command"),
+        (("--app", "nobody"), "no app 'nobody'"),
+        (("--until", "seconds:61"), "beyond the timeout"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_a_usage_error(
+    arguments: tuple[str, ...], what: str
+) -> None:
+    with pytest.raises(UsageError, match=what):
+        choose(*arguments)
+
+
+def test_snap_without_apps_needs_a_command() -> None:
+    with pytest.raises(UsageError, match="no apps"):
+        chosen_app(parse(), make_payload({}))
+    assert chosen_app(parse("--", "tool"), make_payload({})) == "hello"
+
+
+@pytest.mark.usefixtures("said")
+def test_system_tree_is_asked_for() -> None:
+    assert choose("--chroot")[0].chroot
+    assert not choose()[0].chroot

@@ -1,0 +1,72 @@
+"""Resident pages as ranges of data blocks."""
+
+from __future__ import annotations
+
+import mmap
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from payloads import make_payload
+from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
+from snapcraft_compression_advisor.launch.replay import fit_for_replay
+from snapcraft_compression_advisor.launch.residency import block_ranges
+
+BLOCK_PAGES = 128 * 1024 // mmap.PAGESIZE
+
+
+@pytest.mark.parametrize(
+    ("pages", "resident", "expected"),
+    [
+        (0, [], ()),
+        (1, [], ()),
+        (1, [0], ((0, 0),)),
+        (BLOCK_PAGES, [BLOCK_PAGES - 1], ((0, 0),)),
+        (BLOCK_PAGES + 1, [BLOCK_PAGES], ((1, 1),)),
+        (5 * BLOCK_PAGES, [0, BLOCK_PAGES, 4 * BLOCK_PAGES], ((0, 1), (4, 4))),
+        (5 * BLOCK_PAGES, [], ()),
+    ],
+)
+def test_block_counts_where_one_of_its_pages_is_resident(
+    pages: int, resident: list[int], expected: tuple[tuple[int, int], ...]
+) -> None:
+    vector = np.zeros(pages, dtype=np.bool_)
+    vector[resident] = True
+    assert block_ranges(vector) == expected
+
+
+@given(st.sets(st.integers(0, 40 * BLOCK_PAGES - 1)))
+def test_ranges_are_those_of_the_blocks_one_by_one(resident: set[int]) -> None:
+    vector = np.zeros(40 * BLOCK_PAGES, dtype=np.bool_)
+    vector[list(resident)] = True
+    ranges = block_ranges(vector)
+    named = [block for first, last in ranges for block in range(first, last + 1)]
+    assert named == sorted({page // BLOCK_PAGES for page in resident})
+    assert all(last + 1 < first for (_, last), (first, _) in pairwise(ranges))
+
+
+def profile(*files: ProfileFile) -> LaunchProfile:
+    return LaunchProfile(source="residency", app="hello", files=files)
+
+
+def test_profile_is_cut_to_what_the_payload_holds() -> None:
+    payload = make_payload({"bin/hello": bytes(200_000)}, links={"link": "bin/hello"})
+    recorded = profile(
+        ProfileFile(path="bin/gone", size=5, blocks=((0, 0),)),
+        ProfileFile(path="bin/hello", size=900_000, blocks=((1, 3), (5, 6))),
+        ProfileFile(path="link", size=5, blocks=((0, 0),)),
+    )
+    fitting = fit_for_replay(recorded, payload.inventory)
+    assert fitting.files == (
+        ProfileFile(path="bin/hello", size=200_000, blocks=((1, 1),)),
+    )
+
+
+def test_profile_of_another_payload_is_refused() -> None:
+    recorded = profile(ProfileFile(path="bin/gone", size=5, blocks=((0, 0),)))
+    with pytest.raises(BadDataError, match="in the payload"):
+        fit_for_replay(recorded, make_payload({"bin/hello": b"x"}).inventory)

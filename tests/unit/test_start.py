@@ -1,0 +1,343 @@
+"""Commands of a payload, and launches of what every machine has."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_payload
+from snapcraft_compression_advisor.errors import ToolError, UsageError
+from snapcraft_compression_advisor.launch import process_tree
+from snapcraft_compression_advisor.launch.control_group import ControlGroup
+from snapcraft_compression_advisor.launch.launch_event import (
+    Elapsed,
+    Exited,
+    LaunchEvent,
+    OutputLine,
+    WindowMapped,
+)
+from snapcraft_compression_advisor.launch.proc_files import list_processes
+from snapcraft_compression_advisor.launch.start import (
+    Command,
+    Launched,
+    app_command,
+    given_command,
+    time_launch,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture(params=["with a control group", "with signals alone"])
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run with what the kernel offers, and as a user without a control group."""
+    if request.param == "with signals alone":
+        monkeypatch.setattr(ControlGroup, "create", lambda: None)
+    else:
+        group = ControlGroup.create()
+        if group is None:
+            pytest.skip("no control group can be made here")
+        group.remove()
+
+
+def run_python(
+    text: str,
+    event: LaunchEvent,
+    *,
+    timeout_s: float = 20,
+    frozen: Callable[[], object] | None = None,
+) -> Launched:
+    command = Command(words=(sys.executable, "-c", text))
+    return time_launch(command, Path("/"), event, timeout_s=timeout_s, frozen=frozen)
+
+
+def running(marker: str) -> list[int]:
+    """Return processes that have an argument."""
+    found = []
+    for pid, process in list_processes().items():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if marker.encode() in words and process.state != "Z" and pid != os.getpid():
+            found.append(pid)
+    return found
+
+
+def test_app_starts_with_its_chain_and_environment() -> None:
+    payload = make_payload(
+        {"bin/app": b""},
+        environment={"A": "1", "B": "2"},
+        apps={
+            "app": {
+                "command": "bin/app --name 'a b' $SNAP/x",
+                "command-chain": ["snap/chain"],
+                "environment": {"B": "3"},
+            }
+        },
+    )
+    command = app_command(payload, "app")
+    assert command.words == (
+        "$SNAP/snap/chain", "$SNAP/bin/app", "--name", "a b", "$SNAP/x",
+    )  # fmt: skip
+    assert command.environment == {"A": "1", "B": "3"}
+    assert command.snap_name == "hello"
+
+
+@pytest.mark.parametrize(
+    "apps", [{}, {"app": {}}, {"app": {"command": "bin/app 'unclosed"}}]
+)
+def test_app_without_a_usable_command_is_a_usage_error(apps: object) -> None:
+    payload = make_payload({"bin/app": b""}, apps=apps)
+    with pytest.raises(UsageError, match="app"):
+        app_command(payload, "app")
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("tool", "$SNAP/usr/bin/tool"),
+        ("usr/bin/tool", "$SNAP/usr/bin/tool"),
+        ("/usr/bin/tool", "$SNAP/usr/bin/tool"),
+        ("$SNAP/usr/bin/tool", "$SNAP/usr/bin/tool"),
+        ("alias", "$SNAP/bin/alias"),
+        ("sh", "sh"),
+        ("/bin/sh", "/bin/sh"),
+    ],
+)
+def test_program_is_looked_up_in_the_payload_first(word: str, found: str) -> None:
+    payload = make_payload(
+        {"usr/bin/tool": b""}, links={"bin/alias": "../usr/bin/tool"}
+    )
+    assert given_command(payload, [word, "-v"]).words == (found, "-v")
+
+
+def test_no_command_at_all_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="No command"):
+        given_command(make_payload({}), [])
+
+
+def test_words_of_a_command_reach_the_program_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    command = Command(
+        words=(
+            sys.executable,
+            "-c",
+            "import sys; print(repr(sys.argv[1:]), flush=True)",
+            "$HOME",
+            "$SNAP/file",
+            "a 'b' \\ ü",
+        )
+    )
+    event = OutputLine(text=repr(["$HOME", f"{tmp_path}/file", "a 'b' \\ ü"])[1:-1])
+    launched = time_launch(command, tmp_path, event, timeout_s=20)
+    assert launched.wall_s > 0
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_figures_are_those_of_all_processes_and_not_of_the_preparation() -> None:
+    busy = "import time\nwhile time.process_time() < 0.3: pass"
+    launched = run_python(
+        f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {busy!r}])",
+        Exited(),
+    )
+    assert 0.3 <= launched.user_s + launched.system_s < launched.wall_s * 4
+    assert sum(thread.cpu_s for thread in launched.threads) == pytest.approx(
+        launched.user_s + launched.system_s, abs=0.05
+    )
+    idle = time_launch(Command(words=("true",)), Path("/"), Exited(), timeout_s=20)
+    assert idle.user_s + idle.system_s < 0.02
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_a_daemon_is_ended_as_well() -> None:
+    marker = f"daemon-of-{time.monotonic_ns()}"
+    daemon = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"
+    seen: list[int] = []
+    run_python(
+        "import subprocess, sys\n"
+        f"subprocess.Popen([sys.executable, '-c', {daemon!r}, {marker!r}],"
+        " start_new_session=True)\n",
+        Exited(),
+        frozen=lambda: seen.extend(running(marker)),
+    )
+    assert len(seen) == 1
+    assert running(marker) == []
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_everything_stands_still_at_the_event(tmp_path: Path) -> None:
+    counter = tmp_path / "counter"
+    sizes: list[int] = []
+
+    def look() -> None:
+        sizes.extend(counter.stat().st_size for _ in range(2000))
+
+    run_python(
+        "import os\n"
+        "os.fork()\n"
+        f"file = open({str(counter)!r}, 'ab', buffering=0)\n"
+        "print('begun', flush=True)\n"
+        "while True: file.write(b'x')",
+        OutputLine(text="begun"),
+        frozen=look,
+    )
+    assert len(set(sizes)) == 1
+
+
+def test_freezing_waits_until_what_was_told_to_stop_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = [False, False, True]
+    monkeypatch.setattr(process_tree, "is_standing_still", lambda _: answers.pop(0))
+    tree = process_tree.ProcessTree(None)
+    monkeypatch.setattr(tree, "process_ids", lambda: {4711})
+    monkeypatch.setattr(tree, "_signal", lambda *_: None)
+    tree.freeze()
+    assert answers == []
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_processes_may_end_by_themselves_after_the_event(tmp_path: Path) -> None:
+    run_python(
+        "import signal, sys, time\n"
+        "from pathlib import Path\n"
+        "def end(*_):\n"
+        "    time.sleep(0.05)\n"
+        f"    Path({str(tmp_path / 'saved')!r}).touch()\n"
+        "    sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end)\n"
+        "print('up', flush=True)\n"
+        "time.sleep(600)\n",
+        OutputLine(text="up"),
+    )
+    assert (tmp_path / "saved").exists()
+
+
+def test_control_group_goes_with_the_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    create = ControlGroup.create
+    made: list[ControlGroup] = []
+
+    def create_and_keep() -> ControlGroup | None:
+        group = create()
+        made.extend([group] if group is not None else [])
+        return group
+
+    monkeypatch.setattr(ControlGroup, "create", create_and_keep)
+    for _ in range(5):  # each leaves processes that end late
+        run_python("import os; [os.fork() for _ in range(4)]", Exited())
+    if not made:
+        pytest.skip("no control group can be made here")
+    assert [group for group in made if group.directory.exists()] == []
+
+
+def test_event_after_some_time() -> None:
+    launched = run_python("import time; time.sleep(60)", Elapsed(seconds=0.2))
+    assert launched.wall_s >= 0.2
+
+
+def test_last_line_needs_no_line_end() -> None:
+    run_python("print('all done', end='')", OutputLine(text="all done"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import sys; sys.exit('oh no')", "ended with status 1$"),
+        ("import os; print('oh no', flush=True); os.abort()", "ended by SIGABRT"),
+    ],
+)
+def test_crash_is_an_error_with_the_last_output(text: str, said: str) -> None:
+    with pytest.raises(ToolError, match=said) as caught:
+        run_python(text, Exited())
+    assert caught.value.details is not None
+    assert "oh no" in caught.value.details
+
+
+def test_end_before_the_event_is_an_error() -> None:
+    with pytest.raises(ToolError, match="status 0 and printed no line with 'x'"):
+        run_python("", OutputLine(text="x"))
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_timeout_is_an_error_and_ends_all() -> None:
+    marker = f"slow-{time.monotonic_ns()}"
+    command = Command(
+        words=(sys.executable, "-c", "import time; time.sleep(600)", marker)
+    )
+    with pytest.raises(ToolError, match=r"didn't end within 0\.3 s"):
+        time_launch(command, Path("/"), Exited(), timeout_s=0.3)
+    assert running(marker) == []
+
+
+def test_program_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(ToolError, match="Cannot start 'no-such-program': No such file"):
+        time_launch(
+            Command(words=("no-such-program",)), Path("/"), Exited(), timeout_s=5
+        )
+
+
+def test_file_that_is_no_program_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(b"\0" * 100)
+    (tmp_path / "data").chmod(0o755)
+    with pytest.raises(ToolError, match="Exec format error"):
+        time_launch(Command(words=("$SNAP/data",)), tmp_path, Exited(), timeout_s=5)
+
+
+def test_program_meets_signals_as_usual() -> None:
+    # Python itself ignores SIGPIPE and SIGXFSZ, so a shell has to look.
+    command = Command(words=("sh", "-c", "grep SigIgn /proc/self/status"))
+    time_launch(command, Path("/"), OutputLine(text="0000000000000000"), timeout_s=20)
+
+
+def test_children_of_ours_that_were_there_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ControlGroup, "create", lambda: None)
+    pid = os.posix_spawnp("sleep", ["sleep", "600"], os.environ, setsid=True)
+    try:
+        run_python("", Exited())
+        assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def test_what_survives_sigkill_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_tree, "GRACE_S", 0)
+    monkeypatch.setattr(process_tree, "GONE_TIMEOUT_S", 0)
+    tree = process_tree.ProcessTree(None)
+    monkeypatch.setattr(tree, "process_ids", lambda: {os.getpid()})
+    monkeypatch.setattr(tree, "_signal", lambda *_: None)
+    with pytest.raises(ToolError, match="don't end: "):
+        tree.end()
+
+
+def test_no_display_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    with pytest.raises(UsageError, match="No X display"):
+        run_python("", WindowMapped())
+
+
+# python-xlib leaves its socket to the collector where connecting fails.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.parametrize("name", [":4711", "nonsense", "127.0.0.1:4711"])
+def test_display_that_cannot_be_opened_is_an_error(name: str) -> None:
+    with pytest.raises(ToolError, match=f"display '{name}'"):
+        run_python("", WindowMapped(display=name))
+
+
+def test_root_of_its_own_takes_a_system_tree(tmp_path: Path) -> None:
+    said = "no 'run'" if os.geteuid() == 0 else "needs root"
+    with pytest.raises(UsageError, match=said):
+        time_launch(
+            Command(words=("true",), chroot=True), tmp_path, Exited(), timeout_s=5
+        )

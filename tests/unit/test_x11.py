@@ -1,0 +1,192 @@
+"""Windows that count, on a display made of mocks."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from Xlib import X
+from Xlib.error import BadWindow, ConnectionClosedError
+
+from snapcraft_compression_advisor.errors import ToolError
+from snapcraft_compression_advisor.launch import x11
+from snapcraft_compression_advisor.launch.x11 import WindowSight, open_display
+
+if TYPE_CHECKING:
+    from unittest.mock import MagicMock
+
+    from pytest_mock import MockerFixture
+
+OURS, THEIRS = 100, 200
+SPLASH, KIND, PID = 1, 2, 3
+ATOMS = {
+    "_NET_WM_WINDOW_TYPE_SPLASH": SPLASH,
+    "_NET_WM_WINDOW_TYPE": KIND,
+    "_NET_WM_PID": PID,
+}
+
+
+class FakeDisplay:
+    """A display whose windows belong to clients as a test says."""
+
+    def __init__(self, mocker: MockerFixture, *, identifies: bool = True) -> None:
+        self.mocker = mocker
+        self.clients: dict[int, int | None] = {}
+        self.events: list[SimpleNamespace] = []
+        self.identifies = identifies
+
+    def __getattr__(self, name: str) -> MagicMock:
+        """Take all other calls."""
+        found: MagicMock = self.mocker.MagicMock()
+        setattr(self, name, found)
+        return found
+
+    def screen_count(self) -> int:
+        return 1
+
+    def intern_atom(self, name: str) -> int:
+        return ATOMS[name]
+
+    def has_extension(self, _name: str) -> bool:
+        return self.identifies
+
+    def res_query_version(self) -> SimpleNamespace:
+        return SimpleNamespace(server_major=1, server_minor=2)
+
+    def res_query_client_ids(self, specs: list[dict[str, int]]) -> SimpleNamespace:
+        client = self.clients[specs[0]["client"]]
+        value = [] if client is None else [client]
+        return SimpleNamespace(ids=[SimpleNamespace(value=value)])
+
+    def pending_events(self) -> int:
+        return len(self.events)
+
+    def next_event(self) -> SimpleNamespace:
+        return self.events.pop(0)
+
+    def show(self, *, client: int | None = OURS, **properties: Any) -> SimpleNamespace:  # noqa: ANN401 # of all types
+        """Have a client create a window, and map it."""
+        number = len(self.clients) + 10
+        self.clients[number] = client
+        kinds = properties.get("kinds")
+        values = {KIND: kinds, PID: [client] if client else None}
+        window = self.mocker.MagicMock(id=number)
+        window.get_attributes.return_value = SimpleNamespace(
+            map_state=properties.get("state", X.IsViewable),
+            win_class=X.InputOutput,
+            override_redirect=False,
+        )
+        size = properties.get("size", 100)
+        window.get_geometry.return_value = SimpleNamespace(width=size, height=100)
+        window.get_full_property.side_effect = lambda key, _: (
+            SimpleNamespace(value=values[key]) if values[key] else None
+        )
+        override = properties.get("override", False)
+        event = SimpleNamespace(type=X.CreateNotify, window=window, override=override)
+        self.events += [event, SimpleNamespace(type=X.MapNotify, window=window)]
+        return SimpleNamespace(window=window)
+
+
+@pytest.fixture
+def display(mocker: MockerFixture) -> FakeDisplay:
+    return FakeDisplay(mocker)
+
+
+def seen(display: FakeDisplay) -> bool:
+    return WindowSight(display).has_window_of(lambda: {OURS})  # type: ignore[arg-type] # a fake
+
+
+def test_window_of_the_application_counts(display: FakeDisplay) -> None:
+    assert not seen(display)
+    display.show()
+    assert seen(display)
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"client": THEIRS},
+        {"size": 1},
+        {"state": X.IsUnviewable},
+        {"override": True},
+        {"kinds": [SPLASH]},
+    ],
+)
+def test_other_windows_do_not_count(
+    display: FakeDisplay, properties: dict[str, Any]
+) -> None:
+    display.show(**properties)
+    assert not seen(display)
+    display.show(**properties)
+    display.show(kinds=[SPLASH + 100])
+    assert seen(display)
+
+
+def test_client_that_cannot_be_identified_is_taken_for_ours(
+    display: FakeDisplay,
+) -> None:
+    display.show(client=None)
+    assert seen(display)
+
+
+def test_old_server_is_asked_for_the_windows_own_word(mocker: MockerFixture) -> None:
+    display = FakeDisplay(mocker, identifies=False)
+    display.show(client=THEIRS)
+    assert not seen(display)
+    display.show()
+    assert seen(display)
+
+
+def test_window_that_is_gone_again_does_not_count(display: FakeDisplay) -> None:
+    window = display.show().window
+    window.get_attributes.side_effect = _bad_window()
+    assert not seen(display)
+    destroyed = display.show().window
+    display.events.append(SimpleNamespace(type=X.DestroyNotify, window=destroyed))
+    assert not seen(display)
+
+
+def test_window_framed_later_by_a_window_manager_counts(display: FakeDisplay) -> None:
+    sight = WindowSight(display)  # type: ignore[arg-type] # a fake
+    window = display.show(state=X.IsUnviewable).window
+    assert not sight.has_window_of(lambda: {OURS})
+    window.change_attributes.assert_called_once_with(event_mask=X.StructureNotifyMask)
+    window.get_attributes.return_value.map_state = X.IsViewable
+    display.events.append(SimpleNamespace(type=X.MapNotify, window=window))
+    assert sight.has_window_of(lambda: {OURS})
+
+
+def test_server_that_goes_away_is_an_error(
+    display: FakeDisplay, mocker: MockerFixture
+) -> None:
+    sight = WindowSight(display)  # type: ignore[arg-type] # a fake
+    error = ConnectionClosedError("server")
+    mocker.patch.object(display, "pending_events", side_effect=error)
+    with pytest.raises(ToolError, match="gone away"):
+        sight.has_window_of(set)
+
+
+def test_server_that_begins_anew_is_asked_again(mocker: MockerFixture) -> None:
+    mocker.patch.object(x11, "_RETRY_S", 0)
+    connection = mocker.MagicMock()
+    close: MagicMock = connection.close
+    connect = mocker.patch.object(
+        x11,
+        "Display",
+        side_effect=[ConnectionClosedError("server"), ConnectionResetError, connection],
+    )
+    with open_display(":7") as opened:
+        assert opened is connection
+        assert not close.called
+    assert close.called
+    mocker.patch.object(x11, "RESET_TIMEOUT_S", 0)
+    connect.side_effect = ConnectionClosedError("server")
+    with pytest.raises(ToolError, match="display ':7'"), open_display(":7"):
+        pass
+
+
+def _bad_window() -> BadWindow:
+    error = BadWindow.__new__(BadWindow)
+    error._data = {}
+    return error
