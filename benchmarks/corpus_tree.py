@@ -1,0 +1,210 @@
+"""A system tree: a minimal Debian system with one application installed in it.
+
+Packages are installed by apt inside of the tree, so maintainer scripts and triggers
+run: alternatives, compiled schemas, icon, font and MIME caches, the loader's cache and
+Python's byte-code are there, as they are in a built snap. Then what no launch reads and
+no snap ships goes: package lists, documentation, logs, the package database.
+
+The tree is a prime directory (``meta/snap.yaml``, base ``bare``) and a root directory
+at once: links are relative, set-user-id bits are gone, and ``dev``, ``proc``, ``run``,
+``tmp`` and others are empty directories to mount on, so it starts read-only.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from apt_tools import run_tool
+from corpus_applications import KIND_PACKAGES
+from corpus_chroot import run_confined, run_in_tree
+from prime_tree import make_fit_for_snap, strip_documentation
+from snap_metadata import (
+    SnapMetadata,
+    check_app,
+    snap_version,
+    snap_yaml,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from corpus_applications import Application
+
+SUITE = "bookworm"
+MIRROR = "http://deb.debian.org/debian"
+_SOURCES = f"""\
+deb {MIRROR} {SUITE} main
+deb {MIRROR} {SUITE}-updates main
+deb http://deb.debian.org/debian-security {SUITE}-security main
+"""
+# Packages' scripts ask this file whether they may start a service: 101 says no
+# (Debian's invoke-rc.d(8)).
+_NO_SERVICES = Path("usr/sbin/policy-rc.d")
+_INSTALL = (
+    "apt-get",
+    "--quiet",
+    "--yes",
+    "--no-install-recommends",
+    "--option=Dpkg::Options::=--force-unsafe-io",
+    "--option=Acquire::Retries=3",
+    "--option=APT::Sandbox::User=root",
+    "install",
+)
+_ARCHIVES = "var/cache/apt/archives"
+_MACHINE_ID = "0123456789abcdef" * 2
+_TO_EMPTY = (
+    "dev",
+    "home",
+    "proc",
+    "root",
+    "run",
+    "sys",
+    "tmp",
+    "var/cache/apt",
+    "var/cache/debconf",
+    "var/cache/ldconfig",
+    "var/lib/apt",
+    "var/lib/dpkg",
+    "var/log",
+    "var/tmp",
+)
+# No LD_LIBRARY_PATH: the tree has a loader's cache, and the variable would come before
+# the run path of programs such as LibreOffice, which need theirs.
+_PATH = {
+    "PATH": "$SNAP/usr/sbin:$SNAP/usr/bin:$SNAP/sbin:$SNAP/bin:$SNAP/usr/games:$PATH"
+}
+_TO_REMOVE = ("etc/hostname", "etc/resolv.conf", str(_NO_SERVICES))
+
+
+def build_base(root: Path) -> None:
+    """Make a minimal Debian system that packages can be installed in.
+
+    :param root: the directory to make.
+    :raises PrimeError: if debootstrap failed: status 69, or 74 where the disk is full.
+    """
+    run_confined(["debootstrap", "--variant=minbase", SUITE, str(root), MIRROR])
+    (root / "etc/apt/sources.list").write_text(_SOURCES, encoding="utf-8")
+    policy = root / _NO_SERVICES
+    policy.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
+    policy.chmod(0o755)
+    (root / "etc/machine-id").write_text(f"{_MACHINE_ID}\n", encoding="utf-8")
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a tree with owners, times and links; blocks are shared where they can be."""
+    run_tool(["cp", "--archive", "--reflink=auto", str(source), str(target)])
+
+
+def install(root: Path, application: Application, archives: Path) -> None:
+    """Install an application's packages in a tree.
+
+    :param archives: where .deb files are kept for the next tree.
+    :raises PrimeError: if apt failed: status 69, or 74 where the disk is full.
+    """
+    (root / "etc/resolv.conf").touch()
+    binds = {archives: _ARCHIVES, Path("/etc/resolv.conf"): "etc/resolv.conf"}
+    packages = (*application.packages, *KIND_PACKAGES[application.kind])
+    run_in_tree(root, ["apt-get", "--quiet", "update"], binds=binds)
+    run_in_tree(root, [*_INSTALL, *packages], binds=binds)
+
+
+def finish(root: Path, application: Application) -> None:
+    """Make a prime directory of a tree with an application installed.
+
+    :raises PrimeError: if the command isn't in the tree: status 64.
+    """
+    packages = installed_packages(root)
+    strip(root)
+    times_ns = {path: path.stat().st_mtime_ns for path in _directories(root)}
+    make_fit_for_snap(root)
+    for path, time_ns in times_ns.items():
+        # A cache of icons or fonts older than its directory would be out of use.
+        os.utime(path, ns=(time_ns, time_ns))
+    # Only now do links such as those of alternatives stay in the tree.
+    metadata = snap_metadata(root, application, packages)
+    write_files(root, application, packages, metadata)
+
+
+def installed_packages(root: Path) -> dict[str, str]:
+    """Return the versions of the packages installed in a tree, by name."""
+    listed = run_tool(
+        [
+            "dpkg-query",
+            f"--admindir={root / 'var/lib/dpkg'}",
+            "--show",
+            "--showformat=${db:Status-Abbrev} ${Package} ${Version}\\n",
+        ]
+    )
+    lines = [line.split() for line in listed.splitlines() if line.startswith("ii")]
+    return {name: version for _, name, version in sorted(lines)}
+
+
+def snap_metadata(
+    root: Path, application: Application, packages: dict[str, str]
+) -> SnapMetadata:
+    """Return what ``meta/snap.yaml`` says of an application.
+
+    :param packages: versions by name; the application's first one gives the version.
+    :raises PrimeError: if the command isn't in the tree: status 64.
+    """
+    check_app(application.name, application.command[0], root)
+    return SnapMetadata(
+        name=application.name,
+        version=snap_version(packages[application.packages[0]]),
+        summary=f"{application.name} in a minimal Debian system",
+        architecture=run_tool(["dpkg", "--print-architecture"]).strip(),
+        base="bare",
+        apps={application.name: shlex.join(application.command)},
+    )
+
+
+def strip(root: Path) -> None:
+    """Remove what no launch reads and no snap ships."""
+    for name in _TO_EMPTY:
+        directory = root / name
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True, exist_ok=True)
+    for name in _TO_REMOVE:
+        (root / name).unlink(missing_ok=True)
+    strip_documentation(root)
+
+
+def write_files(
+    root: Path,
+    application: Application,
+    packages: dict[str, str],
+    metadata: SnapMetadata,
+) -> None:
+    """Write the application's own files, the snap's metadata and the manifest."""
+    texts = {
+        **application.files,
+        "meta/snap.yaml": snap_yaml(metadata, _PATH | {**application.environment}),
+        "snap/manifest.yaml": manifest(packages),
+    }
+    if application.event == "window":
+        texts[f"meta/gui/{application.name}.desktop"] = desktop_entry(application)
+    for name, text in texts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def manifest(packages: dict[str, str]) -> str:
+    """Return ``snap/manifest.yaml``: the packages under the key that snapcraft uses."""
+    lines = [f"- {name}={version}" for name, version in packages.items()]
+    return "\n".join(["primed-stage-packages:", *lines]) + "\n"
+
+
+def desktop_entry(application: Application) -> str:
+    """Return the desktop file that says that an application shows windows."""
+    name = application.name
+    return f"[Desktop Entry]\nType=Application\nName={name}\nExec={name}\n"
+
+
+def _directories(root: Path) -> Iterator[Path]:
+    for directory, _, _ in os.walk(root):
+        yield Path(directory)

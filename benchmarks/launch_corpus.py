@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Build real applications that start from a read-only squashfs mount.
+
+    sudo python3 benchmarks/launch_corpus.py -o corpus
+    sudo python3 benchmarks/launch_corpus.py chromium gimp -o corpus --cache ~/debs
+    python3 benchmarks/launch_corpus.py --list
+
+Each becomes a system tree DIR/NAME (see ``corpus_tree``), which our own tools take as a
+prime directory and start with ``record --chroot``. A tree is built beside its place and
+moved there when it's whole, so what is there is finished and isn't built again.
+Downloads and the minimal system are kept in the cache; remove its ``base`` for a fresh
+one.
+
+Needs root, debootstrap, apt, the network, and about 1 GB of disk space for a tree. Exit
+status: 0; 64 wrong arguments, 69 a program missing or unable (no network), 73 DIR in
+the way or the disk too full, 74 reading or writing failed, 77 not root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from corpus_applications import APPLICATIONS, Application
+from corpus_tree import build_base, copy_tree, finish, install
+from prime_error import PrimeError
+from prime_tree import file_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+_PROGRAMS = ("debootstrap", "setpriv", "unshare", "mount", "cp", "dpkg-query")
+_ENDS_ALL = (os.EX_CANTCREAT, os.EX_IOERR)
+FREE_BYTES = 4_000_000_000
+"""Room that a build wants: the largest tree (1.2 GB), its packages, and a reserve."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(os.EX_USAGE, f"{self.prog}: {message}\n")
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments, checked against one another."""
+    parser = _Parser(
+        prog="launch_corpus.py",
+        description="Build real applications that start from a squashfs mount.",
+    )
+    add = parser.add_argument
+    add("names", metavar="NAME", nargs="*", help="applications (all of the table)")
+    add("-o", "--output", metavar="DIR", type=Path, help="where the trees go")
+    add("--cache", metavar="DIR", type=Path, default=default_cache(), help="downloads")
+    add("--list", action="store_true", help="list the applications, build nothing")
+    parsed = parser.parse_args(arguments)
+    if parsed.output is None and not parsed.list:
+        parser.error("say where the trees go: -o DIR")
+    known = {application.name for application in APPLICATIONS}
+    if unknown := [name for name in parsed.names if name not in known]:
+        parser.error(f"unknown: {', '.join(unknown)}; --list prints the table")
+    return parsed
+
+
+def default_cache() -> Path:
+    """Return the folder for downloads in the user's cache directory."""
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches) / "launch-corpus"
+
+
+def note(line: str) -> None:
+    """Print a progress line to standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def check_machine() -> None:
+    """Make sure that trees can be built here.
+
+    :raises PrimeError: if not root: status 77; if a program is missing: 69.
+    """
+    if os.geteuid() != 0:
+        message = "Building system trees needs root: run it with sudo."
+        raise PrimeError(message, exit_status=os.EX_NOPERM)
+    for program in _PROGRAMS:
+        if shutil.which(program) is None:
+            message = f"'{program}' isn't on this machine: apt-get install debootstrap."
+            raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
+
+
+def check_space(directory: Path) -> None:
+    """Make sure that a tree will fit.
+
+    :raises PrimeError: if it may not: status 73.
+    """
+    free_bytes = shutil.disk_usage(directory).free
+    if free_bytes < FREE_BYTES:
+        message = (
+            f"{directory} has {free_bytes / 1e9:.1f} GB left, and a tree may need "
+            f"{FREE_BYTES / 1e9:.0f} GB: free some space, or name another directory."
+        )
+        raise PrimeError(message, exit_status=os.EX_CANTCREAT)
+
+
+def is_finished(tree: Path) -> bool:
+    """Return whether a tree is there already.
+
+    :raises PrimeError: if something else is in the way: status 73.
+    """
+    if not os.path.lexists(tree):
+        return False
+    if (tree / "meta" / "snap.yaml").is_file():
+        return True
+    message = f"{tree} is in the way: it has no meta/snap.yaml. Move it elsewhere."
+    raise PrimeError(message, exit_status=os.EX_CANTCREAT)
+
+
+@contextlib.contextmanager
+def locked(cache: Path) -> Iterator[None]:
+    """Keep other builds from the cache; wait for one that is under way."""
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def scratch_beside(place: Path) -> Iterator[Path]:
+    """Give a directory on the same file system; it goes, whatever happens."""
+    prefix = f".{place.name}."
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place.parent) as directory:
+        yield Path(directory)
+
+
+def make_base(cache: Path) -> None:
+    """Build the minimal system ``base`` in the cache, if it isn't there."""
+    base = cache / "base"
+    if base.is_dir():
+        return
+    check_space(cache)
+    note(f"building the minimal system {base}")
+    with scratch_beside(base) as scratch:
+        build_base(scratch / "base")
+        (scratch / "base").rename(base)
+
+
+def build(application: Application, output: Path, cache: Path) -> None:
+    """Build one application's tree, if it isn't there."""
+    tree = output / application.name
+    if is_finished(tree):
+        note(f"{tree}: is there")
+        return
+    check_space(output)
+    note(f"{tree}: installing {' '.join(application.packages)}")
+    with scratch_beside(tree) as scratch:
+        root = scratch / "root"
+        copy_tree(cache / "base", root)
+        install(root, application, cache / "archives")
+        finish(root, application)
+        root.rename(tree)
+    files, size_bytes = file_figures(tree)
+    note(f"{tree}: {files:,} files, {size_bytes / 1e6:.1f} MB")
+
+
+def is_built(application: Application, output: Path, cache: Path) -> bool:
+    """Build one application's tree; print why where apt can't.
+
+    :raises PrimeError: where no other could be built either, as on a full disk.
+    """
+    try:
+        build(application, output, cache)
+    except PrimeError as error:
+        if error.exit_status in _ENDS_ALL:
+            raise
+        note(f"{application.name}: {error}")
+        return False
+    return True
+
+
+def build_all(applications: Sequence[Application], output: Path, cache: Path) -> None:
+    """Build the trees of all that can be built.
+
+    :raises PrimeError: if some failed, in the end: status 69.
+    """
+    failed = [it.name for it in applications if not is_built(it, output, cache)]
+    if failed:
+        message = f"Not built: {', '.join(failed)}. The reasons stand above."
+        raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
+
+
+def print_table() -> None:
+    """Print the applications: name, kind, event and command."""
+    for application in APPLICATIONS:
+        columns = (
+            f"{application.name:18}",
+            f"{application.kind:12}",
+            f"{application.event:8}",
+            *application.command,
+        )
+        print(*columns)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Do what the arguments ask for."""
+    if arguments.list:
+        print_table()
+        return
+    check_machine()
+    os.umask(0o022)
+    names = set(arguments.names)
+    output, cache = arguments.output.absolute(), arguments.cache.absolute()
+    for directory in (output, cache / "archives" / "partial"):
+        directory.mkdir(parents=True, exist_ok=True)
+    chosen = [it for it in APPLICATIONS if not names or it.name in names]
+    with locked(cache):
+        make_base(cache)
+        build_all(chosen, output, cache)
+
+
+def _stop(signal_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + signal_number)
+
+
+def _error_status(error: OSError) -> int:
+    where = f"{error.filename}: " if error.filename else ""
+    hint = "; free some space" if error.errno == errno.ENOSPC else ""
+    print(f"launch_corpus.py: {where}{error.strerror}{hint}.", file=sys.stderr)
+    return os.EX_IOERR
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the script.
+
+    :returns: the exit status, as the module's docstring lists it.
+    """
+    parsed = parse_arguments(sys.argv[1:] if arguments is None else arguments)
+    try:
+        run(parsed)
+    except PrimeError as error:
+        print(f"launch_corpus.py: {error}", file=sys.stderr)
+        return error.exit_status
+    except OSError as error:
+        return _error_status(error)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return os.EX_OK
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
+    sys.exit(main())

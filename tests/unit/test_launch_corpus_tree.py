@@ -1,0 +1,161 @@
+"""The trees of the launch corpus: what is written, kept and removed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import corpus_tree
+from corpus_applications import KIND_PACKAGES, Application
+from prime_error import PrimeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_mock import MockerFixture
+
+LONG_AGO_NS = 10**18
+SCRIPT = Application(
+    name="script",
+    kind="python",
+    packages=("python3", "python3-numpy"),
+    command=("usr/bin/python3", "/opt/launch/a b.py"),
+    event="exit",
+    environment={"SEED": "1"},
+    files={"opt/launch/a b.py": "import numpy\n"},
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a tree with a program, a database of packages, and a log."""
+    root = tmp_path / "root"
+    for name in ("usr/bin/python3", "var/lib/dpkg/status", "var/log/apt/term.log"):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).touch(mode=0o755)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def _tools(mocker: MockerFixture) -> None:
+    """Answer in place of dpkg."""
+    answers = {
+        "dpkg": "amd64\n",
+        "dpkg-query": "ii  python3 1:3.11\nii  python3-numpy 1.24\nrc  gone 1\n",
+    }
+
+    def answer(words: Sequence[str]) -> str:
+        return answers[words[0]]
+
+    mocker.patch("corpus_tree.run_tool", side_effect=answer)
+
+
+def test_a_finished_tree_has_metadata_that_the_advisor_reads(root: Path) -> None:
+    corpus_tree.finish(root, SCRIPT)
+    text = (root / "meta" / "snap.yaml").read_bytes()
+    snap = parse_snap_yaml(text, where="meta/snap.yaml")
+    assert (snap.name, snap.base) == ("script", "bare")
+    assert snap.apps["script"].command == "usr/bin/python3 '/opt/launch/a b.py'"
+    assert snap.environment["SEED"] == "1"
+    assert b'version: "3.11"' in text
+
+
+def test_a_finished_tree_has_scripts_and_package_versions_and_no_logs(
+    root: Path,
+) -> None:
+    corpus_tree.finish(root, SCRIPT)
+    assert (root / "opt" / "launch" / "a b.py").read_text() == "import numpy\n"
+    assert list((root / "var" / "log").iterdir()) == []
+    manifest = (root / "snap" / "manifest.yaml").read_text()
+    assert manifest == (
+        "primed-stage-packages:\n- python3=1:3.11\n- python3-numpy=1.24\n"
+    )
+
+
+@pytest.mark.parametrize(("event", "shown"), [("window", True), ("exit", False)])
+def test_only_what_shows_a_window_has_a_desktop_file(
+    root: Path, event: str, *, shown: bool
+) -> None:
+    application = Application(
+        name="app",
+        kind="cli",
+        packages=("python3",),
+        command=("usr/bin/python3",),
+        event=event,
+    )
+    corpus_tree.finish(root, application)
+    assert (root / "meta" / "gui" / "app.desktop").exists() is shown
+
+
+def test_a_command_that_isnt_in_the_tree_is_refused(root: Path) -> None:
+    (root / "usr" / "bin" / "python3").unlink()
+    with pytest.raises(PrimeError, match="There's no program 'usr/bin/python3'"):
+        corpus_tree.finish(root, SCRIPT)
+    assert not (root / "meta").exists()
+
+
+def test_a_program_that_is_an_alternative_is_found(root: Path) -> None:
+    alternative = root / "etc" / "alternatives" / "python3"
+    alternative.parent.mkdir(parents=True)
+    (root / "usr" / "bin" / "python3").rename(root / "usr" / "bin" / "python3.11")
+    (root / "usr" / "bin" / "python3").symlink_to("/etc/alternatives/python3")
+    alternative.symlink_to("/usr/bin/python3.11")
+    corpus_tree.finish(root, SCRIPT)
+    assert (root / "usr" / "bin" / "python3").resolve().name == "python3.11"
+
+
+def test_logs_and_lists_go_and_places_to_mount_on_stay(root: Path) -> None:
+    (root / "etc").mkdir()
+    (root / "etc" / "resolv.conf").touch()
+    corpus_tree.strip(root)
+    assert not (root / "etc" / "resolv.conf").exists()
+    for name in ("var/log", "var/lib/dpkg", "dev", "proc", "run", "tmp", "var/tmp"):
+        assert list((root / name).iterdir()) == []
+
+
+def test_absolute_links_become_relative_and_directories_keep_their_times(
+    root: Path,
+) -> None:
+    fonts = root / "usr" / "share" / "fonts"
+    fonts.mkdir(parents=True)
+    (fonts / "link").symlink_to("/usr/bin/python3")
+    os.utime(fonts, ns=(LONG_AGO_NS, LONG_AGO_NS))
+    corpus_tree.finish(root, SCRIPT)
+    assert (fonts / "link").readlink() == Path("../../bin/python3")
+    assert fonts.stat().st_mtime_ns == LONG_AGO_NS
+
+
+def test_apt_runs_in_the_tree_with_the_packages_of_the_kind(
+    root: Path, mocker: MockerFixture
+) -> None:
+    (root / "etc").mkdir()
+    run = mocker.patch("corpus_tree.run_in_tree", return_value="")
+    mocker.patch.dict(KIND_PACKAGES, {"python": ("of-the-kind",)})
+    corpus_tree.install(root, SCRIPT, Path("/cache/archives"))
+    update, install = (call.args[1] for call in run.call_args_list)
+    assert update[-1] == "update"
+    assert install[-3:] == ["python3", "python3-numpy", "of-the-kind"]
+    assert "--no-install-recommends" in install
+    binds = run.call_args.kwargs["binds"]
+    assert binds[Path("/cache/archives")] == "var/cache/apt/archives"
+
+
+def test_a_base_starts_no_services(tmp_path: Path, mocker: MockerFixture) -> None:
+    root = tmp_path / "base"
+    for name in ("etc/apt", "usr/sbin"):
+        (root / name).mkdir(parents=True)
+    run = mocker.patch("corpus_tree.run_confined", return_value="")
+    corpus_tree.build_base(root)
+    assert run.call_args.args[0][0] == "debootstrap"
+    policy = root / "usr" / "sbin" / "policy-rc.d"
+    assert os.access(policy, os.X_OK)
+    assert policy.read_text().endswith("exit 101\n")
+    assert "bookworm-security" in (root / "etc" / "apt" / "sources.list").read_text()
