@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from snapcraft_compression_advisor.launch.device_file import device_schema_text
 from snapcraft_compression_advisor.launch.profile import profile_schema_text
 from snapcraft_compression_advisor.output.json_report import schema_text
 from snapcraft_compression_advisor.output.measure_json import measurement_schema_text
@@ -20,6 +21,7 @@ def main() -> None:
     (FOLDER / "measure.schema.json").write_text(
         measurement_schema_text(), encoding="utf-8"
     )
+    (FOLDER / "device.schema.json").write_text(device_schema_text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

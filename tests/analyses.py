@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.analysis import (
     LaunchAnalysis,
     PayloadSummary,
 )
-from snapcraft_compression_advisor.launch.device import DEVICES
+from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import LaunchEstimate
 from snapcraft_compression_advisor.payload.linkage import Unresolved
@@ -51,7 +51,7 @@ def make_analysis(*, apps: int = 1) -> Analysis:
                 seconds=Interval(low=0.45, mid=1.0, high=3.12),
             )
             for launch in launches
-            for device in DEVICES
+            for device in DEFAULT_DEVICES
         ],
     )
     return Analysis(
@@ -66,7 +66,7 @@ def make_analysis(*, apps: int = 1) -> Analysis:
             declared_compression="xz",
         ),
         trial=trial,
-        devices=DEVICES,
+        devices=DEFAULT_DEVICES,
         app_choice="all apps of the snap",
         launches=launches,
         policy=Policy(),
@@ -106,12 +106,14 @@ def _launch(app: str) -> LaunchAnalysis:
                 codec: LaunchEstimate(
                     seeks=Interval(low=0.05, mid=0.1, high=0.2),
                     transfer=Interval(low=0.05, mid=0.1, high=0.1),
+                    fill=Interval.exactly(0.0),
                     decompress=Interval(low=cost / 2, mid=cost, high=cost * 2),
                     read_share=share,
                     seek_share=share,
+                    waited_share=Interval.exactly(1.0),
                 )
                 for codec, cost in DECOMPRESS_S.items()
             }
-            for device in DEVICES
+            for device in DEFAULT_DEVICES
         },
     )

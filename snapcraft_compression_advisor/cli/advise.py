@@ -19,7 +19,8 @@ from snapcraft_compression_advisor.cli.find_payload import find_payload
 from snapcraft_compression_advisor.cli.set_compression import set_compression
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.launch.device import DEVICES, find_devices
+from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.launch.device_file import choose_devices
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.output.json_report import render_json
 from snapcraft_compression_advisor.output.text import render_text
@@ -74,12 +75,13 @@ class AdviseCommand(BaseCommand):
         )
         parser.add_argument(
             "--device",
-            metavar="NAME",
+            metavar="NAME|FILE",
             action="append",
             default=[],
-            help="a device profile to estimate for; may be given again, lzo has to "
-            "gain on each (default: "
-            f"{', '.join(device.name for device in DEVICES)})",
+            help="a device profile to estimate for, built in ('devices' lists them) or "
+            "a YAML file ('calibrate' makes one); may be given again, lzo has to gain "
+            "on each (default: "
+            f"{', '.join(device.name for device in DEFAULT_DEVICES)})",
         )
         parser.add_argument(
             "--launch-profile",
@@ -97,7 +99,7 @@ class AdviseCommand(BaseCommand):
         """Print the advice, and follow it where that is asked for."""
         path = parsed_args.path or find_payload(Path.cwd())
         request = Request(
-            devices=find_devices(parsed_args.device),
+            devices=choose_devices(parsed_args.device),
             apps=tuple(parsed_args.app),
             profiles=tuple(map(read_profile, parsed_args.launch_profile)),
             policy=_policy(parsed_args),

@@ -23,6 +23,8 @@ from craft_cli import (
 
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.cli.advise import AdviseCommand
+from snapcraft_compression_advisor.cli.calibrate import CalibrateCommand
+from snapcraft_compression_advisor.cli.devices import DevicesCommand
 from snapcraft_compression_advisor.cli.launch_arguments import split_command
 from snapcraft_compression_advisor.cli.measure import MeasureCommand
 from snapcraft_compression_advisor.cli.record import RecordCommand
@@ -41,6 +43,7 @@ SUMMARY = (
 COMMAND_GROUPS = [
     CommandGroup("Compression", [AdviseCommand, SetCommand]),
     CommandGroup("Launch", [RecordCommand, MeasureCommand]),
+    CommandGroup("Device", [CalibrateCommand, DevicesCommand]),
 ]
 GLOBAL_ARGUMENTS = [
     GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),

@@ -11,6 +11,7 @@ import pydantic
 from snapcraft_compression_advisor.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.launch.launch_set import (
     READ_SHARE,
+    WAITED_SHARE,
     LaunchFile,
     LaunchSet,
 )
@@ -222,12 +223,27 @@ def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
             files=files,
             read_share=share,
             seek_share=replace(share, high=max(1.0, min(share.high, most_files))),
+            waited_share=waited_share(profile.recorded),
         ),
         fitting_share=fitting / recorded if recorded else 1.0,
         gone=gone,
         changed=changed,
         warm_s=profile.warm_s,
     )
+
+
+def waited_share(recorded: RecordedLaunch | None) -> Interval:
+    """Return what of the work on its blocks a recorded launch waits for.
+
+    A launch from an uncompressed image that keeps more than one processor busy does
+    that much of its work side by side, and goes on with it while a block is
+    decompressed for one of its threads. Where that wasn't recorded, it is as for a
+    launch that is guessed.
+    """
+    if recorded is None or recorded.cold_cpu_s is None or not recorded.cold_s:
+        return WAITED_SHARE
+    busy_s = recorded.cold_cpu_s.user + recorded.cold_cpu_s.system
+    return Interval.exactly(1 / max(1.0, busy_s / recorded.cold_s))
 
 
 def _fitting_files(

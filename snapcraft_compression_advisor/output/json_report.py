@@ -79,6 +79,10 @@ class CostReport(_Model):
         description="seconds that a cold launch takes longer than a warm one"
     )
     io_s: float = Field(description="of its middle: waiting for storage")
+    copy_s: float = Field(
+        description="of its middle: asking for blocks and copying them; the same for "
+        "every codec"
+    )
     decompress_s: float = Field(description="of its middle: decompressing")
     warm_s: float | None = Field(description="only from a recorded launch")
     cold_s: float | None = Field(description="only from a recorded launch")
@@ -223,6 +227,7 @@ def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport
     return CostReport(
         added_s=_interval(estimate.added_s),
         io_s=estimate.io.mid,
+        copy_s=estimate.copying.mid,
         decompress_s=estimate.decompression.mid,
         warm_s=warm_s,
         cold_s=None if warm_s is None else warm_s + estimate.added_s.mid,

@@ -128,11 +128,20 @@ def _legend_lines(analysis: Analysis) -> Iterator[str]:
     if analysis.launches:
         text += (
             " Seconds that a cold launch takes longer than a warm one: estimated from "
-            "published figures of devices, with the interval that they"
+            f"{_origins(analysis)} figures of devices, with the interval that they"
             f"{_and_the_guess(analysis)} leave open."
         )
     yield from textwrap.wrap(text, COLUMNS)
     yield "* what if: snapcraft and the store accept only xz and lzo"
+
+
+def _origins(analysis: Analysis) -> str:
+    """Return where the devices' figures come from, as their sources say."""
+    sources = " ".join(
+        source for device in analysis.devices for source in device.sources
+    )
+    found = [origin for origin in ("measured", "published") if origin in sources]
+    return " and ".join(found) or "the given"
 
 
 def _and_the_guess(analysis: Analysis) -> str:

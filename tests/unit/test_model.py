@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from snapcraft_compression_advisor.errors import UsageError
 from snapcraft_compression_advisor.launch.device import (
-    DEVICES,
+    NO_COST,
+    BlockCost,
     DeviceProfile,
-    find_devices,
 )
+from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
@@ -19,14 +21,27 @@ from snapcraft_compression_advisor.launch.model import (
 from snapcraft_compression_advisor.trial.result import CodecTrial, StoredBlock
 from snapcraft_compression_advisor.units import Interval
 
+XZ = BlockCost(
+    block_s=Interval.exactly(3),
+    raw_s_per_byte=Interval(low=0.1, mid=0.2, high=0.4),
+    stored_s_per_byte=Interval.exactly(1),
+)
 DEVICE = DeviceProfile(
     name="test",
     description="",
     seek_s=Interval(low=1, mid=2, high=3),
     read_s_per_byte=Interval.exactly(0.01),
-    decompress_s_per_byte={"xz": Interval(low=0.1, mid=0.2, high=0.4)},
+    fill=NO_COST,
+    decompress={"xz": XZ},
+    processors=2,
     sources=(),
 )
+
+
+def in_launch(low: float, mid: float, high: float) -> Interval:
+    """Return what a launch waits for where the blocks alone take so long."""
+    factor = IN_LAUNCH["xz"]
+    return Interval(low=low * factor.low, mid=mid * factor.mid, high=high * factor.high)
 
 
 def block(raw: int, stored: int) -> StoredBlock:
@@ -43,6 +58,7 @@ def launch_set(
     *,
     read_share: Interval | None = None,
     seek_share: Interval | None = None,
+    waited_share: Interval | None = None,
     **ranges: tuple[tuple[int, int], ...],
 ) -> LaunchSet:
     return LaunchSet(
@@ -54,6 +70,7 @@ def launch_set(
         ),
         read_share=read_share or Interval.exactly(1),
         seek_share=seek_share or Interval.exactly(1),
+        waited_share=waited_share or Interval.exactly(1),
     )
 
 
@@ -63,11 +80,37 @@ def test_each_run_of_blocks_costs_a_seek_and_its_stored_bytes() -> None:
     assert estimate.io.mid == pytest.approx(2 * 2 + 15 * 0.01)
 
 
-def test_compressed_blocks_cost_by_their_raw_bytes_and_stored_ones_nothing() -> None:
+def test_compressed_block_costs_by_its_contents_and_what_is_stored_of_them() -> None:
     estimate = estimate_launch(
         launch_set(a=((0, 1),)), trial(a=(block(10, 5), block(8, 8))), DEVICE
     )
-    assert estimate.decompress == Interval(low=1.0, mid=2.0, high=4.0)
+    assert estimate.decompress == in_launch(9.0, 10.0, 12.0)
+
+
+def test_filling_pages_costs_for_every_block() -> None:
+    fill = BlockCost(
+        block_s=Interval.exactly(1),
+        raw_s_per_byte=Interval.exactly(0.5),
+        stored_s_per_byte=Interval.exactly(0),
+    )
+    estimate = estimate_launch(
+        launch_set(a=((0, 1),)),
+        trial(a=(block(10, 5), block(8, 8))),
+        replace(DEVICE, fill=fill),
+    )
+    assert estimate.copying == Interval.exactly(2 + 0.5 * 18)
+
+
+def test_launch_waits_for_part_of_the_work_but_for_all_of_the_storage() -> None:
+    blocks = (block(10, 5),)
+    whole = estimate_launch(launch_set(a=((0, 0),)), trial(a=blocks), DEVICE)
+    half = estimate_launch(
+        launch_set(a=((0, 0),), waited_share=Interval.exactly(0.5)),
+        trial(a=blocks),
+        DEVICE,
+    )
+    assert half.decompression.mid == whole.decompression.mid / 2
+    assert half.io == whole.io
 
 
 def test_blocks_of_zeros_cost_nothing() -> None:
@@ -86,8 +129,8 @@ def test_parts_grow_with_what_is_really_read() -> None:
     estimate = estimate_launch(reads, trial(a=(block(10, 5),)), DEVICE)
     assert estimate.io.low == pytest.approx(0.5 * 1 + 0.5 * 0.05)
     assert estimate.io.high == pytest.approx(2 * 3 + 3 * 0.05)
-    assert estimate.decompression == Interval(low=0.5, mid=2.0, high=12.0)
-    assert estimate.added_s.mid == pytest.approx(4.05)
+    assert estimate.decompression == in_launch(4.5, 10.0, 36.0)
+    assert estimate.added_s.mid == pytest.approx(2.05 + 10 * IN_LAUNCH["xz"].mid)
 
 
 def estimate_of(
@@ -95,13 +138,16 @@ def estimate_of(
     decompress: tuple[float, float, float],
     *,
     share: Interval | None = None,
+    waited: Interval | None = None,
 ) -> LaunchEstimate:
     return LaunchEstimate(
         seeks=Interval(low=1, mid=2, high=3),
         transfer=Interval.around(*transfer),
+        fill=Interval.exactly(0),
         decompress=Interval.around(*decompress),
         read_share=share or Interval.exactly(1),
         seek_share=Interval.exactly(1),
+        waited_share=waited or Interval.exactly(1),
     )
 
 
@@ -124,22 +170,8 @@ def test_codecs_that_cost_the_same_save_nothing() -> None:
     assert seconds_saved(same, same) == Interval.exactly(0)
 
 
-def test_all_devices_know_every_codec_and_their_sources() -> None:
-    for device in DEVICES:
-        assert set(device.decompress_s_per_byte) == {
-            "xz", "lzo", "gzip", "zstd", "lz4", "none"
-        }  # fmt: skip
-        assert len(device.sources) >= 2
-
-
-def test_devices_are_found_by_name_all_by_default() -> None:
-    assert find_devices([]) == DEVICES
-    assert [d.name for d in find_devices(["hdd-laptop", "hdd-laptop"])] == [
-        "hdd-laptop"
-    ]
-
-
-def test_unknown_device_is_a_usage_error_with_a_suggestion() -> None:
-    with pytest.raises(UsageError, match="nvme-lap") as caught:
-        find_devices(["nvme-lap"])
-    assert "Did you mean 'nvme-laptop'?" in str(caught.value.resolution)
+def test_saving_is_of_what_the_launch_waits_for() -> None:
+    waited = Interval(low=0.5, mid=1, high=1)
+    xz = estimate_of((1, 1, 1), (10, 10, 10), waited=waited)
+    lzo = estimate_of((1, 1, 1), (2, 2, 2), waited=waited)
+    assert seconds_saved(xz, lzo) == Interval(low=4, mid=8, high=8)

@@ -10,11 +10,15 @@ from hypothesis import strategies as st
 
 from payloads import make_inventory
 from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE
 from snapcraft_compression_advisor.launch.profile import (
+    CpuTime,
     LaunchProfile,
+    RecordedLaunch,
     fit_profile,
     profile_text,
     read_profile,
+    waited_share,
 )
 from snapcraft_compression_advisor.units import Interval
 
@@ -149,3 +153,29 @@ def test_what_is_no_profile_is_bad_data(tmp_path: Path, text: str) -> None:
 def test_missing_profile_is_no_input(tmp_path: Path) -> None:
     with pytest.raises(NoInputError, match=r"nowhere\.json"):
         read_profile(tmp_path / "nowhere.json")
+
+
+def recorded(*, cold_s: float, user_s: float, system_s: float) -> RecordedLaunch:
+    return RecordedLaunch(
+        event="window",
+        cold_s=cold_s,
+        cold_cpu_s=CpuTime(user=user_s, system=system_s),
+        processors=2,
+        kernel="6.8",
+    )
+
+
+def test_launch_on_one_processor_waits_for_all_of_the_work() -> None:
+    share = waited_share(recorded(cold_s=1.0, user_s=0.5, system_s=0.3))
+    assert share == Interval.exactly(1.0)
+
+
+def test_launch_that_works_side_by_side_waits_for_less() -> None:
+    share = waited_share(recorded(cold_s=1.0, user_s=1.0, system_s=0.6))
+    assert share == Interval.exactly(1 / 1.6)
+
+
+def test_profile_without_times_waits_like_a_guess() -> None:
+    assert waited_share(None) == WAITED_SHARE
+    fitted = fit_profile(make_profile(), make_inventory({}))
+    assert fitted.launch_set.waited_share == WAITED_SHARE

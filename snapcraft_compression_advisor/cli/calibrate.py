@@ -1,0 +1,138 @@
+"""``compression-advisor calibrate``: a device profile of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from pathlib import Path
+
+from craft_cli import BaseCommand, emit
+
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.launch.calibrate import (
+    CalibrationRequest,
+    calibrate,
+)
+from snapcraft_compression_advisor.launch.cost_fit import MINIMUM_BLOCKS
+from snapcraft_compression_advisor.launch.device_file import device_text
+from snapcraft_compression_advisor.output.names import printable
+
+DEFAULT_NAME = "this-machine"
+DEFAULT_SAMPLE = Path("/usr")
+DEFAULT_BLOCKS = 400
+DEFAULT_ROUNDS = 5
+_MOST_BLOCKS = 5000
+_MOST_ROUNDS = 100
+_NOISY = 0.05
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
+
+
+class CalibrateCommand(BaseCommand):
+    """Measure this machine for its device profile."""
+
+    name = "calibrate"
+    common = True
+    help_msg = "Measure this machine, for a device profile of it"
+    overview = (
+        "Pack blocks of this machine's files with each codec, mount the images, time "
+        "cold reads from memory and from storage, and fit a device profile that "
+        "'advise --device FILE' takes.\n\n"
+        "It takes root. The machine should be idle meanwhile: whatever runs beside it "
+        "ends up in the figures."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=Path,
+            help="write the profile there instead of the standard output",
+        )
+        parser.add_argument(
+            "--name",
+            type=_profile_name,
+            default=DEFAULT_NAME,
+            help=f"of the profile, in reports (default: {DEFAULT_NAME})",
+        )
+        parser.add_argument(
+            "--storage",
+            metavar="DIR",
+            type=Path,
+            help="a directory on the storage to measure (default: TMPDIR, else /tmp)",
+        )
+        parser.add_argument(
+            "--sample",
+            metavar="DIR",
+            type=Path,
+            default=DEFAULT_SAMPLE,
+            help=f"take blocks of files in there (default: {DEFAULT_SAMPLE})",
+        )
+        parser.add_argument(
+            "--blocks",
+            metavar="COUNT",
+            type=_blocks,
+            default=DEFAULT_BLOCKS,
+            help=f"how many blocks to read (default: {DEFAULT_BLOCKS})",
+        )
+        parser.add_argument(
+            "--rounds",
+            metavar="COUNT",
+            type=_rounds,
+            default=DEFAULT_ROUNDS,
+            help=f"how often to read each with each codec (default: {DEFAULT_ROUNDS})",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Measure, and write the profile."""
+        request = CalibrationRequest(
+            name=parsed_args.name,
+            storage=parsed_args.storage or Path(tempfile.gettempdir()),
+            sample=parsed_args.sample,
+            blocks=parsed_args.blocks,
+            rounds=parsed_args.rounds,
+        )
+        calibration = calibrate(request, emit.progress)
+        for codec, reason in calibration.unavailable.items():
+            _warn(f"{codec} isn't in the profile: {printable(reason)}")
+        if calibration.storage_in_memory:
+            _warn(
+                "the storage is memory, which costs next to nothing; name a directory "
+                "on a disk with --storage DIR"
+            )
+        noisy = [name for name, each in calibration.error.items() if each > _NOISY]
+        if noisy:
+            _warn(
+                f"times are uncertain by more than {_NOISY:.0%} with "
+                f"{', '.join(noisy)}; calibrate again while nothing else runs"
+            )
+        write_output(device_text(calibration.device), parsed_args.output)
+        return None
+
+
+def _warn(message: str) -> None:
+    emit.progress(f"Warning: {message}", permanent=True)
+
+
+def _profile_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        message = f"{text!r} isn't made of lower-case letters, digits, '-' and '.'"
+        raise argparse.ArgumentTypeError(message)
+    return text
+
+
+def _blocks(text: str) -> int:
+    return _whole_number(text, least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS)
+
+
+def _rounds(text: str) -> int:
+    return _whole_number(text, least=1, most=_MOST_ROUNDS)
+
+
+def _whole_number(text: str, *, least: int, most: int) -> int:
+    if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+        message = f"{text!r} is not a whole number from {least} to {most}"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)

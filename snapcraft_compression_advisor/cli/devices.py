@@ -1,0 +1,42 @@
+"""``compression-advisor devices``: the built-in device profiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand
+
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.launch.builtin_devices import DEVICES
+from snapcraft_compression_advisor.output.devices_text import (
+    render_devices_json,
+    render_devices_text,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+RENDERERS = {"text": render_devices_text, "json": render_devices_json}
+
+
+class DevicesCommand(BaseCommand):
+    """List the built-in device profiles."""
+
+    name = "devices"
+    common = True
+    help_msg = "List the built-in device profiles, and where their figures come from"
+    overview = (
+        "List the profiles that 'advise --device NAME' takes, with their figures and "
+        "the sources of these."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "--format", choices=tuple(RENDERERS), default="text", help="default: text"
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Print the list."""
+        write_output(RENDERERS[parsed_args.format](DEVICES), None)
+        return None

@@ -1,0 +1,191 @@
+"""``calibrate`` on real mounts: the profile, and that nothing else is left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mounts import loop_devices_of, mount_points_below, needs_mounts
+from real_payloads import advisor
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.launch.builtin_devices import usual_block_s
+from snapcraft_compression_advisor.launch.calibrate import MEMORY
+from snapcraft_compression_advisor.launch.device_file import read_device
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = needs_mounts
+
+BLOCK = 128 * 1024
+OTHER_USER = 65534
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """Return a directory of files that can be compressed, and one that can't."""
+    chance = random.Random(4)
+    words = [chance.randbytes(chance.randrange(2, 9)) for _ in range(500)]
+    for number in range(6):
+        path = tmp_path / f"sample/share/part-{number}/text.txt"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"".join(chance.choices(words, k=150_000)))
+    (tmp_path / "sample/noise").write_bytes(chance.randbytes(5 * BLOCK))
+    return tmp_path / "sample"
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[Path]:
+    """Return a directory for everything temporary; in the end it must be empty."""
+    directory = tmp_path / "storage"
+    directory.mkdir()
+    memory_before = set(MEMORY.glob("compression-advisor-*"))
+    yield directory
+    assert mount_points_below(tmp_path) == []
+    assert loop_devices_of(tmp_path) == []
+    assert list(directory.iterdir()) == []
+    ours = set(MEMORY.glob("compression-advisor-*")) - memory_before
+    assert not [path for path in ours if (path / "tree").exists()]
+
+
+def few(sample: Path, storage: Path) -> tuple[str | Path, ...]:
+    return ("--sample", sample, "--storage", storage, "--blocks", "40", "--rounds", "2")
+
+
+def other_user_can_run(*command: str) -> bool:
+    try:
+        result = subprocess.run(
+            command, user=OTHER_USER, cwd="/", check=False, capture_output=True
+        )
+    except PermissionError:
+        return False
+    return result.returncode == 0
+
+
+def test_profile_of_this_machine_is_used_by_advise(
+    sample: Path, storage: Path, tmp_path: Path, small_prime: Path
+) -> None:
+    output = tmp_path / "device.yaml"
+    result = advisor(
+        "calibrate", *few(sample, storage), "-o", output, "--name", "mine",
+        TMPDIR=str(storage),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "Reading from storage (round 2 of 2)" in result.stderr
+    device = read_device(output)
+    assert device.name == "mine"
+    assert device.processors == len(os.sched_getaffinity(0))
+    assert not [source for source in device.sources if "estimated" in source]
+    assert [source.partition(": ")[2][:8] for source in device.sources] == [
+        "measured", "measured",
+    ]  # fmt: skip
+    assert set(device.decompress) == set(CODECS)
+    costs_s = {codec: usual_block_s(device.decompress[codec]) for codec in CODECS}
+    assert costs_s["xz"] == max(costs_s.values()) > 0
+    assert usual_block_s(device.fill) > 0
+
+    advised = advisor("advise", small_prime, "--device", output, "--format", "json")
+    assert advised.returncode == 0, advised.stderr
+    launches = json.loads(advised.stdout)["launches"]
+    assert [list(launch["devices"]) for launch in launches] == [["mine"]] * len(
+        launches
+    )
+
+
+def test_storage_in_memory_is_said_to_be(sample: Path, storage: Path) -> None:
+    place = storage / "memory"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
+    try:
+        result = advisor("calibrate", *few(sample, place), TMPDIR=str(storage))
+        assert list(place.iterdir()) == []
+    finally:
+        subprocess.run(["umount", place], check=True)
+        place.rmdir()
+    assert result.returncode == 0, result.stderr
+    assert "Warning: the storage is memory" in result.stderr
+    assert "it is memory, so this is no figure of a disk" in result.stdout
+
+
+def test_full_storage_is_a_storage_error(sample: Path, storage: Path) -> None:
+    place = storage / "small"
+    place.mkdir()
+    options = ("-t", "tmpfs", "-o", "size=1m")
+    subprocess.run(["mount", *options, "tmpfs", str(place)], check=True)
+    try:
+        result = advisor("calibrate", *few(sample, place), TMPDIR=str(storage))
+        assert list(place.iterdir()) == []
+    finally:
+        subprocess.run(["umount", place], check=True)
+        place.rmdir()
+    assert result.returncode == 74, result.stderr
+    assert "--storage" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_storage_that_is_not_there_is_a_clear_error(
+    sample: Path, storage: Path
+) -> None:
+    result = advisor("calibrate", *few(sample, storage / "gone"), TMPDIR=str(storage))
+    assert result.returncode == 74
+    assert "Cannot write to" in result.stderr
+
+
+def test_sample_of_too_few_blocks_is_no_input(storage: Path, tmp_path: Path) -> None:
+    sample = tmp_path / "tiny"
+    sample.mkdir()
+    (sample / "file").write_text("only one")
+    result = advisor("calibrate", *few(sample, storage), TMPDIR=str(storage))
+    assert result.returncode == 66, result.stderr
+    assert "only 1 different blocks" in result.stderr
+    assert "--sample" in result.stderr
+
+
+MOMENTS = (
+    "Packing with xz",
+    "Reading blocks with each codec (round 2 ",
+    "Packing with none (1 of 1)",
+    "Reading from storage (round 3 ",
+)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_leaves_nothing_behind(
+    sample: Path, storage: Path, moment: str, interruption: signal.Signals
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "snapcraft_compression_advisor", "calibrate",
+         *map(str, few(sample, storage)), "--rounds", "5"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(storage)},
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        assert any(moment in line for line in process.stderr)
+        process.send_signal(interruption)
+        rest = process.stderr.read()
+        assert process.wait() == 128 + interruption, rest
+    assert "Traceback" not in rest
+
+
+def test_user_other_than_root_is_told_what_to_do(sample: Path, storage: Path) -> None:
+    advisor_command = [sys.executable, "-m", "snapcraft_compression_advisor"]
+    if not other_user_can_run(*advisor_command, "--version"):
+        pytest.skip("other users can't read this Python")
+    result = subprocess.run(
+        [*advisor_command, "calibrate", *map(str, few(sample, storage))],
+        user=OTHER_USER, group=OTHER_USER, extra_groups=[], cwd="/", check=False,
+        env={**os.environ, "HOME": "/nonexistent"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 69, result.stderr
+    assert "Run the command as root" in result.stderr

@@ -1,0 +1,263 @@
+"""Device profiles as YAML files."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.errors import (
+    BadDataError,
+    NoInputError,
+    UsageError,
+)
+from snapcraft_compression_advisor.launch.builtin_devices import (
+    DEFAULT_DEVICES,
+    DEVICES,
+    HDD_LAPTOP,
+    NVME_LAPTOP,
+    usual_block_s,
+)
+from snapcraft_compression_advisor.launch.device_file import (
+    DEVICE_FILE_MAX_BYTES,
+    choose_devices,
+    device_schema_text,
+    device_text,
+    parse_device,
+    read_device,
+)
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.launch.device import DeviceProfile
+
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = device_text(NVME_LAPTOP)
+
+
+def document() -> dict[str, Any]:
+    loaded: dict[str, Any] = YAML(typ="safe", pure=True).load(TEXT)
+    return loaded
+
+
+def parse(changed: object) -> None:
+    parse_device(json.dumps(changed).encode(), where="device.yaml")
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_every_profile_is_written_and_read_back(device: DeviceProfile) -> None:
+    text = device_text(device)
+    again = parse_device(text.encode(), where="device.yaml")
+    assert device_text(again) == text
+    assert (again.name, again.sources) == (device.name, device.sources)
+    assert again.seek_s.mid == pytest.approx(device.seek_s.mid, rel=1e-3)
+    for codec in CODECS:
+        known, read = (
+            usual_block_s(each.decompress[codec]) for each in (device, again)
+        )
+        assert read == pytest.approx(known, rel=1e-3)
+
+
+def test_file_fits_the_schema() -> None:
+    jsonschema.validate(document(), json.loads(device_schema_text()))
+
+
+def test_schema_file_is_the_one_of_the_model() -> None:
+    kept = (DOCS / "device.schema.json").read_text()
+    assert kept == device_schema_text(), "run docs/generate.py"
+
+
+def test_ranges_stand_on_one_line() -> None:
+    assert re.search(
+        r"^  seek_s: \{low: \S+, mid: \S+, high: \S+\}$", TEXT, re.MULTILINE
+    )
+
+
+NOT_A_FIGURE: tuple[object, ...] = (
+    -1e-9,
+    float("nan"),
+    float("inf"),
+    11,
+    "0.1",
+    True,
+    None,
+    [0.1],
+    {},
+)
+
+
+@pytest.mark.parametrize("value", NOT_A_FIGURE)
+def test_value_that_is_no_figure_is_refused_by_its_key(value: object) -> None:
+    changed = document()
+    changed["storage"]["seek_s"]["high"] = value
+    with pytest.raises(
+        BadDataError, match=r"device.yaml.*storage\.seek_s\.high"
+    ) as caught:
+        parse(changed)
+    assert "calibrate" in (caught.value.resolution or "")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("schema", 2),
+        ("schema", "1"),
+        ("name", "Name"),
+        ("name", "name\n"),
+        ("name", "../x"),
+        ("name", ""),
+        ("description", "a\x1b[31m"),
+        ("description", ""),
+        ("processors", 0),
+        ("processors", 1.5),
+        ("processors", True),
+        ("sources", []),
+        ("sources", "measured"),
+        ("decompress", {}),
+        ("decompress", {"bzip2": {}}),
+        ("fill", None),
+    ],
+)
+def test_wrong_value_is_refused_by_its_key(key: str, value: object) -> None:
+    with pytest.raises(BadDataError, match=rf"version 1: {key}"):
+        parse({**document(), key: value})
+
+
+@pytest.mark.parametrize("key", list(document()))
+def test_no_key_may_be_missing(key: str) -> None:
+    with pytest.raises(BadDataError, match=rf"version 1: {key}: Field required"):
+        parse({name: value for name, value in document().items() if name != key})
+
+
+def test_unknown_key_is_refused() -> None:
+    changed = document()
+    changed["storage"]["seek_ms"] = 1
+    with pytest.raises(BadDataError, match=r"storage\.seek_ms: Extra inputs"):
+        parse(changed)
+
+
+def test_ends_out_of_order_are_refused() -> None:
+    changed = document()
+    changed["storage"]["seek_s"] = {"low": 2, "mid": 1, "high": 3}
+    with pytest.raises(BadDataError, match="aren't in this order"):
+        parse(changed)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"schema: 1",
+        b"- 1",
+        b"{",
+        b"a: b: c",
+        b"\xff\xfe\x00",
+        b"a: 1\na: 2",
+        b"a: &a [*a]",
+        b"? [1, 2]\n: 3",
+        b"[" * 20_000,
+        b"a: 2001-99-99",
+        b"--- 1\n--- 2",
+        b"!!python/object:os.system x",
+        b"a: *unknown",
+    ],
+)
+def test_what_is_no_profile_is_bad_data(content: bytes) -> None:
+    with pytest.raises(BadDataError, match=r"^'device.yaml' is not a device profile"):
+        parse_device(content, where="device.yaml")
+
+
+def test_aliases_of_aliases_cost_nothing() -> None:
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    with pytest.raises(BadDataError):
+        parse_device("\n".join(lines).encode(), where="device.yaml")
+
+
+def test_large_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "device.yaml"
+    path.write_text(TEXT + "#" * DEVICE_FILE_MAX_BYTES)
+    with pytest.raises(BadDataError, match="more than 64 KiB"):
+        read_device(path)
+
+
+@pytest.mark.parametrize("name", ["gone.yaml", ".", "file/device.yaml", "a\0b"])
+def test_file_that_cannot_be_read_is_no_input(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NoInputError, match="Cannot read the device profile"):
+        read_device(tmp_path / name)
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
+def test_any_content_is_a_profile_or_bad_data(content: bytes) -> None:
+    with pytest.raises(BadDataError):
+        parse_device(content, where="device.yaml")
+
+
+@given(st.integers(0, len(TEXT)), st.integers(0, 40), st.text(max_size=8))
+def test_damaged_profile_is_a_profile_or_bad_data(
+    start: int, length: int, instead: str
+) -> None:
+    damaged = (TEXT[:start] + instead + TEXT[start + length :]).encode(
+        "utf-8", "surrogatepass"
+    )
+    with suppress(BadDataError):
+        device = parse_device(damaged, where="device.yaml")
+        assert set(device.decompress) == set(CODECS)
+
+
+def test_codecs_left_out_are_in_proportion_to_the_built_in_ones() -> None:
+    changed = document()
+    changed["decompress"] = {"xz": changed["decompress"]["xz"]}
+    for ranges in changed["decompress"]["xz"].values():
+        for end in ranges:
+            ranges[end] *= 3
+    device = parse_device(json.dumps(changed).encode(), where="device.yaml")
+    for codec in ("xz", "lzo", "zstd"):
+        three_times = 3 * usual_block_s(NVME_LAPTOP.decompress[codec])
+        assert usual_block_s(device.decompress[codec]) == pytest.approx(
+            three_times, rel=1e-3
+        )
+    assert "lzo, gzip, zstd, lz4: estimated" in device.sources[-1]
+
+
+def test_default_devices_are_chosen_where_none_is_named() -> None:
+    assert choose_devices([]) == DEFAULT_DEVICES == (NVME_LAPTOP, HDD_LAPTOP)
+
+
+def test_names_and_files_are_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = TEXT.replace("name: nvme-laptop", "name: mine")
+    Path("device").write_text(text)
+    chosen = choose_devices(["hdd-laptop", "device", "hdd-laptop"])
+    assert [device.name for device in chosen] == ["hdd-laptop", "mine"]
+    assert choose_devices(["./device"])[0].name == "mine"
+
+
+@pytest.mark.parametrize("argument", ["gone.yaml", "gone.yml", "gone/device", "./gone"])
+def test_what_looks_like_a_path_is_one(argument: str) -> None:
+    with pytest.raises(NoInputError, match="Cannot read the device profile"):
+        choose_devices([argument])
+
+
+def test_misspelt_name_is_corrected() -> None:
+    with pytest.raises(UsageError, match="No device profile 'nvme-lap'") as caught:
+        choose_devices(["nvme-lap"])
+    assert "Did you mean 'nvme-laptop'?" in (caught.value.resolution or "")
+
+
+def test_two_profiles_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "device.yaml"
+    path.write_text(TEXT)
+    with pytest.raises(UsageError, match="have the name 'nvme-laptop'"):
+        choose_devices(["nvme-laptop", str(path)])

@@ -1,0 +1,72 @@
+"""``devices``: the profiles as text and JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.launch.builtin_devices import DEVICES, NVME_LAPTOP
+from snapcraft_compression_advisor.launch.device_file import (
+    device_schema_text,
+    parse_device,
+)
+from snapcraft_compression_advisor.output.devices_text import (
+    render_devices_json,
+    render_devices_text,
+)
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_text_has_figures_and_sources() -> None:
+    text = render_devices_text([NVME_LAPTOP])
+    assert text.startswith("nvme-laptop\n  laptop with an NVMe drive\n")
+    assert "  seek 100 to 67 µs\n" in text
+    assert "  transfer 540 to 3400 MB/s\n" in text
+    assert "  xz decompression 35 to 58 MB/s\n" in text
+    assert "  lzo decompression 217 to 657 MB/s\n" in text
+    assert "- storage: published; data sheets" in text
+
+
+def test_text_fits_80_columns() -> None:
+    text = render_devices_text(DEVICES)
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(f"\n{device.name}\n" in f"\n{text}" for device in DEVICES)
+
+
+def test_storage_that_costs_nothing_is_unlimited() -> None:
+    nothing = Interval.exactly(0.0)
+    device = replace(NVME_LAPTOP, seek_s=nothing, read_s_per_byte=nothing)
+    text = render_devices_text([device])
+    assert "  seek 0 µs\n" in text
+    assert "  transfer unlimited MB/s\n" in text
+
+
+def test_each_profile_in_json_is_a_file_for_device() -> None:
+    report = json.loads(render_devices_json(DEVICES))
+    assert report["schema"] == 1
+    assert [each["name"] for each in report["devices"]] == [d.name for d in DEVICES]
+    schema = json.loads(device_schema_text())
+    for each in report["devices"]:
+        jsonschema.validate(each, schema)
+        parse_device(json.dumps(each).encode(), where="device.json")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_command_prints_them(
+    form: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert main(["devices", "--format", form]) == 0
+    output = capsys.readouterr().out
+    assert all(device.name in output for device in DEVICES)
