@@ -10,6 +10,7 @@ from snapcraft_compression_advisor.launch.builtin_devices import (
     DEVICES,
     HDD_LAPTOP,
     LAPTOP_DECOMPRESS,
+    LINUX_5_8_DECOMPRESSIONS,
     NVME_LAPTOP,
     SINGLE_BOARD_COMPUTER,
     USUAL_RAW_BYTES,
@@ -103,3 +104,15 @@ def test_unknown_profile_is_answered_with_those_there_are() -> None:
     resolution = caught.value.resolution or ""
     assert "Did you mean" not in resolution
     assert all(device.name in resolution for device in DEVICES)
+
+
+@pytest.mark.parametrize("end", ["low", "mid", "high"])
+def test_kernel_that_decompresses_blocks_again_takes_so_many_times_as_long(
+    end: str,
+) -> None:
+    older = find_device("chromium-system-2").decompress["xz"]
+    newer = find_device("chromium-system-3").decompress["xz"]
+    times = getattr(LINUX_5_8_DECOMPRESSIONS, end)
+    assert usual_mb_per_s(newer, end) * times == pytest.approx(
+        usual_mb_per_s(older, end)
+    )
