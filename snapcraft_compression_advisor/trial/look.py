@@ -86,6 +86,23 @@ def third_look() -> Look:
     return _of_available(Xz(preset=0), Lzo(level=3))
 
 
+def only_look(*, known: str) -> Look:
+    """Return all of these looks at once, but for what a known codec makes needless."""
+    fastest, *closer = fastest_look(), second_look(), third_look()
+    return Look(
+        codecs=(
+            *fastest.codecs,
+            *(
+                codec
+                for look in closer
+                for codec in look.codecs
+                if codec.name != known
+            ),
+        ),
+        parts=fastest.parts,
+    )
+
+
 def _of_available(*codecs: Codec) -> Look:
     return Look(codecs=tuple(codec for codec in codecs if codec.available))
 

@@ -18,6 +18,7 @@ from snapcraft_compression_advisor.trial.look import (
     Look,
     fastest_look,
     look_at_blocks,
+    only_look,
     second_look,
     third_look,
 )
@@ -79,3 +80,15 @@ def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
     numbers = np.array([50, 3, 17])
     rows = look_at_blocks(payload, layout, numbers, look)
     assert rows.tolist() == [list(look.at(TEXT[n * 40 :])) for n in numbers]
+
+
+@pytest.mark.parametrize("known", ["xz", "lzo"])
+def test_only_look_leaves_out_what_foretells_the_known_codec(known: str) -> None:
+    names = [codec.name for codec in only_look(known=known).codecs]
+    every = [
+        codec.name
+        for look in (fastest_look(), second_look(), third_look())
+        for codec in look.codecs
+    ]
+    assert names == [name for name in every if name != known]
+    assert only_look(known=known).parts == fastest_look().parts
