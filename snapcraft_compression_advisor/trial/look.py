@@ -92,12 +92,7 @@ def only_look(*, known: str) -> Look:
     return Look(
         codecs=(
             *fastest.codecs,
-            *(
-                codec
-                for look in closer
-                for codec in look.codecs
-                if codec.name != known
-            ),
+            *(codec for look in closer for codec in look.codecs if codec.name != known),
         ),
         parts=fastest.parts,
     )
