@@ -6,18 +6,28 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
+from snapcraft_compression_advisor.advice.policy import (
+    SNAPCRAFT_DEFAULT,
+    Recommendation,
+    recommend,
+)
 from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.launch.apps import select_apps
-from snapcraft_compression_advisor.launch.launch_set import static_launch_set
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     estimate_launch,
     seconds_saved,
 )
 from snapcraft_compression_advisor.launch.profile import fit_profile
+from snapcraft_compression_advisor.launch.static.guess import static_launch_set
+from snapcraft_compression_advisor.payload.component import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
-from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from snapcraft_compression_advisor.trial.sampled import (
+    ORDINARY,
+    Effort,
+    run_sampled_trial,
+)
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
@@ -40,6 +50,7 @@ class PayloadSummary:
 
     :param declared_compression: of snapcraft.yaml, or the codec of a built snap;
         ``None`` where neither is known.
+    :param image_bytes: size of a built snap; ``None`` for a prime directory.
     """
 
     path: Path
@@ -50,6 +61,7 @@ class PayloadSummary:
     raw_bytes: int
     data_blocks: int
     declared_compression: str | None
+    image_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +105,9 @@ class Request:
     :param policy: when lzo is worth its bytes.
     :param declared_compression: of snapcraft.yaml, where one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
+    :param effort: else, how many blocks to try and with which codecs.
+    :param size_limits: bytes that images are compared with: the trial goes on as long
+        as one of these lies within the interval of the declared codec's size.
     """
 
     devices: tuple[DeviceProfile, ...]
@@ -101,6 +116,8 @@ class Request:
     policy: Policy = field(default_factory=Policy)
     declared_compression: str | None = None
     exact: bool = False
+    effort: Effort = ORDINARY
+    size_limits: tuple[float, ...] = ()
 
 
 def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analysis:
@@ -120,16 +137,26 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     ]
     declared = request.declared_compression or payload.packed_with
 
+    def evidence(trial: TrialResult, launches: tuple[LaunchAnalysis, ...]) -> Evidence:
+        found = _evidence(trial, launches, declared)
+        return replace(found, launched=payload.snap.type != COMPONENT_TYPE)
+
     def decided(trial: TrialResult) -> bool:
         launches = _launches(launch_sets, fitted, trial, request.devices)
-        return _is_decided(_evidence(trial, launches, declared), request.policy)
+        return _is_decided(evidence(trial, launches), request.policy) and not any(
+            _straddles(trial, declared, limit) for limit in request.size_limits
+        )
 
     wanted = _paths(launch_sets)
     if request.exact:
         trial = run_exact_trial(payload, wanted=wanted, progress=progress)
     else:
         trial = run_sampled_trial(
-            payload, wanted=wanted, progress=progress, decided=decided
+            payload,
+            wanted=wanted,
+            progress=progress,
+            decided=decided,
+            effort=request.effort,
         )
     launches = _launches(launch_sets, fitted, trial, request.devices)
     return Analysis(
@@ -139,7 +166,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         app_choice=app_choice,
         launches=launches,
         policy=request.policy,
-        recommendation=recommend(_evidence(trial, launches, declared), request.policy),
+        recommendation=recommend(evidence(trial, launches), request.policy),
     )
 
 
@@ -175,6 +202,13 @@ def _is_decided(evidence: Evidence, policy: Policy) -> bool:
         )
     }
     return len(advices) == 1
+
+
+def _straddles(trial: TrialResult, declared: str | None, limit: float) -> bool:
+    """Tell whether a size with the declared codec may be on both sides of a limit."""
+    codec = trial.codecs.get(declared or SNAPCRAFT_DEFAULT)
+    size = None if codec is None else codec.image_bytes
+    return size is not None and size.low <= limit < size.high
 
 
 def _launches(
@@ -234,6 +268,7 @@ def _savings(launches: tuple[LaunchAnalysis, ...]) -> Iterator[Saving]:
                     app=launch.launch_set.app,
                     device=device,
                     seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
+                    xz_added_s=estimates["xz"].added_s,
                 )
 
 
@@ -247,4 +282,7 @@ def _summary(payload: Payload, declared: str | None) -> PayloadSummary:
         raw_bytes=payload.inventory.raw_bytes,
         data_blocks=payload.inventory.data_blocks,
         declared_compression=declared,
+        image_bytes=(
+            payload.image.image_bytes if isinstance(payload, SnapPayload) else None
+        ),
     )

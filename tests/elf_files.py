@@ -12,7 +12,7 @@ EM_X86_64 = 62
 EM_AARCH64 = 183
 
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
-_DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH = 1, 5, 15, 29
+_DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 5, 14, 15, 29
 _HEADER_BYTES, _PROGRAM_HEADER_BYTES, _DYNAMIC_BYTES = 64, 56, 16
 
 
@@ -22,6 +22,7 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     interpreter: str | None = None,
     rpath: str | None = None,
     runpath: str | None = None,
+    soname: str | None = None,
     machine: int = EM_X86_64,
     padding_bytes: int = 0,
 ) -> bytes:
@@ -31,6 +32,7 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     named = [(_DT_NEEDED, name) for name in needed]
     named += [(_DT_RPATH, rpath)] if rpath else []
     named += [(_DT_RUNPATH, runpath)] if runpath else []
+    named += [(_DT_SONAME, soname)] if soname else []
     for tag, text in named:
         tags.append((tag, len(strings)))
         strings += text.encode() + b"\0"

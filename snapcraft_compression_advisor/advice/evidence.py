@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from snapcraft_compression_advisor.units import Interval
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from snapcraft_compression_advisor.units import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,10 @@ class Policy:
         counts has to gain.
     :param negligible_growth: share of the image's size below which a difference of
         size is none; keeps a snap as it is where both codecs do the same.
+    :param min_saving_share: in place of ``min_saving_s``, the share that a cold launch
+        has to lose of what reading and decompressing add to it with xz.
+    :param max_growth_bytes: what lzo may add to the image at most.
+    :param max_growth_share: likewise, as a share of the image with xz.
     """
 
     min_saving_s: float = 0.25
@@ -33,6 +37,9 @@ class Policy:
     link_mbit_per_s: float = 50.0
     deciding_apps: Literal["first", "every"] = "first"
     negligible_growth: float = 0.01
+    min_saving_share: float | None = None
+    max_growth_bytes: float | None = None
+    max_growth_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +49,26 @@ class Saving:
     :param app: whose launch.
     :param device: the device profile's name.
     :param seconds: may be negative.
+    :param xz_added_s: what the launch takes longer than a warm one with xz; ``None``
+        where only the difference is known.
     """
 
     app: str
     device: str
     seconds: Interval
+    xz_added_s: Interval | None = None
+
+    @property
+    def share(self) -> Interval | None:
+        """What is saved of ``xz_added_s``; ``None`` where that isn't known."""
+        whole = self.xz_added_s
+        if whole is None or whole.low <= 0:
+            return None
+        return Interval.around(
+            self.seconds.low / whole.low,
+            self.seconds.mid / whole.mid,
+            self.seconds.high / whole.high,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +83,8 @@ class Evidence:
         available.
     :param savings: of each app that counts on each device, the deciding app first.
     :param nothing_found: apps of whose launch no file was found.
+    :param launched: whether launches read it at all; those of a snap don't read its
+        components, as far as files tell.
     """
 
     declared: str | None
@@ -69,3 +93,4 @@ class Evidence:
     bytes_added: Interval | None
     savings: Sequence[Saving] = ()
     nothing_found: Sequence[str] = ()
+    launched: bool = True

@@ -62,6 +62,8 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
     """Choose between xz and lzo."""
     current: Compression = "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
     added = evidence.bytes_added
+    if added is not None and not evidence.launched:
+        return _by_size(evidence, policy, added)
     deciding = _deciding(evidence, policy)
     if added is None or not deciding:
         return Recommendation(
@@ -87,13 +89,53 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
     )
 
 
+def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendation:
+    """Choose for files that no launch is known to read: they had better be small."""
+    judgement = _stay_small(evidence, policy, added, reasons.NO_LAUNCH)
+    if judgement.verdict == "change" and evidence.xz_bytes is not None:
+        negligible = policy.negligible_growth * evidence.xz_bytes.mid
+        if evidence.declared == "lzo" and added.low <= negligible:
+            judgement = _Judgement(
+                choice="lzo", verdict="undecided", reason=reasons.SIZE_IN_DOUBT
+            )
+    return Recommendation(
+        compression=judgement.choice,
+        verdict=judgement.verdict,
+        reasons=(judgement.reason, *reasons.size(evidence, added)),
+        bytes_added=added,
+    )
+
+
 def saves_enough(saving: Saving, policy: Policy) -> Answer:
     """Tell whether a launch becomes faster by as much as the policy asks."""
-    if saving.seconds.low >= policy.min_saving_s:
+    if policy.min_saving_share is None:
+        return _reaches(saving.seconds, policy.min_saving_s)
+    if saving.share is None:
+        return Answer.UNKNOWN
+    return _reaches(saving.share, policy.min_saving_share)
+
+
+def fits_in(added: Interval, xz_bytes: Interval | None, policy: Policy) -> Answer:
+    """Tell whether lzo adds no more to the image than the policy allows."""
+    answers = []
+    if policy.max_growth_bytes is not None:
+        answers.append(_stays_within(added, policy.max_growth_bytes))
+    if policy.max_growth_share is not None and xz_bytes is not None:
+        limit = policy.max_growth_share * xz_bytes.mid
+        answers.append(_stays_within(added, limit))
+    return _all(answers)
+
+
+def _reaches(figure: Interval, least: float) -> Answer:
+    if figure.low >= least:
         return Answer.YES
-    if saving.seconds.high < policy.min_saving_s:
-        return Answer.NO
-    return Answer.UNKNOWN
+    return Answer.NO if figure.high < least else Answer.UNKNOWN
+
+
+def _stays_within(figure: Interval, most: float) -> Answer:
+    if figure.high <= most:
+        return Answer.YES
+    return Answer.NO if figure.low > most else Answer.UNKNOWN
 
 
 def pays_for_itself(saving: Saving, added: Interval, policy: Policy) -> Answer:
@@ -125,17 +167,23 @@ def _judge(
 ) -> _Judgement:
     enough = _all(saves_enough(saving, policy) for saving in deciding)
     pays = _all(pays_for_itself(saving, added, policy) for saving in deciding)
-    if enough is Answer.YES and pays is Answer.YES:
+    fits = fits_in(added, evidence.xz_bytes, policy)
+    answer = _all((enough, pays, fits))
+    if answer is Answer.YES:
         verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
         return _Judgement(choice="lzo", verdict=verdict, reason=reasons.LZO_PAYS)
-    if Answer.NO not in (enough, pays):
+    if answer is Answer.UNKNOWN:
         doubt = reasons.too_wide(
-            policy, saving=enough is Answer.UNKNOWN, paying=pays is Answer.UNKNOWN
+            policy,
+            saving=enough is Answer.UNKNOWN,
+            paying=pays is Answer.UNKNOWN,
+            fitting=fits is Answer.UNKNOWN,
         )
         return _Judgement(choice=current, verdict="undecided", reason=doubt)
     if enough is Answer.NO:
         return _stay_small(evidence, policy, added, reasons.saves_too_little(policy))
-    judgement = _stay_small(evidence, policy, added, reasons.never_pays(policy))
+    against = reasons.never_pays if pays is Answer.NO else reasons.grows_too_much
+    judgement = _stay_small(evidence, policy, added, against(policy))
     if judgement.verdict == "no-benefit":
         return _Judgement(
             choice=judgement.choice, verdict="keep", reason=judgement.reason

@@ -32,6 +32,7 @@ __all__ = [
     "declared_compression",
     "find_project_file",
     "plan_edit",
+    "read_project_file",
 ]
 
 PROJECT_FILES = (
@@ -80,7 +81,7 @@ def declared_compression(path: Path) -> str | None:
     :raises NoInputError: where the file can't be read.
     :raises BadDataError: where it isn't a regular file or its YAML is broken.
     """
-    return root_compression(_read(path), where=str(path))
+    return root_compression(read_project_file(path), where=str(path))
 
 
 def plan_edit(path: Path, compression: str) -> Edit:
@@ -93,7 +94,7 @@ def plan_edit(path: Path, compression: str) -> Edit:
     :raises BadDataError: where it isn't a regular file, its YAML is broken, or it
         can't be edited in one line.
     """
-    before = _read(path)
+    before = read_project_file(path)
     after = set_root_compression(before, compression, where=str(path))
     return Edit(path=path, before=before, after=after)
 
@@ -147,8 +148,13 @@ def _mode_of(path: Path) -> int | None:
         ) from error
 
 
-def _read(path: Path) -> bytes:
-    """Return a regular file's bytes, at most one more than the limit."""
+def read_project_file(path: Path) -> bytes:
+    """Return a regular file's bytes, at most one more than the limit.
+
+    :raises NoInputError: where it isn't there or can't be opened.
+    :raises BadDataError: where it isn't a regular file.
+    :raises StorageError: where reading fails.
+    """
     # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -172,7 +178,7 @@ def _read(path: Path) -> bytes:
 
 
 def _check_unchanged(edit: Edit) -> None:
-    if _read(edit.path) != edit.before:
+    if read_project_file(edit.path) != edit.before:
         message = f"{edit.path} has changed since it was read"
         raise BadDataError(message, resolution="Run the command again.")
 

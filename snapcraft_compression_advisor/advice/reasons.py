@@ -18,12 +18,17 @@ _MANY_LAUNCHES = 1_000
 LZO_PAYS = "lzo makes cold launches faster and pays for its size."
 XZ_IS_SMALLER = " xz makes the image smaller."
 NO_SIZE_EITHER = " It costs no size worth mentioning either."
+NO_LAUNCH = "No launch is known to read these files."
+SIZE_IN_DOUBT = (
+    "No launch is known to read these files. The estimate is too wide to tell whether "
+    "xz makes them smaller."
+)
 FOREIGN_CODEC = " snapcraft and the store accept only xz and lzo."
 
 
 def saves_too_little(policy: Policy) -> str:
     """Say that launches gain less than the policy asks."""
-    return f"lzo saves less than {format_seconds(policy.min_saving_s)} per cold launch."
+    return f"lzo saves less than {_asked(policy)} per cold launch."
 
 
 def never_pays(policy: Policy) -> str:
@@ -34,19 +39,44 @@ def never_pays(policy: Policy) -> str:
     )
 
 
-def too_wide(policy: Policy, *, saving: bool, paying: bool) -> str:
-    """Say which of the policy's two conditions the estimate leaves open."""
+def grows_too_much(policy: Policy) -> str:
+    """Say that the image would grow more than the project allows."""
+    return (
+        "lzo makes launches faster, but adds more to the image than the "
+        f"{_allowed(policy)} that the project allows."
+    )
+
+
+def too_wide(
+    policy: Policy, *, saving: bool, paying: bool, fitting: bool = False
+) -> str:
+    """Say which of the policy's conditions the estimate leaves open."""
     doubts = []
     if saving:
-        doubts.append(
-            f"whether a cold launch gains {format_seconds(policy.min_saving_s)}"
-        )
+        doubts.append(f"whether a cold launch gains {_asked(policy)}")
     if paying:
         doubts.append(
             "whether the larger download pays for itself within "
             f"{policy.max_launches:g} cold launches"
         )
+    if fitting:
+        doubts.append(f"whether the image grows by no more than {_allowed(policy)}")
     return f"The estimate is too wide to tell {' and '.join(doubts)}."
+
+
+def _asked(policy: Policy) -> str:
+    if policy.min_saving_share is None:
+        return format_seconds(policy.min_saving_s)
+    return f"{100 * policy.min_saving_share:g} % of what xz adds"
+
+
+def _allowed(policy: Policy) -> str:
+    limits = []
+    if policy.max_growth_bytes is not None:
+        limits.append(format_bytes(policy.max_growth_bytes))
+    if policy.max_growth_share is not None:
+        limits.append(f"{100 * policy.max_growth_share:g} %")
+    return " or ".join(limits)
 
 
 def nothing_to_judge(evidence: Evidence) -> str:
@@ -84,13 +114,7 @@ def figures(
             f"and {format_seconds(seconds.high)})."
         )
     ]
-    if evidence.xz_bytes is not None:
-        share = abs(bytes_added) / evidence.xz_bytes.mid
-        verb, preposition = ("adds", "to") if bytes_added >= 0 else ("takes", "off")
-        sentences.append(
-            f"lzo {verb} {'' if added.known else 'an estimated '}"
-            f"{format_bytes(abs(bytes_added))} ({share:.0%}) {preposition} the image."
-        )
+    sentences += size(evidence, added)
     launches = break_even_launches(bytes_added, seconds.mid, policy.link_mbit_per_s)
     if launches:
         sentences.append(
@@ -98,6 +122,20 @@ def figures(
             "larger download."
         )
     return sentences
+
+
+def size(evidence: Evidence, added: Interval) -> Sequence[str]:
+    """Say what lzo adds to the image."""
+    if evidence.xz_bytes is None:
+        return ()
+    share = abs(added.mid) / evidence.xz_bytes.mid
+    verb, preposition = ("adds", "to") if added.mid >= 0 else ("takes", "off")
+    return (
+        (
+            f"lzo {verb} {'' if added.known else 'an estimated '}"
+            f"{format_bytes(abs(added.mid))} ({share:.0%}) {preposition} the image."
+        ),
+    )
 
 
 def _launches(count: float) -> str:

@@ -15,7 +15,6 @@ from snapcraft_compression_advisor.advice.project_file import (
     find_project_file,
 )
 from snapcraft_compression_advisor.analysis import Request, analyse
-from snapcraft_compression_advisor.cli.find_payload import find_payload
 from snapcraft_compression_advisor.cli.set_compression import set_compression
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.errors import AdvisorError, NoInputError
@@ -24,6 +23,7 @@ from snapcraft_compression_advisor.launch.device_file import choose_devices
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.output.json_report import render_json
 from snapcraft_compression_advisor.output.text import render_text
+from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from snapcraft_compression_advisor.cli.advise import AdviseCommand
 from snapcraft_compression_advisor.cli.calibrate import CalibrateCommand
 from snapcraft_compression_advisor.cli.devices import DevicesCommand
 from snapcraft_compression_advisor.cli.launch_arguments import split_command
+from snapcraft_compression_advisor.cli.launch_set import LaunchSetCommand
 from snapcraft_compression_advisor.cli.measure import MeasureCommand
 from snapcraft_compression_advisor.cli.record import RecordCommand
 from snapcraft_compression_advisor.cli.set_compression import SetCommand
@@ -42,7 +43,7 @@ SUMMARY = (
 )
 COMMAND_GROUPS = [
     CommandGroup("Compression", [AdviseCommand, SetCommand]),
-    CommandGroup("Launch", [RecordCommand, MeasureCommand]),
+    CommandGroup("Launch", [LaunchSetCommand, RecordCommand, MeasureCommand]),
     CommandGroup("Device", [CalibrateCommand, DevicesCommand]),
 ]
 GLOBAL_ARGUMENTS = [

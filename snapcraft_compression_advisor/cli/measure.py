@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.find_payload import find_payload
 from snapcraft_compression_advisor.cli.launch_arguments import (
     add_launch_arguments,
     chosen_launch,
@@ -29,6 +28,7 @@ from snapcraft_compression_advisor.launch.snap_environment import launch_home
 from snapcraft_compression_advisor.launch.start import time_launch
 from snapcraft_compression_advisor.output.measure_json import render_measurement_json
 from snapcraft_compression_advisor.output.measure_text import render_measurement_text
+from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:

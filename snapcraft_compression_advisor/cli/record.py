@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.find_payload import find_payload
 from snapcraft_compression_advisor.cli.launch_arguments import (
     add_launch_arguments,
     chosen_app,
@@ -30,6 +29,7 @@ from snapcraft_compression_advisor.launch.record_trace import (
     import_trace,
     record_trace,
 )
+from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.units import format_seconds
 

@@ -36,6 +36,18 @@ def decompress_xz(block: bytes, *, max_bytes: int) -> bytes:
     return contents
 
 
+def decompress_xz_some(block: bytes, length: int) -> bytes:
+    """Return the first bytes of a block that is one .xz stream.
+
+    What follows them isn't looked at, the check sum of all least of all.
+
+    :param length: how many bytes; fewer come where the contents are shorter.
+    :raises BadDataError: where the block is broken before that.
+    """
+    stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY_BYTES)
+    return _decompress(stream, block, length, name=_XZ)
+
+
 class LegacyLzma:
     """LZMA-alone, id 2 in the superblock: written by old tools, never for snaps."""
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 IN_LAUNCH: Mapping[str, Interval] = {
-    "xz": Interval(low=1.0, mid=1.1, high=1.25),
-    "lzo": Interval(low=0.8, mid=1.3, high=2.0),
-    "gzip": Interval(low=1.0, mid=1.25, high=1.5),
-    "zstd": Interval(low=0.8, mid=1.4, high=2.0),
-    "lz4": Interval(low=0.5, mid=1.3, high=2.5),
+    "xz": Interval(low=0.97, mid=1.09, high=1.36),
+    "lzo": Interval(low=0.86, mid=1.14, high=2.15),
+    "gzip": Interval(low=1.03, mid=1.22, high=1.63),
+    "zstd": Interval(low=0.72, mid=1.1, high=3.34),
+    "lz4": Interval(low=0.99, mid=1.34, high=2.53),
     "none": Interval.exactly(1.0),
 }
 """Seconds that a launch waits for decompression, per second that the same blocks take

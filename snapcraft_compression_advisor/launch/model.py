@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from operator import mul
@@ -11,7 +12,7 @@ from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from snapcraft_compression_advisor.launch.device import BlockCost, DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 class BlockSums:
     """What the blocks of a launch come to in an image; none of zeros among them.
 
+    All figures are expectations where the launch was guessed.
+
     :param runs: of adjacent blocks of a file.
     :param blocks: that are read.
     :param raw_bytes: their contents.
@@ -31,13 +34,13 @@ class BlockSums:
     :param compressed_stored_bytes: what the decompressor reads of them.
     """
 
-    runs: int = 0
-    blocks: int = 0
-    raw_bytes: int = 0
-    stored_bytes: int = 0
-    compressed_blocks: int = 0
-    compressed_raw_bytes: int = 0
-    compressed_stored_bytes: int = 0
+    runs: float = 0
+    blocks: float = 0
+    raw_bytes: float = 0
+    stored_bytes: float = 0
+    compressed_blocks: float = 0
+    compressed_raw_bytes: float = 0
+    compressed_stored_bytes: float = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,32 +133,75 @@ def cost_of_blocks(
 
 
 def sum_blocks(launch_set: LaunchSet, trial: CodecTrial) -> BlockSums:
-    """Sum up the blocks that a launch reads, as one codec stores them."""
-    runs = [
-        [block for block in run if block.stored_bytes]
-        for run in _runs(launch_set, trial)
+    """Sum up the blocks that a launch reads, as one codec stores them.
+
+    Each block counts by the share in which it is expected to be read.
+    """
+    listed = [
+        expected
+        for file in launch_set.files
+        for expected in _expected_blocks(file, trial.blocks.get(file.path, ()))
     ]
-    return add_blocks(run for run in runs if run)
-
-
-def add_blocks(runs: Iterable[Iterable[StoredBlock]]) -> BlockSums:
-    """Sum up runs of blocks."""
-    listed = [list(run) for run in runs]
-    blocks = [block for run in listed for block in run]
-    compressed = [block for block in blocks if block.compressed]
+    compressed = [each for each in listed if each.block.compressed]
     return BlockSums(
-        runs=len(listed),
-        blocks=len(blocks),
-        raw_bytes=sum(block.raw_bytes for block in blocks),
-        stored_bytes=sum(block.stored_bytes for block in blocks),
-        compressed_blocks=len(compressed),
-        compressed_raw_bytes=sum(block.raw_bytes for block in compressed),
-        compressed_stored_bytes=sum(block.stored_bytes for block in compressed),
+        runs=expected_runs((each.share, each.share_before) for each in listed),
+        blocks=sum(each.share for each in listed),
+        raw_bytes=sum(each.share * each.block.raw_bytes for each in listed),
+        stored_bytes=sum(each.share * each.block.stored_bytes for each in listed),
+        compressed_blocks=sum(each.share for each in compressed),
+        compressed_raw_bytes=sum(
+            each.share * each.block.raw_bytes for each in compressed
+        ),
+        compressed_stored_bytes=sum(
+            each.share * each.block.stored_bytes for each in compressed
+        ),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _ExpectedBlock:
+    """A block with the share in which it is read, and that of the block before it."""
+
+    block: StoredBlock
+    share: float
+    share_before: float
+
+
+def _expected_blocks(
+    file: LaunchFile, blocks: Sequence[StoredBlock]
+) -> Iterator[_ExpectedBlock]:
+    """Yield the blocks of a file that aren't all zeros."""
+    end, before = 0, 0.0
+    for first, last, share in file.ranges():
+        if first != end:
+            before = 0.0
+        end = last + 1
+        for block in blocks[first:end]:
+            if block.stored_bytes:
+                yield _ExpectedBlock(block, share, before)
+                before = share
+
+
+def expected_runs(blocks: Iterable[tuple[float, float]]) -> float:
+    """Return how many runs of adjacent blocks are expected.
+
+    Fewest where neighbours are read together whenever they can be, most where each is
+    read by its own chance. Recorded launches lie between: about the geometric mean of
+    both (``benchmarks/static_fit.py`` prints how far off). Where all shares are 1, it
+    is the number of runs.
+
+    :param blocks: of each, the share in which it is read, and that of the block before
+        it in the file, 0 where there is none.
+    """
+    fewest = most = 0.0
+    for share, before in blocks:
+        fewest += max(0.0, share - before)
+        most += share * (1 - before)
+    return math.sqrt(fewest * most)
+
+
 def block_cost(
-    cost: BlockCost, blocks: int, raw_bytes: int, stored_bytes: int
+    cost: BlockCost, blocks: float, raw_bytes: float, stored_bytes: float
 ) -> Interval:
     """Return what so many blocks and bytes cost, in seconds."""
     return (
@@ -196,20 +242,6 @@ def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
 
 def _ends(interval: Interval) -> tuple[float, float, float]:
     return interval.low, interval.mid, interval.high
-
-
-def _runs(
-    launch_set: LaunchSet, trial: CodecTrial
-) -> Iterator[tuple[StoredBlock, ...]]:
-    for file in launch_set.files:
-        yield from _file_runs(file, trial.blocks.get(file.path, ()))
-
-
-def _file_runs(
-    file: LaunchFile, blocks: tuple[StoredBlock, ...]
-) -> Iterator[tuple[StoredBlock, ...]]:
-    for first, last in file.blocks:
-        yield blocks[first : last + 1]
 
 
 def _difference(first: Interval, second: Interval) -> Interval:

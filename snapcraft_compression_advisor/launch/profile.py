@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 
 from snapcraft_compression_advisor.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.launch.launch_set import (
-    READ_SHARE,
     WAITED_SHARE,
     LaunchFile,
     LaunchSet,
 )
+from snapcraft_compression_advisor.launch.static.priors import built_in_priors
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.units import Interval
@@ -29,6 +29,7 @@ SCHEMA = 1
 PROFILE_MAX_BYTES = 16 * 1024 * 1024
 """Larger than a profile of any snap; bounds what a foreign file can cost."""
 
+Share = Annotated[float, pydantic.Field(ge=0, le=1)]
 BlockRange = tuple[pydantic.NonNegativeInt, pydantic.NonNegativeInt]
 
 
@@ -63,6 +64,18 @@ class ProfileFile(_Model):
     blocks: Annotated[tuple[BlockRange, ...], pydantic.AfterValidator(_ascending)] = (
         pydantic.Field(description="128 KiB blocks, first and last, both included")
     )
+    shares: tuple[Share, ...] | None = pydantic.Field(
+        default=None,
+        description="of each range, the share of its blocks that is expected to be "
+        "read; all of them where this is left out",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _one_share_a_range(self) -> ProfileFile:
+        if self.shares is not None and len(self.shares) != len(self.blocks):
+            message = f"{len(self.shares)} shares of {len(self.blocks)} ranges"
+            raise ValueError(message)
+        return self
 
 
 Seconds = Annotated[float, pydantic.Field(ge=0)]
@@ -187,8 +200,40 @@ def profile_text(profile: LaunchProfile) -> str:
     head = profile.model_copy(update={"files": ()}).model_dump_json(
         by_alias=True, exclude_none=True
     )
-    lines = ",\n".join(f"  {file.model_dump_json()}" for file in profile.files)
+    lines = ",\n".join(
+        f"  {file.model_dump_json(exclude_none=True)}" for file in profile.files
+    )
     return f"{head.removesuffix('[]}')}[\n{lines}\n]}}\n"
+
+
+def guessed_profile(launch_set: LaunchSet) -> LaunchProfile:
+    """Return a guessed launch set as a profile, to be read, corrected and compared.
+
+    Files whose names aren't UTF-8 are left out, as of recorded launches: JSON has no
+    such names.
+    """
+    return LaunchProfile(
+        source="static",
+        app=launch_set.app,
+        files=tuple(
+            ProfileFile(
+                path=file.path,
+                size=file.size_bytes,
+                blocks=file.blocks,
+                shares=file.shares or None,
+            )
+            for file in launch_set.files
+            if _is_utf8(file.path)
+        ),
+    )
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def profile_schema_text() -> str:
@@ -214,15 +259,20 @@ def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
     files = tuple(_fitting_files(known, inventory))
     recorded = sum(last - first + 1 for file in known for first, last in file.blocks)
     fitting = sum(file.block_count for file in files)
-    share = READ_SHARE if profile.source == "static" else Interval.exactly(1.0)
-    most_files = inventory.file_count / max(1, len(files))
+    read_share = seek_share = Interval.exactly(1.0)
+    if profile.source == "static":
+        read_share, seek_share = built_in_priors().shares(
+            files,
+            payload_blocks=inventory.data_blocks,
+            payload_files=inventory.file_count,
+        )
     return FittedProfile(
         launch_set=LaunchSet(
             app=profile.app,
             source="static" if profile.source == "static" else "recorded",
             files=files,
-            read_share=share,
-            seek_share=replace(share, high=max(1.0, min(share.high, most_files))),
+            read_share=read_share,
+            seek_share=seek_share,
             waited_share=waited_share(profile.recorded),
         ),
         fitting_share=fitting / recorded if recorded else 1.0,
@@ -258,7 +308,12 @@ def _fitting_files(
         blocks = tuple(_within(file.blocks, block_count(entry.size_bytes)))
         if blocks and entry.identity not in seen:
             seen.add(entry.identity)
-            yield LaunchFile(path=file.path, size_bytes=entry.size_bytes, blocks=blocks)
+            yield LaunchFile(
+                path=file.path,
+                size_bytes=entry.size_bytes,
+                blocks=blocks,
+                shares=(file.shares or ())[: len(blocks)],
+            )
 
 
 def _within(blocks: tuple[BlockRange, ...], count: int) -> Iterator[tuple[int, int]]:

@@ -61,6 +61,8 @@ def shell_words(text: str) -> Iterator[str]:
     """
     variables: dict[str, str] = {"SNAP": "$SNAP"}
     for line in text.replace("\\\n", " ").splitlines():
+        if line.lstrip().startswith("#"):
+            continue
         for word in _split(line):
             assignment = _ASSIGNMENT.match(word)
             if assignment is not None:
@@ -84,9 +86,14 @@ def _split(line: str) -> list[str]:
 
 
 def _expand(word: str, variables: dict[str, str]) -> str:
-    word = _DEFAULT.sub(
-        lambda match: variables.get(match["name"]) or match["value"], word
+    inner = _known(word, variables)
+    filled = _DEFAULT.sub(
+        lambda match: variables.get(match["name"]) or match["value"], inner
     )
+    return _known(filled, variables)
+
+
+def _known(word: str, variables: dict[str, str]) -> str:
     return _VARIABLE.sub(
         lambda match: variables.get(match["braced"] or match["plain"], match[0]), word
     )

@@ -13,6 +13,7 @@ from snapcraft_compression_advisor.output.names import printable
 if TYPE_CHECKING:
     from snapcraft_compression_advisor import units
     from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.launch.model import LaunchEstimate
     from snapcraft_compression_advisor.launch.profile import FittedProfile
 
@@ -88,6 +89,22 @@ class CostReport(_Model):
     cold_s: float | None = Field(description="only from a recorded launch")
 
 
+class GuessReport(_Model):
+    """What a guess of a launch rests on."""
+
+    kind: str = Field(description="of application, by its toolkit or run time")
+    expected_blocks: float = Field(
+        description="data blocks expected to be read of those named"
+    )
+    read_share: Interval = Field(
+        description="bytes really read per byte expected, in nine launches of ten"
+    )
+    recorded: dict[str, float] = Field(
+        description="applications of this kind whose launches were recorded, and what "
+        "each read per byte that was expected without it; measured"
+    )
+
+
 class LaunchReport(_Model):
     """One app's launch."""
 
@@ -96,6 +113,9 @@ class LaunchReport(_Model):
     files: Count
     data_blocks: Count
     raw_bytes: Count
+    guess: GuessReport | None = Field(
+        default=None, description="only where the launch was guessed from files"
+    )
     unresolved: list[UnresolvedReport]
     devices: dict[str, dict[CodecName, CostReport]]
 
@@ -203,6 +223,7 @@ def _launch_report(launch: LaunchAnalysis) -> LaunchReport:
             "files": len(launch_set.files),
             "data_blocks": launch_set.data_blocks,
             "raw_bytes": launch_set.raw_bytes,
+            "guess": _guess(launch_set),
             "unresolved": [
                 {
                     "name": printable(item.name),
@@ -219,6 +240,18 @@ def _launch_report(launch: LaunchAnalysis) -> LaunchReport:
                 for device, estimates in launch.estimates.items()
             },
         }
+    )
+
+
+def _guess(launch_set: LaunchSet) -> GuessReport | None:
+    basis = launch_set.basis
+    if basis is None:
+        return None
+    return GuessReport(
+        kind=basis.kind,
+        expected_blocks=round(launch_set.expected_blocks, 1),
+        read_share=_interval(launch_set.read_share),
+        recorded=dict(basis.recorded),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.launch.launch_set import GuessBasis
     from snapcraft_compression_advisor.launch.profile import FittedProfile
     from snapcraft_compression_advisor.trial.result import CodecTrial
     from snapcraft_compression_advisor.units import Interval
@@ -21,6 +23,7 @@ COLUMNS = 80
 _DEVICES_PER_TABLE = 2
 _COST_COLUMNS = 24
 _LISTED_NAMES = 6
+_PROFILE = "launch.json"
 _LEAST_SHOWN = 0.0005
 _HEADLINES = {
     "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
@@ -38,7 +41,7 @@ def render_text(analysis: Analysis) -> str:
     lines += [*_legend_lines(analysis), ""]
     for launch in analysis.launches:
         lines += [*_launch_lines(launch, analysis.app_choice), ""]
-    lines += _advice_lines(analysis)
+    lines += advice_lines(analysis)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -153,16 +156,43 @@ def _launch_lines(launch: LaunchAnalysis, app_choice: str) -> Iterator[str]:
     launch_set = launch.launch_set
     yield f"App {launch_set.app} ({app_choice})"
     origin = "guessed from files" if launch_set.source == "static" else "recorded"
+    expected = round(launch_set.expected_blocks)
+    some = "" if expected == launch_set.data_blocks else f"{expected:,} of "
     yield (
-        f"  launch set, {origin}: {len(launch_set.files):,} files, "
+        f"  launch set, {origin}: {len(launch_set.files):,} files, {some}"
         f"{launch_set.data_blocks:,} data blocks, {format_bytes(launch_set.raw_bytes)}"
     )
+    yield from _basis_lines(launch_set.basis)
     yield from _profile_lines(launch.profile)
     by_supplier: dict[str, list[str]] = {}
     for item in launch_set.unresolved:
         by_supplier.setdefault(item.supplier, []).append(printable(item.name))
     for supplier, names in by_supplier.items():
         yield from _indented(f"{_SUPPLIED[supplier]}: {_listed(names)}")
+
+
+def _basis_lines(basis: GuessBasis | None) -> Iterator[str]:
+    """Yield how far a guess can be trusted for this kind of application."""
+    if basis is None:
+        return
+    ratios = [ratio for _, ratio in basis.recorded]
+    if ratios:
+        what = "application" if len(ratios) == 1 else "applications"
+        text = (
+            f"how sure: {basis.kind}; {len(ratios)} recorded {what} of this kind "
+            f"read {_from_to(min(ratios), max(ratios))} times as much as guessed "
+            "without it (measured)"
+        )
+    else:
+        text = (
+            f"how sure: {basis.kind}; none of this kind was recorded, so the interval "
+            "is wider"
+        )
+    yield from _indented(text)
+
+
+def _from_to(low: float, high: float) -> str:
+    return f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
 
 
 def _profile_lines(profile: FittedProfile | None) -> Iterator[str]:
@@ -191,11 +221,31 @@ def _listed(names: Sequence[str]) -> str:
     return f"{text} and {more} more" if more > 0 else text
 
 
-def _advice_lines(analysis: Analysis) -> Iterator[str]:
+def advice_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the verdict and its reasons, as the report ends with them."""
     advice = analysis.recommendation
     yield _HEADLINES[advice.verdict].format(advice.compression)
     for reason in advice.reasons:
         yield from _indented(reason)
+    if advice.verdict == "undecided":
+        yield from _recording_lines(analysis)
+
+
+def _recording_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield how to record the launches that were guessed, which narrows the figures."""
+    guessed = [
+        launch.launch_set.app
+        for launch in analysis.launches
+        if launch.launch_set.source == "static" and launch.launch_set.files
+    ]
+    if not guessed:
+        return
+    yield from _indented("A recorded launch in place of the guess may decide it:")
+    path = shlex.quote(printable(str(analysis.payload.path)))
+    for app in guessed:
+        name = shlex.quote(printable(app))
+        yield f"    compression-advisor record --root {path} --app {name} -o {_PROFILE}"
+    yield f"    compression-advisor advise {path} --launch-profile {_PROFILE}"
 
 
 def _indented(text: str) -> list[str]:

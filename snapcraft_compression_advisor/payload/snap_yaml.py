@@ -72,6 +72,7 @@ class SnapMetadata(_Model):
     name: str
     base: str | None = None
     type: str = "app"
+    confinement: str = "strict"
     apps: dict[str, App] = {}
     environment: Environment = {}
     plugs: dict[str, Plug] = {}

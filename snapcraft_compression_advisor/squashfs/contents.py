@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import struct
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.squashfs.damage import damaged
 from snapcraft_compression_advisor.squashfs.entry import STORED_FLAG, FragmentBlock
+from snapcraft_compression_advisor.squashfs.kept_blocks import KeptBlocks
 from snapcraft_compression_advisor.squashfs.superblock import SUPERBLOCK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from snapcraft_compression_advisor.squashfs.entry import FileBlocks
+    from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageBlock
     from snapcraft_compression_advisor.squashfs.image_file import ImageFile
     from snapcraft_compression_advisor.squashfs.superblock import Superblock
 
+    Decompress = Callable[[bytes, int], bytes]
+
 FRAGMENT_RECORD = struct.Struct("<Q2I")
 """A fragment block's position, its size word, and four unused bytes."""
-_BLOCKS_KEPT = 4  # small reads one after the other mostly stay in the same block
+_FRAGMENTS_KEPT = 4  # small reads one after the other mostly stay in the same one
 
 
 class ContentsReader:
@@ -28,6 +31,8 @@ class ContentsReader:
 
     :param file: the image's file.
     :param decompress: contents of a compressed block, of at most ``max_bytes``.
+    :param decompress_some: the first so many bytes of these; ``None`` where a codec
+        can't stop in the middle.
     :param fragments: the fragment table's contents.
     """
 
@@ -35,16 +40,18 @@ class ContentsReader:
         self,
         file: ImageFile,
         superblock: Superblock,
-        decompress: Callable[[bytes, int], bytes],
+        decompress: Decompress,
         *,
+        decompress_some: Decompress | None,
         fragments: bytes,
     ) -> None:
         self._file = file
+        self._decompress_some = decompress_some
         self._superblock = superblock
         self._decompress = decompress
         self._fragments = fragments
-        self._kept_block = lru_cache(maxsize=_BLOCKS_KEPT)(self.block)
-        self._kept_fragment = lru_cache(maxsize=_BLOCKS_KEPT)(self.fragment)
+        self._kept_blocks = KeptBlocks()
+        self._kept_fragment = lru_cache(maxsize=_FRAGMENTS_KEPT)(self.fragment)
 
     def block(
         self, *, position: int, stored_bytes: int, is_stored: bool, raw_bytes: int
@@ -54,26 +61,37 @@ class ContentsReader:
             raise damaged(self._file.where, f"a data block of {raw_bytes} bytes")
         if stored_bytes == 0:
             return bytes(raw_bytes)
-        contents = self._read(position, stored_bytes, raw_bytes, is_stored=is_stored)
-        if len(contents) != raw_bytes:
-            reason = f"the block at {position} has {len(contents)} bytes"
-            raise damaged(self._file.where, f"{reason} instead of {raw_bytes}")
+        decompress = None if is_stored else self._decompress
+        contents = self._read(position, stored_bytes, raw_bytes, decompress)
+        self._check_length(position, contents, raw_bytes)
         return contents
 
+    def _check_length(self, position: int, contents: bytes, expected: int) -> None:
+        if len(contents) != expected:
+            reason = f"the block at {position} has {len(contents)} bytes"
+            raise damaged(self._file.where, f"{reason} instead of {expected}")
+
     def _read(
-        self, position: int, stored_bytes: int, max_bytes: int, *, is_stored: bool
+        self,
+        position: int,
+        stored_bytes: int,
+        max_bytes: int,
+        decompress: Decompress | None,
     ) -> bytes:
-        """Return what a data or fragment block contains."""
+        """Return what a data or fragment block contains.
+
+        :param decompress: ``None`` where the block is stored.
+        """
         end = position + stored_bytes
         inside = position >= SUPERBLOCK_BYTES and end <= self._superblock.used_bytes
         if not inside or not 0 < stored_bytes <= self._superblock.block_bytes:
             reason = f"no block of {stored_bytes} bytes can be at {position}"
             raise damaged(self._file.where, reason)
         raw = self._file.read(position, stored_bytes)
-        if is_stored:
+        if decompress is None:
             return raw
         try:
-            return self._decompress(raw, max_bytes)
+            return decompress(raw, max_bytes)
         except BadDataError as error:
             reason = f"the block at {position} doesn't decompress"
             raise damaged(self._file.where, reason, details=str(error)) from error
@@ -97,7 +115,7 @@ class ContentsReader:
             block.position,
             block.stored_bytes,
             self._superblock.block_bytes,
-            is_stored=block.is_stored,
+            None if block.is_stored else self._decompress,
         )
 
     def file_range(self, blocks: FileBlocks, offset: int, length: int) -> bytes:
@@ -114,16 +132,30 @@ class ContentsReader:
             start = index * blocks.block_bytes
             if start >= end:
                 return
-            contents = self._kept_block(
-                position=block.position,
-                stored_bytes=block.stored_bytes,
-                is_stored=block.is_stored,
-                raw_bytes=block.raw_bytes,
+            contents = self._kept_blocks.beginning(
+                block,
+                min(end - start, block.raw_bytes),
+                read=partial(self._beginning, block),
             )
             yield contents[max(0, offset - start) : end - start]
         start = len(blocks) * blocks.block_bytes
         if end > start:
             yield self._tail(blocks)[max(0, offset - start) : end - start]
+
+    def _beginning(self, block: ImageBlock, length: int) -> bytes:
+        """Return the first bytes of a block's contents, all where that is as cheap."""
+        some = self._decompress_some
+        whole = block.is_stored or not block.stored_bytes or length == block.raw_bytes
+        if some is None or whole:
+            return self.block(
+                position=block.position,
+                stored_bytes=block.stored_bytes,
+                is_stored=block.is_stored,
+                raw_bytes=block.raw_bytes,
+            )
+        contents = self._read(block.position, block.stored_bytes, length, some)
+        self._check_length(block.position, contents, length)
+        return contents
 
     def _tail(self, blocks: FileBlocks) -> bytes:
         """Return the tail of a file that is in a fragment block."""

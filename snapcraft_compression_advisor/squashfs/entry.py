@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,16 +106,14 @@ class FileBlocks:
         """Yield the data blocks in order from the ``first``, counted from 0."""
         sizes = (word & SIZE_MASK for word in self.size_words)
         positions = accumulate(sizes, initial=self.start)
-        for index, (word, position) in enumerate(
-            zip(self.size_words, positions, strict=False)
-        ):
-            if index >= first:
-                yield ImageBlock(
-                    position=position,
-                    stored_bytes=word & SIZE_MASK,
-                    raw_bytes=self.raw_bytes(index),
-                    is_stored=bool(word & STORED_FLAG),
-                )
+        words = enumerate(zip(self.size_words, positions, strict=False))
+        for index, (word, position) in islice(words, first, None):
+            yield ImageBlock(
+                position=position,
+                stored_bytes=word & SIZE_MASK,
+                raw_bytes=self.raw_bytes(index),
+                is_stored=bool(word & STORED_FLAG),
+            )
 
     def raw_bytes(self, index: int) -> int:
         """Return the length of a data block's contents; all but a tail are full."""

@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor import codecs
+from snapcraft_compression_advisor.codecs.lzma_stream import decompress_xz_some
+from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.squashfs.contents import (
     FRAGMENT_RECORD,
     ContentsReader,
@@ -132,6 +134,9 @@ class Image:
             self._file,
             self.superblock,
             self._decompress,
+            decompress_some=(
+                decompress_xz_some if self.superblock.codec == Xz.name else None
+            ),
             fragments=self._fragment_table,
         )
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import shutil
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.errors import StorageError
 from snapcraft_compression_advisor.payload.excludes import exclude_file_text
+from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.squashfs import mksquashfs
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
@@ -20,11 +25,13 @@ from snapcraft_compression_advisor.trial.result import (
     TrialResult,
     size_difference,
 )
+from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 from snapcraft_compression_advisor.units import Interval, format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
@@ -57,7 +64,8 @@ def run_exact_trial(
         source = _source_directory(payload, scratch, progress)
         exclude_file = scratch / "excludes"
         exclude_file.write_text(exclude_file_text())
-        trials = {}
+        layout = lay_out(payload)
+        trials, sizes = {}, {}
         for number, codec in enumerate((CODECS[name] for name in names), start=1):
             progress(f"Packing with {codec.name} ({number} of {len(names)})")
             trials[codec.name] = CodecTrial(
@@ -73,13 +81,22 @@ def run_exact_trial(
                 snap_type=payload.snap.type,
                 exclude_file=exclude_file,
             )
-            trials[codec.name] = _read_trial(image, trials[codec.name], wanted)
+            blocks = _read_blocks(image)
+            trials[codec.name] = replace(
+                trials[codec.name],
+                image_bytes=Interval.exactly(image.stat().st_size),
+                blocks={path: blocks[path] for path in wanted if path in blocks},
+            )
+            found = _block_sizes(layout, blocks)
+            if found is not None:
+                sizes[codec.name] = found
             image.unlink()
     return TrialResult(
         mode="exact",
         tool=f"mksquashfs {version}",
         codecs=trials,
         lzo_less_xz_bytes=size_difference(trials.get("lzo"), trials.get("xz")),
+        stored=StoredSizes(layout=layout, codecs=sizes),
     )
 
 
@@ -122,18 +139,27 @@ def _source_directory(payload: Payload, scratch: Path, progress: Progress) -> Pa
     return directory
 
 
-def _read_trial(path: Path, trial: CodecTrial, wanted: Collection[str]) -> CodecTrial:
+def _read_blocks(path: Path) -> dict[str, tuple[StoredBlock, ...]]:
+    """Return the data blocks of an image's files by path."""
     with Image.open(path) as image:
-        blocks = {
+        return {
             entry.path: _stored_blocks(entry)
             for entry in image.walk()
-            if entry.path in wanted
+            if entry.kind is EntryKind.FILE
         }
-    return CodecTrial(
-        codec=trial.codec,
-        shippable=trial.shippable,
-        image_bytes=Interval.exactly(path.stat().st_size),
-        blocks=blocks,
+
+
+def _block_sizes(
+    layout: Layout, blocks: Mapping[str, tuple[StoredBlock, ...]]
+) -> BlockSizes | None:
+    """Return the sizes of a layout's blocks; ``None`` where the image has others."""
+    sizes = [
+        block.stored_bytes for path in layout.paths for block in blocks.get(path, ())
+    ]
+    if len(sizes) != layout.block_count:
+        return None
+    return BlockSizes(
+        stored_bytes=np.array(sizes, dtype=np.float64), errors=np.zeros(len(sizes))
     )
 
 

@@ -12,6 +12,11 @@ import numpy as np
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.pool import compress_sizes
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from snapcraft_compression_advisor.trial.block_errors import (
+    errors_of_census,
+    errors_of_layout,
+    runs_of_unread,
+)
 from snapcraft_compression_advisor.trial.estimate import (
     Estimate,
     difference_half_width,
@@ -25,6 +30,7 @@ from snapcraft_compression_advisor.trial.result import (
     TrialResult,
 )
 from snapcraft_compression_advisor.trial.sample import every_other
+from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 from snapcraft_compression_advisor.trial.tables import (
     PADDING_BYTES,
     build_tables,
@@ -76,7 +82,7 @@ class PartialTrial:
         self._trials: dict[str, _Trial] = {}
         self._table_bytes: dict[str, float] = {}
 
-    def look_closer(self, *, scale: int) -> None:
+    def look_closer(self, *, scale: float) -> None:
         """Choose the blocks for the trial, so many times as many as at first."""
         self._ladder.climb(scale=scale)
 
@@ -133,6 +139,33 @@ class PartialTrial:
             codecs={name: self._codec_trial(codec) for name, codec in CODECS.items()},
             lzo_less_xz_bytes=self._lzo_less_xz(),
             notes=_notes(),
+            stored=self._stored_sizes(),
+        )
+
+    def _stored_sizes(self) -> StoredSizes:
+        known = () if self.known_codec is None else (self.known_codec,)
+        codecs = {name: self._known_blocks(name) for name in ("none", *known)}
+        codecs |= {name: self._predicted_blocks(name) for name in self._trials}
+        return StoredSizes(layout=self._layout, codecs=codecs)
+
+    def _known_blocks(self, name: str) -> BlockSizes:
+        sizes = self._block_sizes(name)
+        return BlockSizes(stored_bytes=sizes, errors=np.zeros(len(sizes)))
+
+    def _predicted_blocks(self, name: str) -> BlockSizes:
+        trial, blocks = self._trials[name], self._ladder.census.blocks
+        errors = errors_of_census(
+            self._ladder.phases,
+            blocks,
+            trial.estimate.predicted_bytes,
+            trial.sample.members,
+            trial.stored_bytes,
+        )
+        sizes = self._block_sizes(name)
+        return BlockSizes(
+            stored_bytes=sizes,
+            errors=sizes * errors_of_layout(self._layout, blocks, errors),
+            runs=runs_of_unread(self._layout, blocks),
         )
 
     def _codec_trial(self, codec: Codec) -> CodecTrial:

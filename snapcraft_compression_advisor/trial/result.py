@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+
+    from snapcraft_compression_advisor.trial.stored import StoredSizes
 
 
 class Progress(Protocol):
@@ -78,6 +80,7 @@ class TrialResult:
         narrower than theirs, since the same blocks went to both; ``None`` where either
         isn't available.
     :param notes: what a reader should know of these sizes.
+    :param stored: what every file comes to, where that is known.
     """
 
     mode: Literal["exact", "sampled"]
@@ -85,3 +88,12 @@ class TrialResult:
     codecs: Mapping[str, CodecTrial]
     lzo_less_xz_bytes: Interval | None
     notes: tuple[str, ...] = ()
+    stored: StoredSizes | None = field(default=None, compare=False, repr=False)
+
+    def stored_bytes(self, paths: Collection[str], codec: str) -> Interval | None:
+        """Return what files' data blocks take in a codec's image, and no others have.
+
+        :param paths: of the payload; a content that other names keep doesn't count.
+        :returns: ``None`` where nothing is known of them.
+        """
+        return None if self.stored is None else self.stored.freed(paths, codec)

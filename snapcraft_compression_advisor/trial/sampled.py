@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
@@ -17,19 +17,35 @@ from snapcraft_compression_advisor.trial.result import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from snapcraft_compression_advisor.payload.source import Payload
-
-SCALES = (1, 3)
-"""So many times as many blocks in each round. Three times the blocks at a third of the
-step hit many of the same ones again, which needn't be tried twice."""
 
 NARROW = 0.01
 """Half width of an interval, as a share of its middle, that nobody asks to be less."""
 
-NARROW_ENOUGH = 0.04
-"""Likewise, where the recommendation is the same from end to end."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How closely to look.
+
+    :param scales: so many times as many blocks in each round as :mod:`.ladder` says.
+    :param narrow_enough: half width of the interval, as a share of its middle, that
+        is enough where it decides nothing any more.
+    :param codecs: those to try.
+    """
+
+    scales: tuple[float, ...]
+    narrow_enough: float
+    codecs: tuple[str, ...] = tuple(CODECS)
+
+
+ORDINARY = Effort(scales=(1, 3), narrow_enough=0.04)
+"""For figures that people read. Three times the blocks at a third of the step hit many
+of the same ones again, which needn't be tried twice."""
+
+LEAST = Effort(scales=(0.25, 1, 3), narrow_enough=0.1, codecs=SHIPPABLE)
+"""For a yes or a no: a quarter of the blocks tells most of the time."""
 
 
 class Decided(Protocol):
@@ -39,12 +55,13 @@ class Decided(Protocol):
         """Return whether the recommendation is the same for all sizes in there."""
 
 
-def run_sampled_trial(
+def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
     payload: Payload,
     *,
     wanted: Collection[str],
     progress: Progress,
     decided: Decided,
+    effort: Effort = ORDINARY,
     seed: int = 0,
 ) -> TrialResult:
     """Estimate every codec's image size, with intervals that hold in 95 % of draws.
@@ -52,6 +69,7 @@ def run_sampled_trial(
     :param wanted: paths of the files whose data blocks are reported.
     :param progress: told before each step.
     :param decided: asked between rounds.
+    :param effort: how many blocks to try, and with which codecs.
     :param seed: another one draws other blocks.
     :raises StorageError: where files change or vanish meanwhile.
     """
@@ -59,32 +77,33 @@ def run_sampled_trial(
     layout = lay_out(payload)
     run = PartialTrial(payload, layout, wanted, seed=seed)
     slow = [
-        codec.name
-        for codec in CODECS.values()
-        if codec.available and codec.name not in ("none", run.known_codec)
+        name
+        for name in effort.codecs
+        if CODECS[name].available and name not in ("none", run.known_codec)
     ]
-    for scale in SCALES:
+    for scale in effort.scales:
         progress("Looking closer at some blocks")
         run.look_closer(scale=scale)
         progress("Trying some blocks with every codec")
         run.try_codecs([name for name in slow if name in SHIPPABLE])
-        if scale == SCALES[0]:
+        if scale == effort.scales[0]:
             run.try_codecs([name for name in slow if name not in SHIPPABLE], half=True)
         result = run.result()
         widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
-        if widest <= NARROW or (widest <= NARROW_ENOUGH and decided(result)):
+        if widest <= NARROW or (widest <= effort.narrow_enough and decided(result)):
             break
-    return _with_packed(result, payload, wanted, progress)
+    lacking = [name for name in effort.codecs if not result.codecs[name].available]
+    return _with_packed(result, lacking, payload, wanted, progress)
 
 
 def _with_packed(
     result: TrialResult,
+    lacking: Sequence[str],
     payload: Payload,
     wanted: Collection[str],
     progress: Progress,
 ) -> TrialResult:
     """Have mksquashfs itself pack with the codecs whose library is missing."""
-    lacking = [trial.codec for trial in result.codecs.values() if not trial.available]
     if not lacking:
         return result
     packed = run_exact_trial(

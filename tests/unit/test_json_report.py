@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from analyses import make_analysis
+from snapcraft_compression_advisor.launch.launch_set import GuessBasis
 from snapcraft_compression_advisor.output.json_report import (
     Report,
     render_json,
@@ -27,6 +29,25 @@ def test_report_fits_the_schema_and_reads_back() -> None:
     text = render_json(make_analysis(apps=2))
     jsonschema.validate(json.loads(text), json.loads(schema_text()))
     assert Report.model_validate_json(text).schema_version == 1
+
+
+def test_guess_says_what_it_rests_on() -> None:
+    analysis = make_analysis()
+    launch = analysis.launches[0]
+    basis = GuessBasis(kind="GTK 4", recorded=(("a", 1.1),))
+    launch_set = replace(launch.launch_set, basis=basis)
+    report = json.loads(
+        render_json(
+            replace(analysis, launches=(replace(launch, launch_set=launch_set),))
+        )
+    )
+    jsonschema.validate(report, json.loads(schema_text()))
+    assert report["launches"][0]["guess"] == {
+        "kind": "GTK 4",
+        "expected_blocks": 3.0,
+        "read_share": {"low": 0.5, "mid": 1.0, "high": 3.0},
+        "recorded": {"a": 1.1},
+    }
 
 
 def test_schema_refuses_other_keys() -> None:

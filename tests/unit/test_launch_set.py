@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.launch_set import (
-    READ_SHARE,
-    LaunchFile,
-    LaunchSet,
-    static_launch_set,
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.launch.static.guess import static_launch_set
+from snapcraft_compression_advisor.launch.static.kinds import PROGRAM
+from snapcraft_compression_advisor.launch.static.priors import (
+    UNKNOWN_FILE_SHARE,
+    UNKNOWN_SHARE,
+    Counts,
+    Priors,
+    built_in_priors,
 )
+from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BLOCK = 128 * 1024
+NOTHING_KNOWN = Priors(
+    files=Counts(),
+    blocks=Counts(),
+    read_share=Interval(low=0.5, mid=1.0, high=2.0),
+    seek_share=Interval(low=0.5, mid=1.0, high=2.0),
+    unseen_share=Interval(low=0.5, mid=1.0, high=2.0),
+    kinds={PROGRAM: ()},
+)
 
 
 def launch_set(
@@ -27,18 +41,19 @@ def launch_set(
     links: dict[str, str] | None = None,
     command: str = "bin/hello",
     keys: Mapping[str, object] | None = None,
+    priors: Priors | None = None,
 ) -> LaunchSet:
     payload = make_payload(
         files, links=links, apps={"hello": {"command": command, **(keys or {})}}
     )
-    return static_launch_set(payload, "hello")
+    return static_launch_set(payload, "hello", priors=priors)
 
 
 def paths(found: LaunchSet) -> list[str]:
     return [file.path for file in found.files]
 
 
-def test_command_and_its_libraries_are_read_whole() -> None:
+def test_command_and_its_libraries_are_read_and_no_other_file() -> None:
     found = launch_set(
         {
             "bin/hello": make_elf(needed=["liba.so"], padding_bytes=BLOCK),
@@ -47,9 +62,30 @@ def test_command_and_its_libraries_are_read_whole() -> None:
         }
     )
     assert paths(found) == ["bin/hello", "lib/liba.so"]
-    assert found.files[0].blocks == ((0, 1),)
     assert found.data_blocks == 3
     assert found.source == "static"
+
+
+def test_each_block_is_expected_by_the_share_of_its_class() -> None:
+    blocks = Counts()
+    blocks.add("linking", read=10_000, counted=10_000)
+    blocks.add("text 1 behind linking", read=0, counted=10_000)
+    found = launch_set(
+        {"bin/hello": make_elf(padding_bytes=2 * BLOCK)},
+        priors=replace(NOTHING_KNOWN, blocks=blocks),
+    )
+    (hello,) = found.files
+    opened = UNKNOWN_FILE_SHARE
+    assert hello.blocks == ((0, 0), (2, 2))
+    assert hello.shares == pytest.approx((opened, opened * UNKNOWN_SHARE), abs=0.01)
+    assert hello.expected_blocks == pytest.approx(1.5 * opened, abs=0.02)
+
+
+def test_built_in_priors_expect_the_first_block_rather_than_the_last() -> None:
+    found = launch_set({"bin/hello": make_elf(padding_bytes=100 * BLOCK)})
+    shares = [share for _, _, share in found.files[0].ranges()]
+    assert shares[0] > 0.8
+    assert shares[-1] < shares[0]
 
 
 def test_command_chain_is_followed() -> None:
@@ -134,23 +170,34 @@ def test_scripts_that_start_each_other_end() -> None:
     assert paths(found) == ["bin/again", "bin/hello"]
 
 
-@pytest.mark.parametrize(
-    "text", [b"#!/usr/bin/python3\n", b"#!/bin/sh\nexec something\n"]
-)
+@pytest.mark.parametrize("text", [b"#!/usr/bin/perl\n", b"#!/bin/sh\nexec something\n"])
 def test_script_that_cannot_be_followed_may_read_the_whole_payload(text: bytes) -> None:
-    found = launch_set({"bin/hello": text, "lib/data": bytes(BLOCK)})
-    assert found.read_share.high == pytest.approx((len(text) + BLOCK) / len(text))
+    found = launch_set({"bin/hello": text, "lib/data": bytes(99 * BLOCK)})
+    expected = sum(file.expected_blocks for file in found.files)
+    assert found.read_share.high == pytest.approx(100 / expected)
+
+
+def test_read_share_of_a_program_is_that_of_the_applications_left_out() -> None:
+    found = launch_set(
+        {"bin/hello": make_elf(padding_bytes=BLOCK), "x": bytes(99 * BLOCK)}
+    )
+    assert found.read_share == built_in_priors().read_share
 
 
 def test_read_share_never_exceeds_the_payload() -> None:
-    found = launch_set({"bin/hello": make_elf(padding_bytes=BLOCK), "x": b"1" * 10})
-    assert READ_SHARE.high > found.read_share.high > 1
+    many = Interval(low=0.5, mid=1.0, high=1000.0)
+    found = launch_set(
+        {"bin/hello": make_elf(), "x": b"1"},
+        priors=replace(NOTHING_KNOWN, read_share=many),
+    )
+    expected = sum(file.expected_blocks for file in found.files)
+    assert found.read_share.high == pytest.approx(2 / expected)
 
 
 def test_seeks_are_no_more_than_there_are_files() -> None:
-    found = launch_set({"bin/hello": b"#!/usr/bin/perl\n", "data": bytes(BLOCK)})
+    found = launch_set({"bin/hello": b"#!/usr/bin/perl\n", "data": bytes(999 * BLOCK)})
     assert found.read_share.high > 1000
-    assert found.seek_share.high == 2
+    assert found.seek_share.high == max(2, built_in_priors().seek_share.high)
 
 
 def test_content_snap_may_supply_libraries() -> None:
@@ -159,9 +206,57 @@ def test_content_snap_may_supply_libraries() -> None:
         apps={"hello": {"command": "bin/hello"}},
         plugs={"gnome": {"interface": "content"}},
     )
-    assert static_launch_set(payload, "hello").unresolved[0].supplier == (
-        "base or content snap"
+    unresolved = static_launch_set(payload, "hello").unresolved
+    assert [(each.name, each.needed_by) for each in unresolved] == [
+        ("gnome", "plug gnome"),
+        ("libgtk-4.so.1", "bin/hello"),
+    ]
+    assert {each.supplier for each in unresolved} == {"base or content snap"}
+
+
+def test_snap_of_a_desktop_extension_is_followed_through_its_command_chain() -> None:
+    payload = make_payload(
+        {
+            "usr/bin/hello": make_elf(needed=["libgtk-4.so.1", "libown.so"]),
+            "usr/lib/x86_64-linux-gnu/libown.so": make_elf(),
+            "snap/command-chain/desktop-launch": b"#!/bin/bash\n"
+            b'. "$SNAP/snap/command-chain/run"\n'
+            b'export PATH="$SNAP/gnome-platform/usr/bin:$PATH"\nexec "$@"\n',
+            "snap/command-chain/run": b"#!/bin/sh\n$SNAP/bin/prepare\n",
+            "bin/prepare": make_elf(),
+            "usr/share/glib-2.0/schemas/gschemas.compiled": b"x",
+        },
+        apps={
+            "hello": {
+                "command": "usr/bin/hello",
+                "command-chain": ["snap/command-chain/desktop-launch"],
+            }
+        },
+        plugs={
+            "gnome-46-2404": {
+                "interface": "content",
+                "target": "$SNAP/gnome-platform",
+                "default-provider": "gnome-46-2404",
+            }
+        },
     )
+    found = static_launch_set(payload, "hello")
+    assert paths(found) == sorted(payload.files)
+    assert {each.name for each in found.unresolved} >= {
+        "gnome-46-2404",
+        "libgtk-4.so.1",
+    }
+    assert found.basis is not None
+    assert found.basis.kind == "GTK 4"
+
+
+def test_layout_brings_an_absolute_path_into_the_payload() -> None:
+    payload = make_payload(
+        {"bin/hello": b"#!/opt/run/python\n", "run/python": make_elf()},
+        apps={"hello": {"command": "bin/hello"}},
+        layout={"/opt/run": {"bind": "$SNAP/run"}},
+    )
+    assert "run/python" in paths(static_launch_set(payload, "hello"))
 
 
 def test_bare_base_supplies_nothing() -> None:

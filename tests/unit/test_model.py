@@ -17,6 +17,7 @@ from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     estimate_launch,
     seconds_saved,
+    sum_blocks,
 )
 from snapcraft_compression_advisor.trial.result import CodecTrial, StoredBlock
 from snapcraft_compression_advisor.units import Interval
@@ -111,6 +112,52 @@ def test_launch_waits_for_part_of_the_work_but_for_all_of_the_storage() -> None:
     )
     assert half.decompression.mid == whole.decompression.mid / 2
     assert half.io == whole.io
+
+
+def guessed(*ranges: tuple[int, int, float]) -> LaunchSet:
+    """Return a launch set of one file whose blocks are read by these shares."""
+    file = LaunchFile(
+        path="a",
+        size_bytes=1,
+        blocks=tuple((first, last) for first, last, _ in ranges),
+        shares=tuple(share for _, _, share in ranges),
+    )
+    return replace(launch_set(), files=(file,))
+
+
+def test_blocks_count_by_the_share_in_which_they_are_read() -> None:
+    sums = sum_blocks(
+        guessed((0, 0, 1.0), (1, 2, 0.25)),
+        trial(a=(block(10, 5), block(10, 5), block(8, 8))),
+    )
+    assert sums.blocks == 1.5
+    assert sums.raw_bytes == 10 + 2.5 + 2
+    assert sums.stored_bytes == 5 + 1.25 + 2
+    assert sums.compressed_blocks == 1.25
+    assert sums.compressed_raw_bytes == 12.5
+    assert sums.compressed_stored_bytes == 6.25
+
+
+@pytest.mark.parametrize(
+    ("ranges", "fewest", "most"),
+    [
+        ([(0, 0, 0.5)], 0.5, 0.5),
+        ([(0, 3, 0.5)], 0.5, 0.5 + 3 * 0.25),
+        ([(0, 0, 1.0), (1, 1, 0.5)], 1.0, 1.0),
+        ([(0, 0, 0.5), (1, 1, 1.0)], 1.0, 1.0),
+        ([(0, 0, 0.5), (2, 2, 0.5)], 1.0, 1.0),
+    ],
+)
+def test_runs_of_blocks_lie_between_the_fewest_and_the_most(
+    ranges: list[tuple[int, int, float]], fewest: float, most: float
+) -> None:
+    sums = sum_blocks(guessed(*ranges), trial(a=(block(10, 5),) * 4))
+    assert sums.runs == pytest.approx((fewest * most) ** 0.5)
+
+
+def test_block_of_zeros_does_not_end_a_run() -> None:
+    blocks = (block(10, 5), block(10, 0), block(10, 5))
+    assert sum_blocks(launch_set(a=((0, 2),)), trial(a=blocks)).runs == 1
 
 
 def test_blocks_of_zeros_cost_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,12 +11,14 @@ from hypothesis import strategies as st
 
 from payloads import make_inventory
 from snapcraft_compression_advisor.errors import BadDataError, NoInputError
-from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE
+from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE, LaunchFile
 from snapcraft_compression_advisor.launch.profile import (
     CpuTime,
     LaunchProfile,
+    ProfileFile,
     RecordedLaunch,
     fit_profile,
+    guessed_profile,
     profile_text,
     read_profile,
     waited_share,
@@ -105,6 +108,48 @@ def test_profile_of_another_payload_fits_nothing() -> None:
     assert fitted.fitting_share == 0
 
 
+def test_guess_survives_being_written_and_read_again() -> None:
+    guess = LaunchFile(
+        path="a", size_bytes=9 * BLOCK, blocks=((0, 0), (1, 8)), shares=(1.0, 0.25)
+    )
+    launch_set = replace(
+        fit_profile(make_profile("static"), make_inventory({})).launch_set,
+        files=(guess,),
+    )
+    text = profile_text(guessed_profile(launch_set))
+    fitted = fit_profile(
+        LaunchProfile.model_validate_json(text), make_inventory({"a": 9 * BLOCK})
+    )
+    assert fitted.launch_set.files == (guess,)
+
+
+def test_guess_of_a_file_whose_name_is_not_utf_8_is_not_written() -> None:
+    files = tuple(
+        LaunchFile(path=path, size_bytes=9, blocks=((0, 0),))
+        for path in ("a", "\udcff")
+    )
+    launch_set = replace(
+        fit_profile(make_profile("static"), make_inventory({})).launch_set, files=files
+    )
+    text = profile_text(guessed_profile(launch_set))
+    assert [file.path for file in LaunchProfile.model_validate_json(text).files] == [
+        "a"
+    ]
+
+
+def test_shares_of_blocks_that_are_gone_are_dropped_with_them() -> None:
+    file = ProfileFile(
+        path="a", size=9 * BLOCK, blocks=((0, 0), (4, 8)), shares=(1.0, 0.25)
+    )
+    profile = LaunchProfile(source="static", app="x", files=(file,))
+    fitted = fit_profile(profile, make_inventory({"a": 2 * BLOCK}))
+    assert list(fitted.launch_set.files[0].ranges()) == [(0, 0, 1.0)]
+
+
+def test_recorded_profile_names_no_shares() -> None:
+    assert "shares" not in profile_text(make_profile(a=[[0, 1]]))
+
+
 def test_guessed_profile_keeps_its_doubt() -> None:
     fitted = fit_profile(make_profile("static", a=[[0, 0]]), make_inventory({"a": 9}))
     assert fitted.launch_set.source == "static"
@@ -136,6 +181,14 @@ def test_guessed_profile_keeps_its_doubt() -> None:
         (
             '{"source": "trace", "app": "x", "files": [{"path": "a", "size": 1,'
             ' "blocks": [[0, 2], [2, 3]]}]}'
+        ),
+        (
+            '{"source": "static", "app": "x", "files": [{"path": "a", "size": 1,'
+            ' "blocks": [[0, 0]], "shares": [0.5, 0.5]}]}'
+        ),
+        (
+            '{"source": "static", "app": "x", "files": [{"path": "a", "size": 1,'
+            ' "blocks": [[0, 0]], "shares": [1.5]}]}'
         ),
         (
             '{"source": "trace", "app": "x", "files": [{"path": "a", "size": -1,'

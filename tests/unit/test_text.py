@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from analyses import make_analysis
 from snapcraft_compression_advisor.advice.policy import Recommendation
+from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
 from snapcraft_compression_advisor.output.names import printable
 from snapcraft_compression_advisor.output.text import render_text
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.analysis import Analysis
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -58,6 +63,41 @@ def test_snap_without_apps_still_has_its_sizes() -> None:
     assert "57.2 MB" in text
     assert "cold launch" not in text
     assert "UNDECIDED: stay with xz" in text
+
+
+def guessed(*recorded: tuple[str, float]) -> Analysis:
+    """Return an analysis that can't decide, of a launch that was guessed."""
+    analysis = make_analysis()
+    launch = analysis.launches[0]
+    launch_set = replace(
+        launch.launch_set,
+        files=(LaunchFile(path="x", size_bytes=9, blocks=((0, 3),), shares=(0.25,)),),
+        basis=GuessBasis(kind="GTK 4", recorded=recorded),
+    )
+    return replace(
+        analysis,
+        launches=(replace(launch, launch_set=launch_set),),
+        recommendation=replace(analysis.recommendation, verdict="undecided"),
+    )
+
+
+def test_report_says_how_sure_the_guess_is_for_its_kind() -> None:
+    text = render_text(guessed(("a", 1.21), ("b", 0.88)))
+    assert "guessed from files: 1 files, 1 of 4 data blocks" in text
+    assert (
+        "  how sure: GTK 4; 2 recorded applications of this kind read 0.88 to 1.21 "
+        "times\n    as much as guessed without it (measured)\n"
+    ) in text
+    assert "none of this kind was recorded" in render_text(guessed())
+
+
+def test_report_that_cannot_decide_says_how_to_record_the_launch() -> None:
+    lines = render_text(guessed()).splitlines()
+    assert lines[-2:] == [
+        "    compression-advisor record --root 'prime/\\xff' --app app0 -o launch.json",
+        "    compression-advisor advise 'prime/\\xff' --launch-profile launch.json",
+    ]
+    assert "compression-advisor record" not in render_text(make_analysis())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Compare foretold launches with measured ones, from the data that the repo keeps.
+
+    python3 benchmarks/accuracy.py -o docs/accuracy.md
+
+For each application of ``launch.py``, the costs of blocks are fitted without that
+application's blocks, and what a launch makes of them without its launches. What its
+recorded launch then takes longer with each codec than uncompressed is compared with
+what was measured. The published launches of Chromium are foretold beside it. Needs no
+root; the same data give the same page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from accuracy_data import CODECS, Launches, read_launches
+from accuracy_model import (
+    MEDIAN_OVER_MEAN,
+    TELLING_SHARE,
+    Prediction,
+    factors,
+    launch_spread,
+    predict,
+)
+from accuracy_published import published_lines
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+FOLDER = Path(__file__).parent
+
+INTRODUCTION = """\
+# How well launches are foretold
+
+Real applications from Debian 12, started from real squashfs mounts in memory, so that
+what a codec adds is its decompression. Measured by
+
+    sudo xvfb-run -a python3 benchmarks/launch.py --trees TREES
+
+into `benchmarks/data/` (every launch in `launch-times.csv`), and compared by
+
+    python3 benchmarks/accuracy.py -o docs/accuracy.md
+
+Every application is foretold from the others: neither its blocks
+(`benchmarks/data/kernel-blocks.csv`) nor its launches are among what the model was
+fitted to; of its own, there is the recorded launch alone: which blocks it reads, and
+how many processors it keeps busy. Compared is what a codec adds to a cold launch from
+the uncompressed image, where that is more than 10 % of the launch; the figure in
+brackets is the foretold interval.
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("-o", "--output", type=Path)
+    output = parser.parse_args().output
+    text = "\n".join([*page(read_launches()), ""])
+    if output is None:
+        print(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+def page(all_launches: Sequence[Launches]) -> Iterator[str]:
+    """Yield the page's lines."""
+    predictions = {
+        launches.name: predict(launches, [o for o in all_launches if o is not launches])
+        for launches in all_launches
+    }
+    yield INTRODUCTION
+    yield from launch_table(all_launches)
+    yield ""
+    yield from prediction_table(predictions)
+    yield ""
+    yield from summary(all_launches, predictions)
+    yield ""
+    yield from factor_lines(all_launches)
+    yield ""
+    yield from published_lines(all_launches)
+
+
+def launch_table(all_launches: Sequence[Launches]) -> Iterator[str]:
+    """Yield the medians of the measured cold launches."""
+    codecs = ("none", *CODECS)
+    yield "Measured cold launches, seconds: median (standard deviation)."
+    yield ""
+    yield "| application | blocks read | " + " | ".join(codecs) + " |"
+    yield "|---" * (len(codecs) + 2) + "|"
+    for each in all_launches:
+        cells = (
+            f"{statistics.median(each.cold_s[c]):.2f} "
+            f"({statistics.stdev(each.cold_s[c]):.2f})"
+            for c in codecs
+        )
+        blocks = each.sums["none"].blocks
+        yield f"| {each.name} | {blocks:,} | " + " | ".join(cells) + " |"
+
+
+def prediction_table(
+    predictions: Mapping[str, Sequence[Prediction]],
+) -> Iterator[str]:
+    """Yield what codecs add, foretold and measured."""
+    yield "Seconds added: foretold / measured."
+    yield ""
+    yield "| application | " + " | ".join(CODECS) + " |"
+    yield "|---" * (len(CODECS) + 1) + "|"
+    for name, found in predictions.items():
+        yield f"| {name} | " + " | ".join(map(_cell, found)) + " |"
+
+
+def _cell(prediction: Prediction) -> str:
+    added = prediction.added_s
+    figures = (
+        f"{added.mid:.2f} ({added.low:.2f} to {added.high:.2f}) / "
+        f"{prediction.measured_s:.2f}"
+    )
+    return f"{figures}, {prediction.error:+.0%}" if prediction.telling else figures
+
+
+def summary(
+    all_launches: Sequence[Launches],
+    predictions: Mapping[str, Sequence[Prediction]],
+) -> Iterator[str]:
+    """Yield the figures asked for."""
+    every = [each for found in predictions.values() for each in found]
+    telling = [each for each in every if each.telling]
+    for title, codecs in (("xz", {"xz"}), ("other codecs", set(CODECS) - {"xz"})):
+        errors = [abs(each.error) for each in telling if each.codec in codecs]
+        yield (
+            f"- error of the time added, {title}: median "
+            f"{statistics.median(errors):.1%}, worst {max(errors):.1%} "
+            f"({len(errors)} figures)"
+        )
+    right, told = _order_right(all_launches, predictions)
+    yield (
+        "- order of two codecs that differ by more than noise: right in "
+        f"{right} of {told}"
+    )
+    same = sum(_verdicts_agree(each, predictions[each.name]) for each in all_launches)
+    yield (
+        f"- same recommendation as from the measurement: {same} of {len(all_launches)}"
+    )
+    held = sum(each.held for each in every)
+    yield (
+        f"- measured time inside the foretold interval: {held} of {len(every)} "
+        f"({held / len(every):.0%})"
+    )
+
+
+def _order_right(
+    all_launches: Sequence[Launches],
+    predictions: Mapping[str, Sequence[Prediction]],
+) -> tuple[int, int]:
+    """Return of how many pairs of codecs that noise leaves apart the order is right."""
+    right = told = 0
+    for each in all_launches:
+        for one, other in itertools.combinations(predictions[each.name], 2):
+            difference_s = one.measured_s - other.measured_s
+            if abs(difference_s) <= _noise_s(each, one.codec, other.codec):
+                continue
+            told += 1
+            right += (one.added_s.mid > other.added_s.mid) == (difference_s > 0)
+    return right, told
+
+
+def _noise_s(launches: Launches, one: str, other: str) -> float:
+    """Return two standard errors of the median difference of a round."""
+    differences = launches.differences_s(one, other)
+    error_s = statistics.stdev(differences) / len(differences) ** 0.5
+    noise_s: float = 2 * MEDIAN_OVER_MEAN * error_s
+    return noise_s
+
+
+def _verdicts_agree(launches: Launches, found: Sequence[Prediction]) -> bool:
+    """Tell whether the policy says the same to foretold and to measured seconds."""
+    by_codec = {each.codec: each for each in found}
+    xz, lzo = by_codec["xz"], by_codec["lzo"]
+    foretold, measured = (
+        _choice(launches, seconds)
+        for seconds in (
+            xz.added_s.mid - lzo.added_s.mid,
+            xz.measured_s - lzo.measured_s,
+        )
+    )
+    return foretold == measured
+
+
+def _choice(launches: Launches, seconds: float) -> tuple[str, str]:
+    xz_bytes, lzo_bytes = (
+        Interval.exactly(launches.image_bytes[codec]) for codec in ("xz", "lzo")
+    )
+    saving = Saving(app=launches.name, device="here", seconds=Interval.exactly(seconds))
+    advice = recommend(
+        Evidence(
+            declared="xz",
+            xz_bytes=xz_bytes,
+            lzo_bytes=lzo_bytes,
+            bytes_added=Interval.exactly(lzo_bytes.mid - xz_bytes.mid),
+            savings=(saving,),
+        ),
+        Policy(),
+    )
+    return advice.compression, advice.verdict
+
+
+def factor_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
+    """Yield what all launches together say, as the model has it."""
+    yield (
+        "Seconds that a launch waits, per second that its blocks take one after the "
+        "other (`launch/in_launch.py`): median, lowest and highest application where "
+        f"the codec adds more than {TELLING_SHARE:.0%}. Launches of one application "
+        f"differ by {launch_spread(all_launches):.0%} (relative standard deviation, "
+        "median)."
+    )
+    yield ""
+    for codec, factor in factors(all_launches).items():
+        yield f"- {codec}: {factor.mid:.2f} ({factor.low:.2f} to {factor.high:.2f})"
+
+
+if __name__ == "__main__":
+    main()

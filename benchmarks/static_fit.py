@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""Count what recorded launches read of what a guess names, and score the guess.
+
+    python3 benchmarks/static_fit.py --trees TREES
+    python3 benchmarks/static_fit.py
+
+For each application of ``data/launches`` the guess is made with counts of the others
+alone, and compared with what was recorded. All counts together become the package's
+priors, the spread of recorded ÷ expected its interval. Writes
+
+- ``snapcraft_compression_advisor/launch/static/priors.json``,
+- ``benchmarks/data/static-families.csv`` (files by rule and application),
+- ``benchmarks/data/launch-packages.csv`` (which versions were recorded),
+- ``benchmarks/data/static-scores.csv`` (every application left out).
+
+Without TREES, only the table of ``docs/launch-set.md`` is made from the last one. TREES
+holds the payloads, as ``launch_corpus.py`` builds them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import math
+import statistics
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ruamel.yaml import YAML
+
+from corpus_applications import APPLICATIONS
+from snapcraft_compression_advisor.launch.static.priors import (
+    Counts,
+    Priors,
+    priors_document,
+)
+from snapcraft_compression_advisor.units import Interval
+from static_data import (
+    Application,
+    Score,
+    count,
+    read_application,
+    recorded_names,
+    score,
+    score_closure,
+    weighed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+FOLDER = Path(__file__).parent
+PRIORS = FOLDER.parent / "snapcraft_compression_advisor/launch/static/priors.json"
+PAGE = FOLDER.parent / "docs/launch-set.md"
+TABLE_START, TABLE_END = "<!-- table -->\n", "<!-- end of table -->\n"
+
+GUESSES = ("closure", "static", "static-kind-left-out")
+"""What is scored: the ELF closure, the guess, and the guess where the whole kind of the
+application is left out."""
+
+STUDENT_95 = (
+    6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81,
+    1.80, 1.78, 1.77, 1.76, 1.75, 1.75, 1.74, 1.73, 1.73, 1.72,
+)  # fmt: skip
+"""95 % quantile of Student's t with 1, 2, … degrees of freedom (any table of it)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """One application left out.
+
+    :param priors: of all others, their spread among them.
+    :param closure: how the ELF closure alone does, each file named whole.
+    :param alone: how the guess does with the counts of all others.
+    :param kind_out: how it does where all of its kind are left out.
+    """
+
+    application: Application
+    priors: Priors
+    closure: Score
+    alone: Score
+    kind_out: Score
+
+
+def main() -> None:
+    """Fit, score, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trees", type=Path)
+    trees: Path | None = parser.parse_args().trees
+    if trees is not None:
+        fit(trees)
+    table = "\n".join([*page_lines(read_rows("static-scores.csv")), ""])
+    print(table)
+    write_between(PAGE, TABLE_START, TABLE_END, table)
+
+
+def fit(trees: Path) -> None:
+    """Count, leave out, write."""
+    applications = read_applications(trees)
+    counts = [count(application) for application in applications]
+    folds = make_folds(applications, counts)
+    priors = _fitted(folds, counts)
+    document = {
+        "fitted_on": [a.name for a in applications],
+        **priors_document(priors),
+    }
+    PRIORS.write_text(_json(document), encoding="utf-8")
+    _write_csv("static-families.csv", _family_rows(applications, counts))
+    _write_csv("static-scores.csv", _score_rows(folds))
+    _write_csv("launch-packages.csv", _package_rows(applications, trees))
+
+
+def read_applications(trees: Path) -> list[Application]:
+    """Read all recorded applications that have a tree."""
+    return [
+        read_application(name, trees / name)
+        for name in recorded_names()
+        if (trees / name).is_dir()
+    ]
+
+
+def make_folds(
+    applications: Sequence[Application], counts: Sequence[tuple[Counts, Counts]]
+) -> list[Fold]:
+    """Score each application by the counts of others."""
+    pairs = list(zip(applications, counts, strict=True))
+    bare = []
+    for application in applications:
+        others = [each for a, each in pairs if a is not application]
+        other_kinds = [each for a, each in pairs if a.kind != application.kind]
+        priors = _priors(others)
+        bare.append(
+            Fold(
+                application=application,
+                priors=priors,
+                closure=score_closure(application),
+                alone=score(application, priors),
+                kind_out=score(application, _priors(other_kinds)),
+            )
+        )
+    return [
+        replace(fold, priors=_with_spread(fold.priors, [f for f in bare if f != fold]))
+        for fold in bare
+    ]
+
+
+def _fitted(folds: Sequence[Fold], counts: Sequence[tuple[Counts, Counts]]) -> Priors:
+    return _with_spread(_priors(counts), folds)
+
+
+def _with_spread(priors: Priors, folds: Sequence[Fold]) -> Priors:
+    """Return priors with what other applications read per byte expected."""
+    kinds: dict[str, tuple[tuple[str, float], ...]] = {}
+    for fold in folds:
+        kind = fold.application.kind
+        row = (fold.application.name, round(fold.alone.ratio, 2))
+        kinds[kind] = (*kinds.get(kind, ()), row)
+    return replace(
+        priors,
+        read_share=spread([fold.alone.ratio for fold in folds]),
+        seek_share=spread([fold.alone.runs_ratio for fold in folds]),
+        unseen_share=spread([fold.kind_out.ratio for fold in folds]),
+        kinds=kinds,
+    )
+
+
+def write_between(page: Path, start: str, end: str, text: str) -> None:
+    """Replace what stands between two lines of a page, if there is one."""
+    if page.exists():
+        before, _, rest = page.read_text(encoding="utf-8").partition(start)
+        after = rest.partition(end)[2]
+        page.write_text(f"{before}{start}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+def spread(ratios: Sequence[float]) -> Interval:
+    """Return where the next application's ratio lies in nine cases of ten.
+
+    A prediction interval of log-normal ratios (Student's t).
+
+    :param ratios: recorded ÷ expected, at least two.
+    """
+    logs = [math.log(ratio) for ratio in ratios]
+    quantile = STUDENT_95[min(len(logs) - 1, len(STUDENT_95)) - 1]
+    half = quantile * statistics.stdev(logs) * math.sqrt(1 + 1 / len(logs))
+    middle = statistics.median(logs)
+    return Interval(
+        low=math.exp(middle - half),
+        mid=math.exp(middle),
+        high=math.exp(middle + half),
+    )
+
+
+def _priors(counts: Iterable[tuple[Counts, Counts]]) -> Priors:
+    listed = list(counts)
+    one = Interval.exactly(1.0)
+    return Priors(
+        files=Counts().plus(weighed(files) for files, _ in listed),
+        blocks=Counts().plus(blocks for _, blocks in listed),
+        read_share=one,
+        seek_share=one,
+        unseen_share=one,
+    )
+
+
+def read_rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table of ``data``, none where it isn't there."""
+    path = FOLDER / "data" / name
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def page_lines(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Yield the page's table.
+
+    :param rows: of ``static-scores.csv``.
+    """
+    by_guess = {
+        guess: [row for row in rows if row["guess"] == guess] for guess in GUESSES
+    }
+    yield (
+        "| application | kind | MB read | closure: recall | precision "
+        "| guess: recall | precision | read ÷ expected | runs ÷ expected |"
+    )
+    yield "|---" * 9 + "|"
+    for old, new in zip(by_guess["closure"], by_guess["static"], strict=True):
+        cells = (
+            f"{float(row[figure]):.2f}"
+            for row, figure in (
+                (old, "recall"),
+                (old, "precision"),
+                (new, "recall"),
+                (new, "precision"),
+                (new, "read_expected"),
+                (new, "runs_expected"),
+            )
+        )
+        yield (
+            f"| {new['application']} | {new['kind']} "
+            f"| {int(new['read_bytes']) / 1e6:.0f} | " + " | ".join(cells) + " |"
+        )
+    yield ""
+    yield "| figure | closure | guess | its kind left out too | at least | aim |"
+    yield "|---" * 6 + "|"
+    for figure, line, aim in (
+        ("recall", "0.8, worst 0.5", "0.92"),
+        ("precision", "0.65, worst 0.4", "0.85"),
+    ):
+        cells = (_median_and_worst(by_guess[guess], figure) for guess in GUESSES)
+        yield f"| {figure}, median | " + " | ".join(cells) + f" | {line} | {aim} |"
+    yield ""
+    share, unseen, seeks = (
+        spread([float(row[figure]) for row in by_guess[guess]])
+        for guess, figure in (
+            ("static", "read_expected"),
+            ("static-kind-left-out", "read_expected"),
+            ("static", "runs_expected"),
+        )
+    )
+    yield (
+        f"Bytes read per byte expected, nine cases of ten: {share.low:.2f} to "
+        f"{share.high:.2f}, middle {share.mid:.2f}; for a kind that wasn't recorded "
+        f"{unseen.low:.2f} to {unseen.high:.2f}. Runs of adjacent blocks likewise: "
+        f"{seeks.low:.2f} to {seeks.high:.2f}, middle {seeks.mid:.2f}. "
+        f"({len(by_guess['static'])} applications.)"
+    )
+
+
+def _median_and_worst(rows: Sequence[Mapping[str, str]], figure: str) -> str:
+    figures = [float(row[figure]) for row in rows]
+    return f"{statistics.median(figures):.2f}, worst {min(figures):.2f}"
+
+
+def _family_rows(
+    applications: Sequence[Application], counts: Sequence[tuple[Counts, Counts]]
+) -> Iterator[tuple[object, ...]]:
+    yield "way", "application", "files_found", "files_read"
+    ways = sorted({way for files, _ in counts for way in files.counted})
+    for way in ways:
+        for application, (files, _) in zip(applications, counts, strict=True):
+            if files.counted[way]:
+                yield way, application.name, files.counted[way], files.read[way]
+
+
+def _score_rows(folds: Iterable[Fold]) -> Iterator[tuple[object, ...]]:
+    yield (
+        "application", "kind", "guess", "read_bytes", "recall", "precision",
+        "read_expected", "runs_expected",
+    )  # fmt: skip
+    for fold in folds:
+        scores = (fold.closure, fold.alone, fold.kind_out)
+        for guess, figures in zip(GUESSES, scores, strict=True):
+            yield (
+                fold.application.name,
+                fold.application.kind,
+                guess,
+                figures.read_bytes,
+                f"{figures.recall:.4f}",
+                f"{figures.precision:.4f}",
+                f"{figures.ratio:.4f}",
+                f"{figures.runs_ratio:.4f}",
+            )
+
+
+def _package_rows(
+    applications: Iterable[Application], trees: Path
+) -> Iterator[tuple[object, ...]]:
+    """Yield which version of an application each recording is of."""
+    yield "application", "distribution", "packages", "version"
+    packages = {each.name: each.packages for each in APPLICATIONS}
+    for application in applications:
+        text = (trees / application.name / "meta/snap.yaml").read_text(encoding="utf-8")
+        version = YAML(typ="safe", pure=True).load(text)["version"]
+        listed = " ".join(packages[application.name])
+        yield application.name, "Debian 12", listed, version
+
+
+def _write_csv(name: str, rows: Iterable[tuple[object, ...]]) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    (FOLDER / "data" / name).write_text(text.getvalue(), encoding="utf-8")
+
+
+def _json(document: dict[str, object]) -> str:
+    """Return a document with one key a line, so that changes show."""
+    lines = []
+    for key, value in document.items():
+        if isinstance(value, dict):
+            rows = ",\n".join(
+                f"{json.dumps(k)}:{json.dumps(v)}" for k, v in value.items()
+            )
+            lines.append(f"{json.dumps(key)}: {{\n{rows}\n}}")
+        else:
+            lines.append(f"{json.dumps(key)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""``compression-advisor launch-set``: what a launch reads, guessed from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand
+
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.profile import (
+    guessed_profile,
+    profile_text,
+    read_profile,
+)
+from snapcraft_compression_advisor.launch.static.compare import compare_launches
+from snapcraft_compression_advisor.launch.static.guess import static_launch_set
+from snapcraft_compression_advisor.output.compare_json import render_comparison_json
+from snapcraft_compression_advisor.output.compare_text import (
+    render_comparison_text,
+    render_guess_text,
+)
+from snapcraft_compression_advisor.payload.find_payload import find_payload
+from snapcraft_compression_advisor.payload.source import open_payload
+
+if TYPE_CHECKING:
+    import argparse
+
+    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from snapcraft_compression_advisor.payload.source import Payload
+
+
+class LaunchSetCommand(BaseCommand):
+    """Guess what a launch reads; write the guess, or compare it."""
+
+    name = "launch-set"
+    help_msg = "Guess from files alone which data blocks a launch reads"
+    overview = (
+        "Work out from the files of a payload which data blocks a cold launch of an "
+        "app reads, each with the share of launches in which it is read: what advise "
+        "uses where no launch was recorded.\n\n"
+        "With --output the guess is written as a launch profile, to be read, "
+        "corrected and given to advise with --launch-profile. With --compare it is "
+        "held against a recorded one."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "path",
+            metavar="PATH",
+            nargs="?",
+            type=Path,
+            help="a prime directory or a .snap (default: 'prime' here, else the one "
+            ".snap here)",
+        )
+        parser.add_argument(
+            "--app",
+            metavar="NAME",
+            help="whose launch (default: the app that the snap is about)",
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=Path,
+            help="write the guess there as a launch profile",
+        )
+        parser.add_argument(
+            "--compare",
+            metavar="RECORDED",
+            type=Path,
+            help="a launch profile to compare the guess with, of the same app",
+        )
+        parser.add_argument(
+            "--format",
+            choices=("text", "json"),
+            default="text",
+            help="of the standard output; json is the launch profile, or the "
+            "comparison (default: text)",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Guess, write, compare."""
+        recorded = read_profile(parsed_args.compare) if parsed_args.compare else None
+        with open_payload(parsed_args.path or find_payload(Path.cwd())) as payload:
+            app = _app(payload, parsed_args.app, recorded)
+            launch_set = static_launch_set(payload, app)
+            text = _report(launch_set, recorded, payload, parsed_args.format)
+        if parsed_args.output is not None:
+            write_output(profile_text(guessed_profile(launch_set)), parsed_args.output)
+        if recorded is not None or parsed_args.output is None:
+            write_output(text, None)
+        return None
+
+
+def _app(payload: Payload, wanted: str | None, recorded: LaunchProfile | None) -> str:
+    """Return whose launch it is.
+
+    :raises UsageError: where the snap has no such app, or none at all.
+    :raises BadDataError: where the recorded launch is of another app.
+    """
+    if wanted is None and recorded is not None:
+        wanted = recorded.app
+    names, _ = select_apps(
+        payload.snap, payload.inventory, requested=(wanted,) if wanted else ()
+    )
+    if not names:
+        message = f"Snap {payload.snap.name!r} has no apps, so nothing is launched"
+        raise UsageError(message, resolution="Name a payload with apps.")
+    if recorded is not None and recorded.app != names[0]:
+        message = f"The recorded launch is of app {recorded.app!r}, not {names[0]!r}"
+        raise BadDataError(message, resolution="Record a launch of that app.")
+    return names[0]
+
+
+def _report(
+    launch_set: LaunchSet,
+    recorded: LaunchProfile | None,
+    payload: Payload,
+    wanted: str,
+) -> str:
+    if recorded is None:
+        if wanted == "json":
+            return profile_text(guessed_profile(launch_set))
+        return render_guess_text(launch_set)
+    comparison = compare_launches(launch_set.files, recorded, payload.inventory)
+    if wanted == "json":
+        return render_comparison_json(comparison, app=launch_set.app)
+    return render_comparison_text(comparison)

@@ -1,0 +1,1 @@
+"""What a launch reads, guessed from files alone."""

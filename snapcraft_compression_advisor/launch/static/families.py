@@ -1,0 +1,116 @@
+"""What toolkits and runtimes open beyond their libraries: one rule a family of files.
+
+A rule says: where a launch maps a library, or starts a program, of this name, it also
+opens the files of that name in that folder. What share of them is fitted
+(:mod:`.priors`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
+
+    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A rule.
+
+    :param name: for priors and reports.
+    :param trigger: what the name of a mapped library or started program matches, or
+        one word of a command.
+    :param folder: what the files' directory matches, relative to the payload.
+    :param file: what their names match.
+    :param beside: whether ``folder`` is relative to the directory of the trigger.
+    :param near: whether only a started program or what it links itself triggers it.
+    """
+
+    name: str
+    trigger: re.Pattern[str]
+    folder: re.Pattern[str]
+    file: re.Pattern[str]
+    beside: bool = False
+    near: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """What may make rules apply: a mapped library, a program, a word of a command.
+
+    :param folder: where it is, empty for a word.
+    :param near: whether it was started itself, or linked by what was.
+    """
+
+    name: str
+    folder: str = ""
+    near: bool = False
+
+
+class FamilyFiles:
+    """The files of a payload that rules may name, by their folders.
+
+    :param inventory: of the payload.
+    """
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._folders: dict[str, list[Entry]] = defaultdict(list)
+        self._below: dict[str, list[str]] = defaultdict(list)
+        for entry in inventory.entries.values():
+            if entry.kind is EntryKind.DIRECTORY:
+                self._below[posixpath.dirname(entry.path)].append(entry.path)
+            else:
+                self._folders[posixpath.dirname(entry.path)].append(entry)
+        self._anywhere: dict[str, list[Entry]] = {}
+
+    def named_by(
+        self, names: Iterable[Trigger], families: Iterable[Family]
+    ) -> Iterator[tuple[Family, Entry]]:
+        """Yield what rules name, links among it.
+
+        :param names: what may trigger a rule.
+        :param families: rules to try.
+        """
+        known = tuple(names)
+        for family in families:
+            folders = {
+                name.folder
+                for name in known
+                if (name.near or not family.near)
+                and family.trigger.fullmatch(name.name)
+            }
+            if not folders:
+                continue
+            found = (
+                self._beside(family, folders) if family.beside else self._all(family)
+            )
+            for entry in found:
+                yield family, entry
+
+    def _all(self, family: Family) -> list[Entry]:
+        if family.name not in self._anywhere:
+            self._anywhere[family.name] = [
+                entry
+                for folder, entries in self._folders.items()
+                if family.folder.fullmatch(folder)
+                for entry in entries
+                if family.file.fullmatch(posixpath.basename(entry.path))
+            ]
+        return self._anywhere[family.name]
+
+    def _beside(self, family: Family, folders: set[str]) -> Iterator[Entry]:
+        for folder in sorted(folders):
+            for place in (folder, *self._below.get(folder, ())):
+                inside = place[len(folder) :].lstrip("/")
+                if family.folder.fullmatch(inside):
+                    for entry in self._folders.get(place, ()):
+                        if family.file.fullmatch(posixpath.basename(entry.path)):
+                            yield entry

@@ -1,0 +1,88 @@
+"""What Python and JavaScript programs bring in through GObject Introspection."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.source import Payload
+
+MAX_TYPELIB_BYTES = 4 * 1024 * 1024
+"""Larger than any typelib; bounds what a broken one can cost."""
+
+_TYPELIB = re.compile(
+    r"(?:.*/)?girepository-1\.0/(?P<name>\w+)-(?P<version>[\d.]+)\.typelib"
+)
+_MAGIC = b"GOBJ\nMETADATA\r\n\x1a"
+_LIBRARIES = re.compile(rb"\0(lib[\w.+-]+\.so[\w.]*(?:,lib[\w.+-]+\.so[\w.]*)*)\0")
+_NEEDS = re.compile(rb"\0(\w+-\d[\d.]*(?:\|\w+-\d[\d.]*)*)\0")
+
+
+class Typelibs:
+    """The typelibs of a payload.
+
+    :param payload: where to read from.
+    """
+
+    def __init__(self, payload: Payload) -> None:
+        self._payload = payload
+        self._entries: dict[str, dict[str, Entry]] = {}
+        for path, entry in payload.inventory.entries.items():
+            match = _TYPELIB.fullmatch(path)
+            if match is not None:
+                self._entries.setdefault(match["name"], {})[match["version"]] = entry
+
+    def needed_by(
+        self, namespaces: Iterable[str], versions: Mapping[str, str]
+    ) -> Iterator[tuple[Entry, tuple[str, ...]]]:
+        """Yield each typelib that is loaded, with the libraries that it names.
+
+        :param namespaces: such as ``Gtk``.
+        :param versions: those that the program asks for; the highest of others.
+        """
+        pending = list(namespaces)
+        wanted = dict(versions)
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            known = self._entries.get(name)
+            if name in seen or not known:
+                continue
+            seen.add(name)
+            entry = known.get(wanted.get(name, "")) or known[max(known)]
+            content = self._payload.read(entry.path, offset=0, length=MAX_TYPELIB_BYTES)
+            if not content.startswith(_MAGIC):
+                yield entry, ()
+                continue
+            for needed in _listed(_NEEDS, content, b"|"):
+                other, _, version = needed.rpartition("-")
+                wanted.setdefault(other, version)
+                pending.append(other)
+            yield entry, tuple(_listed(_LIBRARIES, content, b","))
+
+
+def _listed(pattern: re.Pattern[bytes], content: bytes, separator: bytes) -> list[str]:
+    match = pattern.search(content)
+    if match is None:
+        return []
+    return [part.decode(errors="replace") for part in match[1].split(separator)]
+
+
+def gi_namespace(module: str) -> str | None:
+    """Return the namespace of ``gi.repository.NAME``, ``None`` for other modules."""
+    parent, _, name = module.rpartition(".")
+    return name if parent == "gi.repository" else None
+
+
+def library_places(name: str, typelib: Entry) -> tuple[str, ...]:
+    """Return where a typelib's library may be: in the directory above, and higher."""
+    above = posixpath.dirname(posixpath.dirname(typelib.path))
+    return tuple(
+        posixpath.join(folder, name)
+        for folder in dict.fromkeys((above, posixpath.dirname(above), "lib", "usr/lib"))
+    )

@@ -1,0 +1,96 @@
+"""A program's own directories: what is named after it below ``lib`` and ``share``."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+
+MAX_OWN_FILES = 20_000
+"""Files that are looked at; a game with more doesn't open them all to start."""
+
+_FOLDER = re.compile(
+    r"(?:usr/|usr/local/|opt/)?(?:lib(?:64)?(?:/[^/]+-linux-gnu\w*)?|libexec"
+    r"|share(?:/games)?|games)"
+    r"/(?P<name>[^/]+)(?:/.*)?"
+)
+_STEM = re.compile(r"(?P<stem>[A-Za-z][A-Za-z_]*?)[-_.\d]*(?:bin)?")
+_COMMON = frozenset(
+    ("env", "bash", "sh", "dash", "python", "perl", "node", "ruby", "java", "icons")
+)
+_CODE = (".so", ".oct", ".node", ".jar")
+_KINDS = {
+    "image": (".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp", ".dds", ".xpm"),
+    "sound": (".ogg", ".wav", ".mp3", ".opus", ".flac"),
+    "model": (".spm", ".b3d", ".obj", ".mesh", ".gltf", ".glb"),
+    "font": (".ttf", ".otf", ".woff2"),
+    "settings": (".conf", ".ini", ".xml", ".json", ".yaml", ".toml", ".cfg", ".rc"),
+    "window": (".ui", ".glade", ".qml", ".css", ".rcc", ".gresource"),
+    "translation": (".mo", ".qm", ".po"),
+    "script": (".py", ".pyc", ".lua", ".js", ".m", ".scm", ".el", ".elc", ".rb"),
+}
+_KIND_OF = {suffix: kind for kind, group in _KINDS.items() for suffix in group}
+
+
+def own_files(
+    programs: Iterable[str], inventory: Inventory
+) -> Iterator[tuple[str, Entry]]:
+    """Yield the files of programs' own directories, and of which kind each is.
+
+    :param programs: names without directories, as ``gimp-2.10``.
+    """
+    stems = {stem for name in programs if (stem := program_stem(name))}
+    if not stems:
+        return
+    owned: dict[str, bool] = {}
+    count = 0
+    for path, entry in inventory.entries.items():
+        if entry.kind is not EntryKind.FILE:
+            continue
+        folder = posixpath.dirname(path)
+        if folder not in owned:
+            match = _FOLDER.fullmatch(folder)
+            owned[folder] = match is not None and _belongs(match["name"], stems)
+        if owned[folder]:
+            count += 1
+            if count > MAX_OWN_FILES:
+                return
+            yield kind_of(path), entry
+
+
+def program_stem(name: str) -> str:
+    """Return a program's name without version: ``gimp`` of ``gimp-2.10``.
+
+    Empty where nothing is named after it: shells and interpreters.
+    """
+    match = _STEM.fullmatch(posixpath.splitext(name)[0] if "." in name else name)
+    stem = match["stem"].lower() if match else ""
+    return "" if stem in _COMMON else stem
+
+
+def kind_of(path: str) -> str:
+    """Return the kind of a file by its name."""
+    suffix = posixpath.splitext(path)[1].lower()
+    if suffix in _CODE or ".so." in posixpath.basename(path):
+        return "own-code"
+    if not suffix:
+        return "own-unnamed"
+    return f"own-{_KIND_OF.get(suffix, 'other')}"
+
+
+def _belongs(folder: str, stems: set[str]) -> bool:
+    return any(
+        program_stem(part) in stems
+        for part in (
+            folder,
+            folder.removesuffix("plugins"),
+            folder.removesuffix("-esr"),
+        )
+    )

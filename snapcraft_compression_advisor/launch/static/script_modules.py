@@ -1,0 +1,139 @@
+"""The files that Perl and Ruby programs load, followed through the payload."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.source import Payload
+
+MAX_FILES = 5000
+"""Files followed from one program."""
+
+SOURCE_MAX_BYTES = 1024 * 1024
+"""How much of a file is looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """How a language names what it loads.
+
+    :param interpreter: in the first line of its scripts.
+    :param suffix: of scripts that are named as arguments.
+    :param way: how priors call what is found.
+    :param loads: a statement: ``name`` is searched for, ``near`` beside the file;
+        ``later`` where it stands in a function.
+    :param folders: where it searches.
+    :param suffixes: of files.
+    :param startup: what the interpreter loads before the program.
+    """
+
+    interpreter: str
+    suffix: str
+    way: str
+    loads: re.Pattern[bytes]
+    folders: re.Pattern[str]
+    suffixes: tuple[str, ...]
+    startup: tuple[str, ...] = ()
+
+
+PERL = Language(
+    interpreter="perl",
+    suffix=".pl",
+    way="perl-module",
+    loads=re.compile(
+        rb"^(?P<later>[ \t]+(?=require))?[ \t]*(?:use|require)[ \t]+"
+        rb"(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?P<near>)\b",
+        re.MULTILINE,
+    ),
+    folders=re.compile(
+        r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?perl(?:5|-base|/5[\d.]*)?"
+    ),
+    suffixes=(".pm",),
+)
+RUBY = Language(
+    interpreter="ruby",
+    suffix=".rb",
+    way="ruby-module",
+    loads=re.compile(
+        rb"^(?P<later>[ \t]+)?(?:require[ (]*[\"'](?P<name>[\w./-]+)[\"']"
+        rb"|require_relative[ (]*[\"'](?P<near>[\w./-]+)[\"'])",
+        re.MULTILINE,
+    ),
+    folders=re.compile(
+        r"(?:.*/)?(?:ruby/(?:\d[\d.]*|vendor_ruby)(?:/[^/]+-linux[^/]*)?|gems/[^/]+/lib)"
+    ),
+    suffixes=(".rb", ".so", ""),
+    startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
+)
+
+
+class ScriptModules:
+    """Finds what scripts of one language load.
+
+    :param payload: where to read from.
+    """
+
+    def __init__(self, payload: Payload, language: Language) -> None:
+        self._payload = payload
+        self._language = language
+        self._entries = payload.inventory.entries
+        folders = (
+            path
+            for path, entry in self._entries.items()
+            if entry.kind is EntryKind.DIRECTORY and language.folders.fullmatch(path)
+        )
+        # Distributions put their own directories before the language's.
+        self._folders = tuple(sorted(folders, key=lambda path: "vendor" not in path))
+
+    def loaded(self, scripts: Iterable[Entry]) -> Iterator[Entry]:
+        """Yield the files that scripts load, and those that these do."""
+        pending = deque(scripts)
+        started = {entry.path for entry in pending}
+        seen = set(started)
+        wanted = [(name, "") for name in self._language.startup]
+        while (pending or wanted) and len(seen) <= MAX_FILES:
+            if pending:
+                script = pending.popleft()
+                wanted.extend(self._names(script, own=script.path in started))
+            for name, folder in wanted:
+                entry = self._find(name, folder)
+                if entry is not None and entry.path not in seen:
+                    seen.add(entry.path)
+                    pending.append(entry)
+                    yield entry
+            wanted.clear()
+
+    def _names(self, script: Entry, *, own: bool) -> Iterator[tuple[str, str]]:
+        """Yield what a script loads, and where it looks first.
+
+        :param own: whether it is the program itself, whose functions are called.
+        """
+        source = self._payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        if source.startswith(b"\x7fELF"):
+            return
+        for match in self._language.loads.finditer(source):
+            if match["later"] and not own:
+                continue
+            if match["name"]:
+                yield match["name"].decode().replace("::", "/"), ""
+            elif match["near"]:
+                yield match["near"].decode(), posixpath.dirname(script.path)
+
+    def _find(self, name: str, folder: str) -> Entry | None:
+        for place in (folder,) if folder else self._folders:
+            path = posixpath.normpath(posixpath.join(place, name))
+            for suffix in self._language.suffixes:
+                entry = self._entries.get(path + suffix)
+                if entry is not None and entry.kind is EntryKind.FILE:
+                    return entry
+        return None

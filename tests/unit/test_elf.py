@@ -1,0 +1,130 @@
+"""Headers of ELF files as the dynamic loader reads them."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from elf_files import EM_AARCH64, make_elf
+from snapcraft_compression_advisor.payload.elf import (
+    BrokenElfError,
+    ElfLinkage,
+    read_linkage,
+)
+
+_PT_INTERP_AT = 64 + 2 * 56
+_PROGRAM_COUNT_AT = 56
+
+
+def linkage_of(content: bytes) -> ElfLinkage | None:
+    return read_linkage(
+        lambda offset, length: content[offset : offset + length],
+        size_bytes=len(content),
+    )
+
+
+def make_32_bit_big_endian_elf(needed: str) -> bytes:
+    """Return a 32-bit file of a PowerPC that needs one library."""
+    strings = b"\0" + needed.encode() + b"\0"
+    strings_at = 52 + 2 * 32
+    dynamic_at = strings_at + len(strings)
+    dynamic = struct.pack(">6i", 1, 1, 5, 0x1000 + strings_at, 0, 0)
+    end = dynamic_at + len(dynamic)
+    header = b"\x7fELF" + bytes((1, 2, 1)) + bytes(9)
+    header += struct.pack(">HHIIIIIHHHHHH", 3, 20, 1, 0, 52, 0, 0, 52, 32, 2, 40, 0, 0)
+    programs = struct.pack(">8I", 1, 0, 0x1000, 0x1000, end, end, 5, 4)
+    programs += struct.pack(
+        ">8I", 2, dynamic_at, 0x1000 + dynamic_at, 0, len(dynamic), 0, 6, 4
+    )
+    return header + programs + strings + dynamic
+
+
+def test_32_bits_and_the_other_byte_order_are_read() -> None:
+    linkage = linkage_of(make_32_bit_big_endian_elf("liba.so.1"))
+    assert linkage is not None
+    assert linkage.machine[0] == 32
+    assert linkage.needed == ("liba.so.1",)
+
+
+def test_machines_have_their_names_of_the_abi() -> None:
+    linkage = linkage_of(make_elf(machine=EM_AARCH64))
+    assert linkage is not None
+    assert linkage.machine == (64, "EM_AARCH64")
+
+
+def test_machines_without_snaps_differ_from_each_other() -> None:
+    first, second = (linkage_of(make_elf(machine=number)) for number in (8, 50))
+    assert first is not None
+    assert second is not None
+    assert first.machine != second.machine
+
+
+def test_names_that_are_not_utf8_are_those_of_files() -> None:
+    content = make_elf(needed=["lib?.so"]).replace(b"lib?.so", b"lib\xff.so")
+    linkage = linkage_of(content)
+    assert linkage is not None
+    assert linkage.needed == ("lib\udcff.so",)
+
+
+def test_long_name_is_read_to_its_end() -> None:
+    linkage = linkage_of(make_elf(needed=["x" * 1000]))
+    assert linkage is not None
+    assert linkage.needed == ("x" * 1000,)
+
+
+def test_object_file_needs_nothing() -> None:
+    content = bytearray(make_elf())
+    content[_PROGRAM_COUNT_AT : _PROGRAM_COUNT_AT + 2] = bytes(2)
+    linkage = linkage_of(bytes(content))
+    assert linkage is not None
+    assert linkage.needed == ()
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "said"),
+    [
+        (4, b"\x07", "class"),
+        (5, b"\x07", "byte order"),
+        (_PROGRAM_COUNT_AT, b"\xff\xff", "65535 program headers"),
+        (54, b"\x01", "of 1 bytes"),
+        (32, b"\xff" * 8, "ends before byte"),
+        (_PT_INTERP_AT + 32, b"\x03" + bytes(7), "doesn't end"),
+    ],
+)
+def test_file_that_contradicts_itself_is_broken(
+    offset: int, value: bytes, said: str
+) -> None:
+    content = bytearray(make_elf(needed=["liba.so"], interpreter="/lib/ld.so"))
+    content[offset : offset + len(value)] = value
+    with pytest.raises(BrokenElfError, match=said):
+        linkage_of(bytes(content))
+
+
+def test_needs_without_a_table_of_strings_are_broken() -> None:
+    content = make_elf(needed=["liba.so"])
+    table = struct.pack("<q", 5)
+    at = content.rindex(table)
+    cut = content[:at] + struct.pack("<q", 6) + content[at + 8 :]
+    with pytest.raises(BrokenElfError, match="table of strings"):
+        linkage_of(cut)
+
+
+def test_address_that_is_nowhere_is_broken() -> None:
+    content = make_elf(needed=["liba.so"])
+    at = content.rindex(struct.pack("<q", 5)) + 8
+    cut = content[:at] + struct.pack("<Q", 2**63) + content[at + 8 :]
+    with pytest.raises(BrokenElfError, match="nothing is loaded"):
+        linkage_of(cut)
+
+
+def test_section_headers_are_not_read() -> None:
+    content = make_elf(needed=["liba.so"], padding_bytes=100_000)
+    ends = []
+
+    def read(offset: int, length: int) -> bytes:
+        ends.append(offset + length)
+        return content[offset : offset + length]
+
+    read_linkage(read, size_bytes=len(content))
+    assert max(ends) < 2_000

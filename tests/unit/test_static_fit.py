@@ -1,0 +1,194 @@
+"""Counting what recorded launches read, and scoring guesses of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_inventory
+from snapcraft_compression_advisor.launch.static.candidates import Candidate
+from snapcraft_compression_advisor.launch.static.priors import Counts, Priors
+from snapcraft_compression_advisor.units import Interval
+from static_accuracy import Foretold
+from static_data import (
+    OWN_WEIGHT,
+    Application,
+    count,
+    missed,
+    recorded_names,
+    score,
+    score_closure,
+    weighed,
+)
+from static_fit import (
+    PAGE,
+    PRIORS,
+    make_folds,
+    page_lines,
+    read_rows,
+    spread,
+    write_between,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCK = 128 * 1024
+ONE = Interval.exactly(1.0)
+NOTHING = Priors(
+    files=Counts(), blocks=Counts(), read_share=ONE, seek_share=ONE, unseen_share=ONE
+)
+SIZES = {"bin/a": 4 * BLOCK, "lib/b": 2 * BLOCK, "share/c": BLOCK}
+
+
+def application(
+    name: str = "app", *, kind: str = "GTK 4", read: dict[str, set[int]]
+) -> Application:
+    """Return one whose candidates are a program of four blocks and a library of two."""
+    entries = make_inventory(SIZES).entries
+    return Application(
+        name=name,
+        kind=kind,
+        read={
+            entries[path].identity: (entries[path], frozenset(numbers))
+            for path, numbers in read.items()
+        },
+        found=(
+            (
+                Candidate(entry=entries["bin/a"], way="started", role="program"),
+                (("text",),) * 4,
+            ),
+            (
+                Candidate(entry=entries["lib/b"], way="linked", role="library"),
+                (("data",),) * 2,
+            ),
+        ),
+    )
+
+
+def test_files_and_blocks_that_were_read_are_counted() -> None:
+    files, blocks = count(application(read={"bin/a": {0, 1, 3}}))
+    assert (files.read["started"], files.counted["started"]) == (1, 1)
+    assert (files.read["linked"], files.counted["linked"]) == (0, 1)
+    assert (blocks.read["text"], blocks.counted["text"]) == (3, 4)
+    assert "data" not in blocks.counted, "a file that wasn't opened says nothing"
+
+
+def test_guess_is_scored_by_bytes_and_runs() -> None:
+    app = application(read={"bin/a": {0, 1, 3}, "share/c": {0}})
+    blocks = Counts()
+    blocks.add("text", read=10_000, counted=10_000)
+    blocks.add("data", read=0, counted=10_000)
+    files = Counts()
+    files.add("started", read=10_000, counted=10_000)
+    found = score(app, replace(NOTHING, files=files, blocks=blocks))
+    assert found.recall == pytest.approx(3 / 4)
+    assert found.precision == pytest.approx(3 / 4)
+    assert found.ratio == pytest.approx(1.0, rel=0.01)
+    assert found.runs_ratio == pytest.approx(3.0, rel=0.01)
+
+
+def test_closure_names_every_file_whole() -> None:
+    found = score_closure(application(read={"bin/a": {0, 1, 3}}))
+    assert (found.recall, found.precision) == (1.0, 0.5)
+
+
+def test_files_that_no_rule_finds_are_listed_with_their_bytes() -> None:
+    app = application(read={"share/c": {0}})
+    assert list(missed(app)) == [(BLOCK, "share/c")]
+
+
+def test_own_files_of_every_application_weigh_the_same() -> None:
+    files = Counts()
+    files.add("own-image", read=500, counted=1000)
+    files.add("linked", read=7, counted=9)
+    result = weighed(files)
+    assert result.counted["own-image"] == OWN_WEIGHT
+    assert result.read["own-image"] == OWN_WEIGHT / 2
+    assert (result.read["linked"], result.counted["linked"]) == (7, 9)
+
+
+def test_application_is_never_among_those_that_its_guess_is_counted_from() -> None:
+    read_all: dict[str, set[int]] = {"bin/a": {0, 1, 2, 3}}
+    one = application("one", read=read_all)
+    two = application("two", kind="Qt", read={"bin/a": {0}, "lib/b": {0}})
+    three = application("three", kind="Qt", read={"bin/a": {0}})
+    apps = (one, two, three)
+    folds = make_folds(apps, [count(each) for each in apps])
+    text = [fold.priors.blocks for fold in folds]
+    assert [(each.read["text"], each.counted["text"]) for each in text] == [
+        (2, 8),
+        (5, 8),
+        (5, 8),
+    ]
+    assert "one" not in [
+        name for each in folds[0].priors.kinds.values() for name, _ in each
+    ]
+    assert folds[1].kind_out == score(two, _counted_from(one))
+
+
+def _counted_from(app: Application) -> Priors:
+    files, blocks = count(app)
+    return replace(
+        NOTHING, files=Counts().plus([files]), blocks=Counts().plus([blocks])
+    )
+
+
+def test_spread_holds_nine_of_ten() -> None:
+    found = spread([0.5, 1.0, 2.0])
+    half = 2.92 * math.log(2) * math.sqrt(4 / 3)
+    assert found.mid == pytest.approx(1.0)
+    assert math.log(found.high) == pytest.approx(half)
+    assert math.log(found.low) == pytest.approx(-half)
+
+
+def test_page_keeps_what_stands_around_its_table(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- a -->\nold\n<!-- b -->\nafter\n")
+    for _ in range(2):
+        write_between(page, "<!-- a -->\n", "<!-- b -->\n", "new\n")
+    assert page.read_text() == "before\n<!-- a -->\n\nnew\n\n<!-- b -->\nafter\n"
+
+
+def test_priors_are_counted_from_all_recordings() -> None:
+    document = json.loads(PRIORS.read_text())
+    assert tuple(document["fitted_on"]) == recorded_names()
+    recorded = [name for kind in document["kinds"].values() for name in kind]
+    assert sorted(recorded) == list(recorded_names())
+
+
+def test_page_shows_the_scores_that_are_kept() -> None:
+    table = "\n".join([*page_lines(read_rows("static-scores.csv")), ""])
+    assert table in PAGE.read_text(), "run benchmarks/static_fit.py"
+
+
+@pytest.mark.parametrize(
+    ("figure", "median", "worst"), [("recall", 0.8, 0.5), ("precision", 0.65, 0.4)]
+)
+def test_guesses_of_applications_left_out_are_good_enough(
+    figure: str, median: float, worst: float
+) -> None:
+    rows = [row for row in read_rows("static-scores.csv") if row["guess"] == "static"]
+    figures = [float(row[figure]) for row in rows]
+    assert len(figures) >= 16
+    assert statistics.median(figures) >= median
+    assert min(figures) >= worst
+
+
+def test_error_is_relative_to_what_was_measured() -> None:
+    foretold = Foretold(
+        application="a",
+        codec="xz",
+        guessed=Interval(low=0.5, mid=1.2, high=2.0),
+        recorded_s=1.1,
+        measured_s=1.0,
+        telling=True,
+    )
+    assert foretold.error == pytest.approx(0.2)
+    assert foretold.held
+    assert not replace(foretold, measured_s=2.1).held

@@ -1,0 +1,208 @@
+"""A guess of trees that are broken, hostile, or far too large."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elf_files import EM_AARCH64, make_elf
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.script import SCRIPT_MAX_BYTES
+from snapcraft_compression_advisor.launch.static.candidates import MAX_FAMILY_FILES
+from snapcraft_compression_advisor.launch.static.guess import static_launch_set
+from snapcraft_compression_advisor.launch.static.kinds import UNKNOWN
+from snapcraft_compression_advisor.launch.static.programs import MAX_PROGRAMS
+from snapcraft_compression_advisor.launch.static.python_modules import MAX_MODULES
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+
+LIB = "usr/lib/x86_64-linux-gnu"
+PYTHON = "usr/lib/python3"
+
+
+def guess(
+    files: dict[str, bytes],
+    *,
+    links: dict[str, str] | None = None,
+    command: str = "usr/bin/hello",
+) -> LaunchSet:
+    payload = make_payload(
+        files, links=links, base="bare", apps={"hello": {"command": command}}
+    )
+    return static_launch_set(payload, "hello")
+
+
+def paths(launch_set: LaunchSet) -> set[str]:
+    return {file.path for file in launch_set.files}
+
+
+def unresolved(launch_set: LaunchSet) -> dict[str, str]:
+    return {item.name: item.supplier for item in launch_set.unresolved}
+
+
+def test_library_of_another_architecture_is_missing() -> None:
+    found = guess(
+        {
+            "usr/bin/hello": make_elf(needed=["liba.so"]),
+            f"{LIB}/liba.so": make_elf(machine=EM_AARCH64),
+        }
+    )
+    assert paths(found) == {"usr/bin/hello"}
+    assert unresolved(found) == {"liba.so": "missing"}
+
+
+def test_broken_program_is_read_and_said_to_be_unreadable() -> None:
+    found = guess({"usr/bin/hello": make_elf()[:70]})
+    assert paths(found) == {"usr/bin/hello"}
+    assert unresolved(found) == {"usr/bin/hello": "unreadable"}
+
+
+def test_broken_library_is_said_to_be_unreadable() -> None:
+    found = guess(
+        {
+            "usr/bin/hello": make_elf(needed=["liba.so"]),
+            f"{LIB}/liba.so": make_elf()[:70],
+        }
+    )
+    assert unresolved(found) == {"liba.so": "unreadable"}
+
+
+def test_broken_plugin_is_guessed_like_any_other_file() -> None:
+    driver = f"{LIB}/dri/swrast_dri.so"
+    found = guess(
+        {
+            "usr/bin/hello": make_elf(needed=["libgtk-4.so.1"]),
+            f"{LIB}/libgtk-4.so.1": make_elf(),
+            driver: make_elf()[:70],
+        }
+    )
+    assert driver in paths(found)
+
+
+def test_command_that_links_to_itself_is_missing() -> None:
+    found = guess({}, links={"usr/bin/hello": "other", "usr/bin/other": "hello"})
+    assert paths(found) == set()
+    assert unresolved(found) == {"usr/bin/hello": "missing"}
+
+
+def test_directory_that_links_to_itself_is_no_end() -> None:
+    found = guess(
+        {"usr/bin/hello": make_elf(needed=["liba.so"])}, links={LIB: ".", "lib": "lib"}
+    )
+    assert unresolved(found) == {"liba.so": "missing"}
+
+
+def test_closure_that_is_not_there_is_listed() -> None:
+    needed = [f"lib{number}.so" for number in range(50)]
+    found = guess({"usr/bin/hello": make_elf(needed=needed)})
+    assert unresolved(found) == dict.fromkeys(needed, "missing")
+
+
+def test_command_that_the_snap_does_not_ship_is_listed() -> None:
+    assert unresolved(guess({"usr/bin/other": make_elf()})) == {
+        "usr/bin/hello": "missing"
+    }
+
+
+@pytest.mark.parametrize(
+    "script",
+    [b"#!/usr/bin/tclsh\nputs x\n", b"#!/opt/own/interpreter -x\n", b"#!\n", b"#!/"],
+)
+def test_script_in_an_unknown_language_may_read_anything(script: bytes) -> None:
+    found = guess({"usr/bin/hello": script, "usr/share/data": bytes(10_000_000)})
+    assert "usr/bin/hello" in paths(found)
+    if script.startswith(b"#!/"):
+        assert found.read_share.high > 10
+        assert found.basis is not None
+        assert found.basis.kind == UNKNOWN
+
+
+def test_python_package_with_a_syntax_error_is_followed_as_far_as_it_goes() -> None:
+    found = guess(
+        {
+            "usr/bin/hello": b"#!/usr/bin/python3\nimport a\n",
+            "usr/bin/python3": make_elf(),
+            f"{PYTHON}/dist-packages/a.py": b"import b\ndef (:\n\x00\xff import c",
+            f"{PYTHON}/dist-packages/b.py": b"\xff\xfe\x00",
+        }
+    )
+    assert f"{PYTHON}/dist-packages/b.py" in paths(found)
+
+
+def test_of_ten_thousand_plugins_some_are_followed() -> None:
+    plugins = {
+        f"{LIB}/gio/modules/lib{number}.so": make_elf() for number in range(10_000)
+    }
+    found = guess(
+        {
+            "usr/bin/hello": make_elf(needed=["libgio-2.0.so.0"]),
+            f"{LIB}/libgio-2.0.so.0": make_elf(),
+            **plugins,
+        }
+    )
+    assert len(paths(found)) == 2 + MAX_FAMILY_FILES
+
+
+def test_scripts_that_start_more_and_more_end() -> None:
+    files = {
+        f"usr/bin/p{number}": b"#!/bin/sh\nexec $SNAP/usr/bin/p%d\n" % (number + 1)
+        for number in range(10 * MAX_PROGRAMS)
+    }
+    found = guess({**files, "usr/bin/hello": b"#!/bin/sh\nexec $SNAP/usr/bin/p0\n"})
+    assert len(paths(found)) <= MAX_PROGRAMS + 2
+
+
+def test_modules_that_import_more_and_more_end() -> None:
+    files = {
+        f"{PYTHON}/dist-packages/m{number}.py": b"import m%d\n" % (number + 1)
+        for number in range(MAX_MODULES + 500)
+    }
+    found = guess(
+        {
+            "usr/bin/hello": b"#!/usr/bin/python3\nimport m0\n",
+            "usr/bin/python3": make_elf(),
+            **files,
+        }
+    )
+    assert MAX_MODULES - 10 < len(paths(found)) < MAX_MODULES + 10
+
+
+def test_huge_script_is_read_in_part() -> None:
+    text = b"#!/bin/sh\n" + b"# \n" * SCRIPT_MAX_BYTES + b"exec $SNAP/usr/bin/other\n"
+    found = guess({"usr/bin/hello": text, "usr/bin/other": make_elf()})
+    assert "usr/bin/other" not in paths(found)
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "usr/bin/python3",
+                "usr/bin/node",
+                "usr/bin/ruby",
+                "usr/bin/perl",
+                f"{LIB}/girepository-1.0/Gtk-3.0.typelib",
+                f"{PYTHON}/dist-packages/gi/__init__.py",
+                f"{LIB}/dri/swrast_dri.so",
+                "usr/share/hello/package.json",
+            ]
+        ),
+        st.binary(max_size=200) | st.just(make_elf(needed=["libgtk-4.so.1"])),
+    ),
+    st.sampled_from(["python3", "node", "ruby", "perl", "sh"]),
+    st.binary(max_size=200),
+)
+def test_no_content_is_an_error(
+    files: dict[str, bytes], interpreter: str, text: bytes
+) -> None:
+    script = b"#!/usr/bin/" + interpreter.encode() + b"\n" + text
+    found = guess(
+        {**files, "usr/bin/hello": script, f"{LIB}/libgtk-4.so.1": make_elf()}
+    )
+    assert "usr/bin/hello" in paths(found)
+    assert all(0 < share <= 1 for file in found.files for share in file.shares)

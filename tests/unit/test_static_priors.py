@@ -1,0 +1,153 @@
+"""Shares drawn from counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from payloads import make_inventory
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.static.candidates import (
+    NO_WINDOW,
+    Candidate,
+    Role,
+)
+from snapcraft_compression_advisor.launch.static.priors import (
+    UNKNOWN_FILE_SHARE,
+    UNKNOWN_SHARE,
+    UNLIKELY_FILE_SHARE,
+    WEIGHT,
+    Counts,
+    Priors,
+    block_keys,
+    built_in_priors,
+    file_name_class,
+    parse_priors,
+    priors_document,
+)
+from snapcraft_compression_advisor.launch.static.segments import ElfParts
+from snapcraft_compression_advisor.units import Interval
+
+SHARE = Interval(low=0.5, mid=1.0, high=2.0)
+
+
+def counts(**rows: tuple[int, int]) -> Counts:
+    result = Counts()
+    for key, (read, counted) in rows.items():
+        result.add(key, read=read, counted=counted)
+    return result
+
+
+PRIORS = Priors(
+    files=counts(seen=(9, 10)),
+    blocks=counts(wide=(50, 100), narrow=(4, 4)),
+    read_share=SHARE,
+    seek_share=SHARE,
+    unseen_share=Interval(low=0.1, mid=1.0, high=10.0),
+    kinds={"GTK 4": (("calculator", 1.1),)},
+)
+
+
+def candidate(path: str, *, way: str = "linked", role: Role = "library") -> Candidate:
+    entry = make_inventory({path: 1}).entries[path]
+    return Candidate(entry=entry, way=way, role=role)
+
+
+def launch_file(blocks: int) -> LaunchFile:
+    return LaunchFile(path="a", size_bytes=1, blocks=((0, blocks - 1),))
+
+
+def test_share_of_a_class_is_drawn_towards_that_of_the_wider_one() -> None:
+    wide = (50 + WEIGHT * UNKNOWN_SHARE) / (100 + WEIGHT)
+    assert PRIORS.block_share(["wide"]) == pytest.approx(wide)
+    assert PRIORS.block_share(["wide", "narrow"]) == pytest.approx(
+        (4 + WEIGHT * wide) / (4 + WEIGHT)
+    )
+    assert PRIORS.block_share(["wide", "never seen"]) == pytest.approx(wide)
+
+
+def test_files_of_a_rule_that_was_never_seen_are_expected_as_it_was_written() -> None:
+    assert PRIORS.file_share("never seen") == UNKNOWN_FILE_SHARE
+    assert PRIORS.file_share("never seen" + NO_WINDOW) == UNLIKELY_FILE_SHARE
+    assert PRIORS.file_share("own-image") == UNLIKELY_FILE_SHARE
+    assert PRIORS.file_share("seen") == pytest.approx((9 + UNKNOWN_FILE_SHARE) / 11)
+
+
+def test_counts_of_applications_add_up() -> None:
+    total = counts(a=(1, 2)).plus([counts(a=(1, 1)), counts(b=(0, 5))])
+    assert (total.read["a"], total.counted["a"]) == (2, 3)
+    assert (total.read["b"], total.counted["b"]) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("usr/lib/libLLVM-15.so.1", "libLLVM"),
+        ("usr/lib/libLLVM.so.19.1", "libLLVM"),
+        ("usr/lib/libQt5Gui.so.5.15.8", "libQt5Gui"),
+        ("usr/lib/dri/iris_dri.so", "mesa-driver"),
+        ("usr/lib/libgallium-24.2.so", "mesa-driver"),
+        ("usr/bin/hello", "hello"),
+    ],
+)
+def test_library_is_known_by_its_name_whatever_its_version(
+    path: str, name: str
+) -> None:
+    assert file_name_class(path) == name
+
+
+def test_blocks_of_a_library_have_classes_by_part_size_use_and_name() -> None:
+    parts = ElfParts(parts=("linking", "text", "data"), text_bytes=1)
+    first, second, third = block_keys(candidate("lib/liba.so"), parts, 3)
+    assert first[:4] == ("linking", "linking <8", "linking <8 library", "linking liba")
+    assert (second[0], third[0]) == ("text 1 behind linking", "data")
+
+
+def test_first_block_of_other_files_is_told_from_the_rest() -> None:
+    keys = block_keys(candidate("share/x", way="mime-cache"), None, 3)
+    assert keys[0] == ("data-first", "data-first mime-cache")
+    assert keys[1] == keys[2] == ("data", "data mime-cache")
+
+
+def test_long_data_file_is_told_apart_by_place() -> None:
+    keys = block_keys(candidate("lib/modules", way="java-modules"), None, 100)
+    assert keys[99][-1] == "data modules 63 of 64"
+    assert keys[1][-1] == "data modules 0 of 64"
+
+
+def test_interval_of_a_kind_that_was_not_recorded_is_wider() -> None:
+    known, _ = PRIORS.shares(
+        [launch_file(1)], payload_blocks=99, payload_files=9, kind="GTK 4"
+    )
+    unseen, _ = PRIORS.shares(
+        [launch_file(1)], payload_blocks=99, payload_files=9, kind="GTK 5"
+    )
+    assert known == SHARE
+    assert unseen == PRIORS.unseen_share
+
+
+def test_no_more_than_the_payload_is_read() -> None:
+    read, _ = PRIORS.shares([launch_file(4)], payload_blocks=6, payload_files=9)
+    assert read == replace(SHARE, high=1.5)
+
+
+def test_launch_of_nothing_known_has_shares() -> None:
+    read, seeks = PRIORS.shares([], payload_blocks=6, payload_files=9)
+    assert read.low <= read.mid <= read.high
+    assert seeks == SHARE
+
+
+def test_priors_survive_their_document() -> None:
+    document = json.loads(json.dumps(priors_document(PRIORS)))
+    assert parse_priors(document) == PRIORS
+
+
+def test_built_in_priors_are_of_many_applications() -> None:
+    priors = built_in_priors()
+    assert sum(len(recorded) for recorded in priors.kinds.values()) >= 16
+    assert priors.read_share.low < 1 < priors.read_share.high
+    assert priors.unseen_share.high > priors.read_share.high
+    for part in (priors.files, priors.blocks):
+        assert all(part.read[key] <= part.counted[key] for key in part.counted)

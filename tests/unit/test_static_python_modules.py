@@ -1,0 +1,99 @@
+"""The modules that a Python program imports."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.static.python_modules import (
+    ModuleFinder,
+    imported_names,
+)
+
+LIB = "usr/lib/python3.12"
+
+
+def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[str]:
+    payload = make_payload(files)
+    finder = ModuleFinder(payload, script_folders=("bin",), search=search)
+    return [
+        entry.path for entry in finder.imported([payload.inventory.entries["bin/x"]])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        (b"import os, sys as s\n", ["os", "sys"]),
+        (b"from a.b import c, d as e\n", ["a.b", "a.b.c", "a.b.d"]),
+        (b"from a import (b,\n  c)\n", ["a", "a.b", "a.c"]),
+        (b"from . import a\n", ["p.q", "p.q.a"]),
+        (b"from ..r import a\n", ["p.r", "p.r.a"]),
+        (b"from a import *\n", ["a"]),
+        (b"try:\n  import a\nexcept ImportError:\n  import b\n", ["a", "b"]),
+        (b"import a  # import b\n", ["a"]),
+    ],
+)
+def test_imports_are_named(source: bytes, names: list[str]) -> None:
+    assert list(imported_names(source, package="p.q")) == names
+
+
+def test_import_in_a_function_happens_later_if_at_all() -> None:
+    source = b"def f():\n    import a\n    if x:\n        import b\nimport c\n"
+    assert list(imported_names(source, package="")) == ["c"]
+
+
+def test_import_for_the_type_checker_never_happens() -> None:
+    source = b"if TYPE_CHECKING:\n    import a\nelse:\n    import b\n"
+    assert list(imported_names(source, package="")) == ["b"]
+
+
+@given(st.binary())
+def test_text_that_is_no_python_is_no_error(source: bytes) -> None:
+    list(imported_names(source, package="p"))
+
+
+def test_source_with_a_syntax_error_names_the_imports_that_can_be_read() -> None:
+    assert list(imported_names(b"import a\n)(\nimport b\n", package="")) == ["a", "b"]
+
+
+def test_compiled_module_is_read_in_place_of_its_source() -> None:
+    files = {
+        "bin/x": b"import a\n",
+        f"{LIB}/a.py": b"",
+        f"{LIB}/__pycache__/a.cpython-312.pyc": b"x",
+    }
+    assert imported(files) == [f"{LIB}/__pycache__/a.cpython-312.pyc"]
+
+
+def test_imports_of_imported_modules_are_followed_with_their_packages() -> None:
+    files = {
+        "bin/x": b"import a.b\n",
+        f"{LIB}/a/__init__.py": b"",
+        f"{LIB}/a/b.py": b"from . import c\n",
+        f"{LIB}/a/c.cpython-312-x86_64-linux-gnu.so": b"",
+    }
+    assert set(imported(files)) == set(files) - {"bin/x"}
+
+
+def test_modules_beside_the_script_come_before_those_of_the_library() -> None:
+    files = {"bin/x": b"import a\n", "bin/a.py": b"", f"{LIB}/a.py": b""}
+    assert imported(files) == ["bin/a.py"]
+
+
+def test_directories_of_the_environment_are_searched() -> None:
+    assert imported({"bin/x": b"import a", "opt/a.py": b""}, search=("opt",)) == [
+        "opt/a.py"
+    ]
+
+
+def test_modules_that_import_each_other_end() -> None:
+    files = {"bin/x": b"import a", "bin/a.py": b"import b", "bin/b.py": b"import a"}
+    assert imported(files) == ["bin/a.py", "bin/b.py"]
+
+
+def test_interpreter_reads_its_own_modules_first() -> None:
+    files = {"bin/x": b"", f"{LIB}/encodings/__init__.py": b"", f"{LIB}/site.py": b""}
+    assert imported(files) == [f"{LIB}/encodings/__init__.py", f"{LIB}/site.py"]

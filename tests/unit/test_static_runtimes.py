@@ -1,0 +1,332 @@
+"""What toolkits and runtimes open, on small trees of every kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from elf_files import make_elf
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.static.candidates import (
+    NO_WINDOW,
+    Candidate,
+    find_candidates,
+)
+
+LIB = "usr/lib/x86_64-linux-gnu"
+PYTHON = "usr/lib/python3.12"
+TYPELIB = b"GOBJ\nMETADATA\r\n\x1a"
+
+
+def found(
+    files: dict[str, bytes], command: str, *, links: dict[str, str] | None = None
+) -> dict[str, Candidate]:
+    """Return what a launch may read, with the command's own interpreter in the tree."""
+    payload = make_payload(
+        files, links=links, base="bare", apps={"hello": {"command": command}}
+    )
+    candidates = find_candidates(payload, "hello")
+    return {candidate.entry.path: candidate for candidate in candidates.files}
+
+
+def linked_to(*libraries: str) -> dict[str, bytes]:
+    """Return a program that needs libraries, and these."""
+    return {
+        "usr/bin/hello": make_elf(needed=libraries),
+        **{f"{LIB}/{name}": make_elf() for name in libraries},
+    }
+
+
+@pytest.mark.parametrize(
+    ("library", "opened"),
+    [
+        ("libgtk-3.so.0", f"{LIB}/gdk-pixbuf-2.0/2.10.0/loaders.cache"),
+        ("libgtk-3.so.0", "usr/share/icons/Adwaita/icon-theme.cache"),
+        ("libgtk-4.so.1", f"{LIB}/dri/swrast_dri.so"),
+        ("libgtk-4.so.1", f"{LIB}/gdk-pixbuf-2.0/2.10.0/loaders/libsvg.so"),
+        ("libgio-2.0.so.0", f"{LIB}/gio/modules/giomodule.cache"),
+        ("libgio-2.0.so.0", "usr/share/glib-2.0/schemas/gschemas.compiled"),
+        ("libgio-2.0.so.0", "usr/share/mime/mime.cache"),
+        ("libfontconfig.so.1", "etc/fonts/fonts.conf"),
+        ("libfontconfig.so.1", "var/cache/fontconfig/x.cache-8"),
+        ("libfontconfig.so.1", "usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"),
+        ("libQt5Gui.so.5", f"{LIB}/qt5/plugins/platforms/libqxcb.so"),
+        ("libQt6Gui.so.6", f"{LIB}/qt6/plugins/xcbglintegrations/libqxcb-glx.so"),
+        ("libQt5Gui.so.5", f"{LIB}/qt5/plugins/platformthemes/libqgtk3.so"),
+        ("libKF5TextEditor.so.5", f"{LIB}/qt5/plugins/ktexteditor/x.so"),
+        ("libSDL2-2.0.so.0", f"{LIB}/dri/swrast_dri.so"),
+        ("libQt5WebEngineCore.so.5", "usr/share/qt5/resources/icudtl.dat"),
+        ("libgegl-0.4.so.0", f"{LIB}/gegl-0.4/common.so"),
+    ],
+)
+def test_toolkit_opens_its_files(library: str, opened: str) -> None:
+    assert opened in found({**linked_to(library), opened: make_elf()}, "usr/bin/hello")
+    other = {**linked_to("libother.so"), opened: make_elf()}
+    assert opened not in found(other, "usr/bin/hello")
+
+
+def test_every_program_may_read_the_locale() -> None:
+    archive = "usr/lib/locale/locale-archive"
+    assert archive in found({**linked_to(), archive: b"x"}, "usr/bin/hello")
+
+
+def test_libraries_of_a_plugin_are_read_with_it() -> None:
+    driver = f"{LIB}/dri/swrast_dri.so"
+    files = {
+        **linked_to("libgtk-4.so.1"),
+        driver: make_elf(needed=["libLLVM-15.so.1"]),
+        f"{LIB}/libLLVM-15.so.1": make_elf(),
+    }
+    llvm = found(files, "usr/bin/hello")[f"{LIB}/libLLVM-15.so.1"]
+    assert llvm.way == "mesa-driver of gtk4"
+    assert not llvm.direct
+
+
+def test_driver_is_opened_for_a_program_that_links_opengl_not_for_its_libraries() -> (
+    None
+):
+    driver = f"{LIB}/dri/swrast_dri.so"
+    files = {
+        "usr/bin/hello": make_elf(needed=["liba.so", "libGL.so.1"]),
+        f"{LIB}/liba.so": make_elf(needed=["libGL.so.1"]),
+        f"{LIB}/libGL.so.1": make_elf(),
+        driver: make_elf(),
+    }
+    assert driver in found(files, "usr/bin/hello")
+    files["usr/bin/hello"] = make_elf(needed=["liba.so"])
+    assert driver not in found(files, "usr/bin/hello")
+
+
+def test_program_that_opens_no_window_hardly_reads_what_windows_need() -> None:
+    files = {
+        "usr/bin/hello": make_elf(needed=["liba.so"]),
+        f"{LIB}/liba.so": make_elf(needed=["libfontconfig.so.1"]),
+        f"{LIB}/libfontconfig.so.1": make_elf(),
+        "etc/fonts/fonts.conf": b"x",
+    }
+    assert found(files, "usr/bin/hello")["etc/fonts/fonts.conf"].way == (
+        "font-settings" + NO_WINDOW
+    )
+    with_desktop_file = {**files, "meta/gui/hello.desktop": b""}
+    assert found(with_desktop_file, "usr/bin/hello")["etc/fonts/fonts.conf"].way == (
+        "font-settings"
+    )
+
+
+def test_library_linked_by_a_library_is_told_from_one_linked_by_the_program() -> None:
+    files = {
+        "usr/bin/hello": make_elf(needed=["liba.so"]),
+        f"{LIB}/liba.so": make_elf(needed=["libb.so"]),
+        f"{LIB}/libb.so": make_elf(),
+    }
+    candidates = found(files, "usr/bin/hello")
+    assert candidates[f"{LIB}/liba.so"].role == "library"
+    assert candidates[f"{LIB}/libb.so"].role == "distant"
+
+
+def test_electron_reads_its_resources_and_the_application() -> None:
+    beside = ("icudtl.dat", "resources.pak", "locales/en-US.pak", "resources/app.asar")
+    files = {"app/electron": make_elf(), **{f"app/{name}": b"x" for name in beside}}
+    assert {f"app/{name}" for name in beside} <= set(found(files, "app/electron"))
+
+
+def test_browser_of_mozilla_reads_its_library_and_archives() -> None:
+    files = {
+        "usr/lib/fox/fox": make_elf(),
+        "usr/lib/fox/libxul.so": make_elf(needed=["libmozsqlite3.so"]),
+        "usr/lib/fox/libmozsqlite3.so": make_elf(),
+        "usr/lib/fox/omni.ja": b"x",
+        "usr/lib/fox/browser/omni.ja": b"x",
+    }
+    assert set(found(files, "usr/lib/fox/fox")) == set(files)
+
+
+@pytest.mark.parametrize("command", ["soffice --writer", "lowriter"])
+def test_office_reads_the_part_that_its_command_names(command: str) -> None:
+    program = "usr/lib/libreoffice/program"
+    files = {
+        f"{program}/oosplash": make_elf(),
+        "usr/bin/soffice": b"#!/bin/sh\nexec /usr/lib/libreoffice/program/oosplash\n",
+        "usr/bin/lowriter": b'#!/bin/sh\nexec /usr/bin/soffice --writer "$@"\n',
+        f"{program}/soffice.bin": make_elf(),
+        f"{program}/libswlo.so": make_elf(),
+        f"{program}/libsclo.so": make_elf(),
+        "usr/lib/libreoffice/share/registry/main.xcd": b"x",
+    }
+    candidates = found(files, f"usr/bin/{command}")
+    assert candidates[f"{program}/libswlo.so"].way == "office-writer"
+    assert f"{program}/libsclo.so" not in candidates
+
+
+def test_java_reads_its_machine_its_modules_and_the_archive_of_the_command() -> None:
+    java = "usr/lib/jvm/java-17"
+    files = {
+        f"{java}/bin/java": make_elf(),
+        f"{java}/lib/modules": b"x",
+        f"{java}/lib/server/libjvm.so": make_elf(),
+        f"{java}/lib/server/classes.jsa": b"x",
+        "app/hello.jar": b"x",
+        "app/other.jar": b"x",
+    }
+    named = found(files, f"{java}/bin/java -jar $SNAP/app/hello.jar")
+    assert set(named) == set(files) - {"app/other.jar"}
+
+
+def test_archives_of_a_class_path_are_read() -> None:
+    files = {"usr/bin/java": make_elf(), "a/x.jar": b"x", "a/y.jar": b"x"}
+    named = found(files, "usr/bin/java -cp $SNAP/a/x.jar:$SNAP/a/y.jar Main")
+    assert set(named) == set(files)
+
+
+def test_wrapper_of_java_leads_to_it_through_variables_with_defaults() -> None:
+    files = {
+        "usr/bin/hello": b"#!/bin/sh\nNAME=hello\n"
+        b'JAR="${JAR:-/usr/share/${NAME}/${NAME}.jar}"\nexec java -jar "${JAR}"\n',
+        "usr/bin/java": make_elf(),
+        "usr/share/hello/hello.jar": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+def test_python_program_reads_the_modules_that_it_imports() -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/python3\ndef main():\n    import json\n",
+        "usr/bin/python3": make_elf(),
+        f"{PYTHON}/json/__init__.py": b"import _json\n",
+        f"{PYTHON}/lib-dynload/_json.so": make_elf(),
+        f"{PYTHON}/other.py": b"",
+    }
+    candidates = found(files, "usr/bin/hello")
+    assert candidates[f"{PYTHON}/json/__init__.py"].way == "python-module"
+    assert candidates[f"{PYTHON}/lib-dynload/_json.so"].way == "python-extension"
+    assert f"{PYTHON}/other.py" not in candidates
+
+
+def test_module_started_with_an_option_is_followed() -> None:
+    files = {
+        "usr/bin/python3": make_elf(),
+        f"{PYTHON}/hello/__init__.py": b"x",
+        f"{PYTHON}/hello/__main__.py": b"import other\n",
+        f"{PYTHON}/other.py": b"x",
+    }
+    assert set(found(files, "usr/bin/python3 -m hello")) == set(files)
+
+
+def test_python_program_reads_the_typelibs_that_it_asks_for_and_their_libraries() -> (
+    None
+):
+    typelibs = f"{LIB}/girepository-1.0"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/python3\nimport gi\n"
+        b"gi.require_version('Gtk', '3.0')\nfrom gi.repository import Gtk\n",
+        "usr/bin/python3": make_elf(),
+        f"{typelibs}/Gtk-3.0.typelib": TYPELIB
+        + b"\0Gio-2.0|Gdk-3.0\0libgtk-3.so.0,libgdk-3.so.0\0",
+        f"{typelibs}/Gtk-4.0.typelib": TYPELIB,
+        f"{typelibs}/Gdk-3.0.typelib": b"not a typelib",
+        f"{LIB}/libgtk-3.so.0": make_elf(needed=["liba.so"]),
+        f"{LIB}/libgdk-3.so.0": make_elf(),
+        f"{LIB}/liba.so": make_elf(),
+        "usr/share/icons/Adwaita/icon-theme.cache": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files) - {
+        f"{typelibs}/Gtk-4.0.typelib"
+    }
+
+
+def test_node_program_reads_what_it_requires() -> None:
+    files = {
+        "usr/bin/node": make_elf(),
+        "app/main.js": b"const a = require('./lib/a');\nrequire('pkg');\n",
+        "app/lib/a.js": b"import b from '../b.mjs'\n",
+        "app/b.mjs": b"",
+        "app/node_modules/pkg/package.json": b'{"main": "dist/start.js"}',
+        "app/node_modules/pkg/dist/start.js": b"require('deep')",
+        "usr/share/nodejs/deep/index.js": b"",
+        "app/other.js": b"",
+    }
+    named = found(files, "usr/bin/node $SNAP/app/main.js")
+    assert set(named) == set(files) - {"app/other.js"}
+
+
+@pytest.mark.parametrize("text", [b"{", b"[]", b'{"main": 1}', b"[" * 100_000])
+def test_package_that_says_nothing_falls_back_on_its_index(text: bytes) -> None:
+    files = {
+        "usr/bin/node": make_elf(),
+        "app/main.js": b"require('./pkg')",
+        "app/pkg/package.json": text,
+        "app/pkg/index.js": b"",
+    }
+    assert "app/pkg/index.js" in found(files, "usr/bin/node app/main.js")
+
+
+def test_statistics_program_starts_the_shell_script_that_starts_the_real_one() -> None:
+    files = {
+        "usr/bin/Rscript": make_elf(),
+        "usr/lib/R/bin/R": b'#!/bin/sh\nexec "${R_binary}"\n',
+        "usr/lib/R/bin/exec/R": make_elf(),
+        "usr/lib/R/library/base/R/base.rdb": b"x",
+    }
+    assert set(found(files, "usr/bin/Rscript x.R")) == set(files)
+
+
+def test_typesetter_reads_the_format_of_its_own_name() -> None:
+    files = {
+        "usr/bin/pdftex": make_elf(),
+        "var/lib/texmf/web2c/pdftex/pdflatex.fmt": b"x",
+        "var/lib/texmf/web2c/pdftex/latex.fmt": b"x",
+    }
+    named = found(files, "usr/bin/pdflatex x.tex", links={"usr/bin/pdflatex": "pdftex"})
+    assert set(named) == set(files) - {"var/lib/texmf/web2c/pdftex/latex.fmt"}
+
+
+def test_daemon_is_a_program_as_any_other() -> None:
+    payload = make_payload(
+        linked_to("liba.so"),
+        apps={"hello": {"command": "usr/bin/hello", "daemon": "simple"}},
+    )
+    assert len(find_candidates(payload, "hello").files) == 2
+
+
+def test_perl_program_reads_the_modules_that_it_uses() -> None:
+    perl = "usr/share/perl5"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse A::B;\nif (1) {\n  require C;\n}\n",
+        "usr/bin/perl": make_elf(),
+        f"{perl}/A/B.pm": b"  use D;\n  require Later;\n",
+        f"{perl}/C.pm": b"",
+        f"{perl}/D.pm": b"",
+        f"{perl}/Later.pm": b"",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files) - {f"{perl}/Later.pm"}
+
+
+def test_ruby_program_reads_what_it_requires() -> None:
+    ruby = "usr/lib/ruby"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'a/b'\n",
+        "usr/bin/ruby": make_elf(),
+        f"{ruby}/3.1.0/rubygems.rb": b"",
+        f"{ruby}/vendor_ruby/rubygems.rb": b"",
+        f"{ruby}/3.1.0/a/b.rb": b"require_relative 'c'\ndef f\n  require 'd'\nend\n",
+        f"{ruby}/3.1.0/a/c.rb": b"require 'e'\n",
+        f"{ruby}/3.1.0/x86_64-linux-gnu/e.so": make_elf(),
+        f"{ruby}/3.1.0/d.rb": b"",
+    }
+    later = {f"{ruby}/3.1.0/d.rb", f"{ruby}/3.1.0/rubygems.rb"}
+    assert set(found(files, "usr/bin/hello")) == set(files) - later
+
+
+def test_programs_own_directories_are_looked_at() -> None:
+    files = {
+        "usr/games/hello2": make_elf(),
+        "usr/share/games/hello2/images/a.png": b"x",
+        f"{LIB}/hello/2.0/plug.so": make_elf(),
+        f"{LIB}/helloplugins/paint.so": make_elf(),
+        "usr/share/other/b.png": b"x",
+        "meta/gui/hello.desktop": b"",
+    }
+    candidates = found(files, "usr/games/hello2")
+    assert candidates["usr/share/games/hello2/images/a.png"].way == "own-image"
+    assert candidates[f"{LIB}/hello/2.0/plug.so"].way == "own-code"
+    assert f"{LIB}/helloplugins/paint.so" in candidates
+    assert "usr/share/other/b.png" not in candidates
