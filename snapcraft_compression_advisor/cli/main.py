@@ -27,8 +27,10 @@ from snapcraft_compression_advisor.cli.calibrate import CalibrateCommand
 from snapcraft_compression_advisor.cli.devices import DevicesCommand
 from snapcraft_compression_advisor.cli.launch_arguments import split_command
 from snapcraft_compression_advisor.cli.launch_set import LaunchSetCommand
+from snapcraft_compression_advisor.cli.lint import LintCommand
 from snapcraft_compression_advisor.cli.measure import MeasureCommand
 from snapcraft_compression_advisor.cli.record import RecordCommand
+from snapcraft_compression_advisor.cli.rule import RuleCommand
 from snapcraft_compression_advisor.cli.set_compression import SetCommand
 from snapcraft_compression_advisor.errors import AdvisorError, StorageError
 
@@ -43,6 +45,7 @@ SUMMARY = (
 )
 COMMAND_GROUPS = [
     CommandGroup("Compression", [AdviseCommand, SetCommand]),
+    CommandGroup("Lint", [LintCommand, RuleCommand]),
     CommandGroup("Launch", [LaunchSetCommand, RecordCommand, MeasureCommand]),
     CommandGroup("Device", [CalibrateCommand, DevicesCommand]),
 ]

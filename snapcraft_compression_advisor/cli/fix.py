@@ -1,0 +1,108 @@
+"""Make the safe fixes of findings, or show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from craft_cli import emit
+
+from snapcraft_compression_advisor.advice.merge_edits import merge_edits
+from snapcraft_compression_advisor.advice.project_file import apply_edit
+from snapcraft_compression_advisor.advice.project_lines import read_project_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.advice.edit import Edit
+    from snapcraft_compression_advisor.rules.finding import Finding, LintReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedFixes:
+    """One file's fixes.
+
+    :param edit: all of them at once.
+    :param findings: that it mends, those included whose fix a weightier one of the
+        same payload takes the place of.
+    :param left: findings whose fix contradicts another payload's.
+    """
+
+    edit: Edit
+    findings: tuple[Finding, ...]
+    left: tuple[Finding, ...]
+
+
+def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
+    """Return what the safe fixes of all payloads come to, file by file.
+
+    :raises BadDataError: where they can't be made together.
+    """
+    by_path: dict[Path, list[tuple[int, Finding, Edit]]] = {}
+    for number, payload in enumerate(report.payloads):
+        for finding in payload.findings:
+            fix = finding.fix
+            if fix is not None and fix.safe and fix.edit is not None:
+                by_path.setdefault(fix.edit.path, []).append(
+                    (number, finding, fix.edit)
+                )
+    return tuple(map(_plan, by_path.values()))
+
+
+def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
+    edit, made = merge_edits([each for _, _, each in fixes])
+    read_project_lines(edit.after, where=str(edit.path))  # has to be YAML still
+    payloads = {
+        number for (number, _, _), fits in zip(fixes, made, strict=True) if fits
+    }
+    mended = [
+        fits or number in payloads
+        for (number, _, _), fits in zip(fixes, made, strict=True)
+    ]
+    return PlannedFixes(
+        edit=edit,
+        findings=tuple(
+            finding for (_, finding, _), fits in zip(fixes, mended, strict=True) if fits
+        ),
+        left=tuple(
+            finding
+            for (_, finding, _), fits in zip(fixes, mended, strict=True)
+            if not fits
+        ),
+    )
+
+
+def apply_fixes(report: LintReport) -> LintReport:
+    """Make the safe fixes, say so, and return what is left.
+
+    :raises AdvisorError: where a file can't be written; it is as it was.
+    """
+    mended: list[Finding] = []
+    for plan in plan_fixes(report):
+        apply_edit(plan.edit)
+        mended += plan.findings
+        names = ", ".join(dict.fromkeys(each.rule for each in plan.findings))
+        emit.progress(f"{plan.edit.path}: fixed {names}", permanent=True)
+        for finding in plan.left:
+            message = f"{plan.edit.path}: {finding.rule} contradicts another payload's"
+            emit.progress(f"{message} fix and isn't fixed", permanent=True)
+    return replace(
+        report,
+        payloads=tuple(
+            replace(
+                payload,
+                findings=tuple(
+                    finding
+                    for finding in payload.findings
+                    if not any(finding is each for each in mended)
+                ),
+            )
+            for payload in report.payloads
+        ),
+    )
+
+
+def fixes_diff(report: LintReport) -> str:
+    """Return the safe fixes as a unified diff."""
+    return "".join(plan.edit.diff() for plan in plan_fixes(report))

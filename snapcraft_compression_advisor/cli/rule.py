@@ -1,0 +1,48 @@
+"""``compression-advisor rule``: what the rules say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand
+
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.output.rule_pages import (
+    render_rule_list,
+    render_rule_page,
+)
+from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+from snapcraft_compression_advisor.rules.select import find_rule
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class RuleCommand(BaseCommand):
+    """Explain rules."""
+
+    name = "rule"
+    common = True
+    help_msg = "Explain a rule of 'lint', or list all"
+    overview = (
+        "Print when a rule fails, why that matters, how to fix it and which options "
+        "of the policy it heeds; without an ID, list all rules."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "rule",
+            metavar="ID",
+            nargs="?",
+            help="a rule's id or name (default: all, one line each)",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Print one rule's page, or the list."""
+        if parsed_args.rule is None:
+            text = render_rule_list(ALL_RULES)
+        else:
+            text = render_rule_page(find_rule(parsed_args.rule, ALL_RULES))
+        write_output(text, None)
+        return None

@@ -1,0 +1,1 @@
+"""Caches of libraries that spare launches work: missing ones, stale ones."""

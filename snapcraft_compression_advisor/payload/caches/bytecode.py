@@ -1,0 +1,149 @@
+"""Python bytecode: missing, or of other sources than those that are shipped.
+
+A snap can't be written to, so what isn't compiled in it is compiled at every launch.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import posixpath
+import re
+import struct
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.tree import Tree
+
+LOOKED_AT = 128
+"""Bytecode files of a directory of modules whose headers are read, evenly spread.
+
+Bytecode gets stale by what is done to a whole tree, so that a few tell.
+"""
+
+BASE_PYTHONS: Mapping[str, int] = {
+    "core18": 6,
+    "core20": 8,
+    "core22": 10,
+    "core24": 12,
+}
+"""Minor versions of ``python3`` of the Ubuntu releases that bases are made from."""
+
+MOST_INTERPRETERS = 4
+"""Versions of Python that are told apart in a payload, the newest."""
+
+_ROOT = re.compile(
+    r"(?P<root>(?:.*/)?lib(?:64)?/(?:python3/dist-packages"
+    r"|python3\.(?P<minor>\d+)(?:/(?:dist|site)-packages)?))/"
+)
+_NOT_IMPORTED = re.compile(
+    r"(?:^|/)(?:tests?|testing|idle_test|lib2to3|config-3[^/]*)/"
+)
+_INTERPRETER = re.compile(r"(?:.*/)?bin/python3\.(?P<minor>\d+)")
+_TAG = re.compile(r"\.cpython-3(?P<minor>\d+)\.pyc$")
+_HEADER_BYTES = 16
+_HASH_BASED, _HASH_CHECKED = 1, 2
+
+
+def bytecode_faults(tree: Tree) -> Iterator[CacheFault]:
+    """Yield directories of modules that lack bytecode, or have some that is stale."""
+    minors = _interpreters(tree)
+    if not minors:
+        return
+    roots: dict[str, list[Entry]] = defaultdict(list)
+    for entry in tree.payload.inventory.files():
+        root = _root_of(entry, minors)
+        if root is not None:
+            roots[root].append(entry)
+    for root, sources in roots.items():
+        yield from _faults(tree, root, sources, minors)
+
+
+def _interpreters(tree: Tree) -> frozenset[int]:
+    """Return the minor versions of the payload's Python 3, or else its base's."""
+    matches = (_INTERPRETER.fullmatch(path) for path in tree.entries)
+    found = {int(match["minor"]) for match in matches if match}
+    own = frozenset(sorted(found)[-MOST_INTERPRETERS:])
+    base = BASE_PYTHONS.get(tree.payload.snap.base_name)
+    return own or frozenset(() if base is None else (base,))
+
+
+def _root_of(entry: Entry, minors: frozenset[int]) -> str | None:
+    """Return a source's directory of modules; ``None`` where nobody imports it."""
+    if not entry.path.endswith(".py") or not entry.size_bytes:
+        return None
+    match = _ROOT.match(entry.path)
+    if match is None or (match["minor"] and int(match["minor"]) not in minors):
+        return None
+    if _NOT_IMPORTED.search(entry.path, match.end()):
+        return None
+    modules = entry.path[match.end() : -len(".py")].split("/")
+    return match["root"] if all(name.isidentifier() for name in modules) else None
+
+
+def _faults(
+    tree: Tree, root: str, sources: list[Entry], minors: frozenset[int]
+) -> Iterator[CacheFault]:
+    compiled = [(source, _bytecode(tree, source, minors)) for source in sources]
+    missing = [source.path for source, bytecode in compiled if bytecode is None]
+    if missing:
+        versions = " or ".join(f"3.{minor}" for minor in sorted(minors))
+        yield CacheFault(
+            kind="python-bytecode",
+            state="missing",
+            path=root,
+            sources=tuple(sorted(missing)),
+            source_count=len(missing),
+            reason=f"there is no bytecode of Python {versions} beside these sources",
+        )
+    pairs = [(source, each) for source, each in compiled if each is not None]
+    looked_at = pairs[:: -(-len(pairs) // LOOKED_AT)] if pairs else []
+    stale = [source.path for source, each in looked_at if _is_stale(tree, source, each)]
+    if stale:
+        yield CacheFault(
+            kind="python-bytecode",
+            state="stale",
+            path=root,
+            sources=tuple(sorted(stale)),
+            source_count=round(len(stale) * len(pairs) / len(looked_at)),
+            reason="Python passes over their bytecode, which names another source by "
+            f"its length, time or hash ({len(looked_at)} of {len(pairs)} looked at)",
+        )
+
+
+def _bytecode(tree: Tree, source: Entry, minors: frozenset[int]) -> Entry | None:
+    """Return a source's bytecode for one of these versions."""
+    directory, name = posixpath.split(source.path)
+    for minor in minors:
+        cached = f"__pycache__/{name[:-3]}.cpython-3{minor}.pyc"
+        found = tree.file(posixpath.join(directory, cached))
+        if found is not None:
+            return found
+    return None
+
+
+def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
+    """Tell whether Python would pass over a source's bytecode.
+
+    See "Cached bytecode invalidation" of Python's reference (PEP 552). A prime
+    directory's times may be of its copying, so there only the length counts.
+    """
+    read = tree.payload.read
+    header = read(bytecode.path, offset=0, length=_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES:
+        return True
+    _, flags, modified_s, size_bytes = struct.unpack("<IIII", header)
+    if flags & _HASH_BASED:
+        contents = tree.contents(source) if flags & _HASH_CHECKED else None
+        return (
+            contents is not None
+            and importlib.util.source_hash(contents) != header[8:_HEADER_BYTES]
+        )
+    if size_bytes != source.size_bytes & 0xFFFFFFFF:
+        return True
+    return tree.payload.kind == "snap" and modified_s != source.modified_s & 0xFFFFFFFF

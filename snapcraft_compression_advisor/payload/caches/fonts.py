@@ -1,0 +1,163 @@
+"""fontconfig's caches: what fonts a directory has, without opening each of them."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import struct
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.tree import Tree
+
+LEAST_FONTS = 10
+"""Fewer are opened in no time."""
+
+_FONTS = "usr/share/fonts"
+CACHES = "var/cache/fontconfig"
+
+DIRECTORIES = (f"{_FONTS}/", "usr/local/share/fonts/")
+"""Where fontconfig looks unless it is told otherwise."""
+
+_SUFFIXES = (".ttf", ".otf", ".ttc", ".pcf", ".pcf.gz", ".pfb")
+_CONTENT = ("gnome-", "kf5-", "kf6-", "kde-frameworks-")
+_HEADER = struct.Struct("<IiqqqixxxxqixxxxQ")
+_MAGIC = (0xFC02FC02, 0xFC02FC04)
+_WRITTEN_FOR_64_BITS = "-le64.cache-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FontCacheTimes:
+    """The directory's time that a cache was made at.
+
+    :param seconds: since 1970.
+    :param nanoseconds: beyond these.
+    """
+
+    seconds: int
+    nanoseconds: int
+
+
+def font_faults(tree: Tree) -> Iterator[CacheFault]:
+    """Yield the fonts whose directories have no cache that fontconfig would take."""
+    if not tree.has_library("libfontconfig", content=_CONTENT):
+        return
+    fonts = _fonts(tree)
+    if sum(map(len, fonts.values())) < LEAST_FONTS:
+        return
+    doubt = _doubt(tree)
+    caches: dict[str, list[Entry]] = defaultdict(list)
+    for entry in tree.listing(CACHES):
+        name, _, form = posixpath.basename(entry.path).partition("-")
+        if ".cache-" in form:
+            caches[name].append(entry)
+    if not caches:
+        found = (entry for each in fonts.values() for entry in each)
+        yield _fault("missing", found, "there are fonts, but no cache of them", doubt)
+        return
+    if doubt:  # the caches may be of other paths than those that look right
+        return
+    stale = {
+        directory: reason
+        for directory in fonts
+        if (reason := _stale(tree, directory, caches))
+    }
+    affected = [entry for directory in stale for entry in fonts[directory]]
+    if len(affected) >= LEAST_FONTS:
+        reasons = "; ".join(sorted(set(stale.values())))
+        yield _fault("stale", affected, reasons, None)
+
+
+def _fonts(tree: Tree) -> Mapping[str, list[Entry]]:
+    fonts = defaultdict(list)
+    for directory in tree.directories():
+        if f"{directory}/".startswith(DIRECTORIES):
+            for suffix in _SUFFIXES:
+                for entry in tree.named(directory, suffix):
+                    fonts[directory].append(entry)
+    return fonts
+
+
+def _doubt(tree: Tree) -> str | None:
+    """Return why a cache may not help: fontconfig finds it by the directory's path."""
+    snap = tree.payload.snap
+    if snap.base_name in ("bare", "none"):
+        return None
+    laid_out = [target.rstrip("/") + "/" for target in snap.layout]
+    if all(f"/{needed}/".startswith(tuple(laid_out)) for needed in (_FONTS, CACHES)):
+        return None
+    return (
+        "fontconfig finds caches by the path that a directory has in the running snap, "
+        "which no layout of the snap fixes"
+    )
+
+
+def _fault(
+    state: str, fonts: Iterator[Entry] | list[Entry], reason: str, doubt: str | None
+) -> CacheFault:
+    paths = tuple(sorted(entry.path for entry in fonts))
+    return CacheFault(
+        kind="fonts",
+        state="missing" if state == "missing" else "stale",
+        path=CACHES,
+        sources=paths,
+        source_count=len(paths),
+        reason=reason,
+        readers=("libfontconfig",),
+        doubt=doubt,
+    )
+
+
+def _stale(tree: Tree, directory: str, caches: Mapping[str, list[Entry]]) -> str | None:
+    """Return why fontconfig would pass over a directory's cache."""
+    name = hashlib.md5(
+        f"/{directory}".encode("utf-8", "surrogateescape"), usedforsecurity=False
+    ).hexdigest()
+    own = caches.get(name, ())
+    if not own:
+        return "some directories have no cache"
+    entry = tree.entries.get(directory)
+    for cache in own:
+        file = tree.file(cache.path)
+        times = _times(tree, file) if file else None
+        if times is None:
+            return None
+        if times.nanoseconds:
+            return (
+                "some caches are of directories with a time in nanoseconds, which an "
+                "image doesn't keep"
+            )
+        moved = entry is None or times.seconds != entry.modified_s
+        if tree.payload.kind == "snap" and moved:
+            return "some caches are of another time than their directories have"
+    return None
+
+
+def _times(tree: Tree, cache: Entry) -> FontCacheTimes | None:
+    if _WRITTEN_FOR_64_BITS not in cache.path:
+        return None
+    data = tree.payload.read(cache.path, offset=0, length=_HEADER.size)
+    return cache_times(data)
+
+
+def cache_times(header: bytes) -> FontCacheTimes | None:
+    """Return a cache's times; ``None`` where it isn't one of known form.
+
+    The layout is that of fontconfig's ``struct _FcCache`` (``src/fcint.h``); the check
+    is ``FcCacheTimeValid`` of ``src/fccache.c``.
+
+    :param header: its first 64 bytes.
+    """
+    if len(header) < _HEADER.size:
+        return None
+    magic, *_, seconds, nanoseconds = _HEADER.unpack_from(header)
+    if magic not in _MAGIC:
+        return None
+    return FontCacheTimes(seconds=seconds, nanoseconds=nanoseconds)

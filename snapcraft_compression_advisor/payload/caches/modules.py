@@ -1,0 +1,146 @@
+"""Lists of modules that libraries would otherwise have to load and ask."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT, READERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.payload.caches.fault import CacheKind
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.tree import Tree
+
+_QUOTED_MODULE = re.compile(rb'"([^"\n]*\.so)"')
+_LISTED_MODULE = re.compile(rb"^([^\s:#][^:\n]*):", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ModuleCache:
+    """A directory of modules and the list of what is in it.
+
+    :param libraries: that read it, or need the one that does.
+    :param directory: what the directory's path ends with.
+    :param cache: the list's place, from that directory.
+    :param entry: of the list, with the module as its first group.
+    :param checks_times: whether the library passes over entries that are older than
+        their module.
+    """
+
+    kind: CacheKind
+    libraries: tuple[str, ...]
+    directory: re.Pattern[str]
+    cache: str
+    entry: re.Pattern[bytes]
+    checks_times: bool = False
+
+
+_CACHES = (
+    _ModuleCache(
+        kind="image-loaders",
+        libraries=("libgdk_pixbuf-2.0",),
+        directory=re.compile(r"(?:.*/)?gdk-pixbuf-2\.0/[\d.]+/loaders"),
+        cache="../loaders.cache",
+        entry=_QUOTED_MODULE,
+    ),
+    _ModuleCache(
+        kind="input-methods",
+        libraries=("libgtk-3",),
+        directory=re.compile(r"(?:.*/)?gtk-3\.0/[\d.]+/immodules"),
+        cache="../immodules.cache",
+        entry=_QUOTED_MODULE,
+    ),
+    _ModuleCache(
+        kind="input-methods",
+        libraries=("libgtk-x11-2.0",),
+        directory=re.compile(r"(?:.*/)?gtk-2\.0/[\d.]+/immodules"),
+        cache="../immodules.cache",
+        entry=_QUOTED_MODULE,
+    ),
+    _ModuleCache(
+        kind="gio-modules",
+        libraries=READERS,
+        directory=re.compile(r"(?:.*/)?gio/modules"),
+        cache="giomodule.cache",
+        entry=_LISTED_MODULE,
+        checks_times=True,
+    ),
+)
+
+
+def module_faults(tree: Tree) -> Iterator[CacheFault]:
+    """Yield directories of modules whose list is missing or doesn't name them all.
+
+    Modules are known by their names: a list says where they lay when it was made, and
+    a layout may have put them there.
+    """
+    for cache in _CACHES:
+        if tree.has_library(*cache.libraries, content=GNOME_CONTENT):
+            for directory in tree.directories():
+                if cache.directory.fullmatch(directory):
+                    yield from _faults(tree, cache, directory)
+
+
+def _faults(tree: Tree, cache: _ModuleCache, directory: str) -> Iterator[CacheFault]:
+    modules = [
+        entry
+        for entry in tree.named(directory, ".so")
+        if not cache.checks_times or posixpath.basename(entry.path).startswith("lib")
+    ]
+    if not modules:
+        return
+    path = posixpath.normpath(posixpath.join(directory, cache.cache))
+    if path not in tree.entries:
+        yield CacheFault(
+            kind=cache.kind,
+            state="missing",
+            path=path,
+            sources=tuple(entry.path for entry in modules),
+            source_count=len(modules),
+            reason="there are modules, but no list of them",
+            readers=cache.libraries,
+        )
+        return
+    unknown = _unknown(tree, cache, path, modules)
+    if unknown:
+        yield CacheFault(
+            kind=cache.kind,
+            state="stale",
+            path=path,
+            sources=unknown,
+            source_count=len(unknown),
+            reason="these modules aren't in the list"
+            + (", or it is older than they are" if cache.checks_times else ""),
+            readers=cache.libraries,
+        )
+
+
+def _unknown(
+    tree: Tree, cache: _ModuleCache, path: str, modules: list[Entry]
+) -> tuple[str, ...]:
+    """Return the modules that the list doesn't name, or that are younger than it.
+
+    GIO asks for times (``gio/giomodule.c``); those of a prime directory may be of its
+    copying, so only a built snap's count.
+    """
+    entry = tree.file(path)
+    data = tree.contents(entry) if entry else None
+    if entry is None or data is None:
+        return ()
+    listed = {
+        posixpath.basename(match[1].decode("utf-8", "surrogateescape"))
+        for match in cache.entry.finditer(data)
+    }
+    times = cache.checks_times and tree.payload.kind == "snap"
+    return tuple(
+        module.path
+        for module in modules
+        if posixpath.basename(module.path) not in listed
+        or (times and module.modified_s > entry.modified_s)
+    )

@@ -1,0 +1,182 @@
+"""Files that needn't ship, known by their names and first bytes."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.payload.elf import ELF_MAGIC
+from snapcraft_compression_advisor.payload.shipped.needless import NeedlessFile
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.shipped.needless import NeedlessKind
+    from snapcraft_compression_advisor.payload.tree import Tree
+
+MOST_MAGICS = 512
+"""Files whose first bytes are read, the largest of a kind first."""
+
+LONGEST_PATH = 1024
+"""Longer ones aren't looked at: no package has any, and patterns take their time."""
+
+ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
+
+_PROGRAM = r"(?:.*/)?(?:s?bin|games)/"
+_COMPILER = re.compile(
+    _PROGRAM + r"(?:[\w.+]+-)*(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|rustc|go|tcc|ghc"
+    r"|gfortran)(?:-[\d.]+)?"
+)
+_MANUAL_READER = re.compile(_PROGRAM + r"(?:man|info|pinfo|emacs[\w.-]*|octave-cli\S*)")
+_PACKAGE_TOOL = re.compile(_PROGRAM + r"(?:apt|apt-get|dpkg|aptitude|dnf|rpm)")
+_LEGAL = re.compile(
+    r"copyright|licen[cs]es?|copying|notices?|eula|legal|authors|credits", re.IGNORECASE
+)
+_PAGE = re.compile(r".*\.(?:html?|pdf|css|js|png|svg|gif|jpe?g|epub|hlp|chm)(?:\.gz)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pattern:
+    """Files of a kind.
+
+    :param paths: from the payload's root.
+    :param magics: what the files begin with, any where there is none.
+    :param readers: programs that read them, if they are shipped as well.
+    """
+
+    kind: NeedlessKind
+    paths: re.Pattern[str]
+    magics: tuple[bytes, ...] = ()
+    readers: re.Pattern[str] | None = None
+
+
+_PREFIX = r"(?:usr/(?:local/)?)?"
+_PATTERNS = (
+    _Pattern(
+        kind="debug-symbols",
+        paths=re.compile(
+            r"(?:.*/)?lib/debug/.*\.debug|.*/\.build-id/.*\.debug|.*\.so[.\d]*\.debug"
+            r"|.*/\.debug/.*|.*\.(?:dwp|dwo)"
+        ),
+        magics=(ELF_MAGIC,),
+    ),
+    _Pattern(
+        kind="static-libraries",
+        paths=re.compile(r"(?:.*/)?lib(?:32|64)?/.*\.a"),
+        magics=ARCHIVE_MAGICS,
+        readers=_COMPILER,
+    ),
+    _Pattern(
+        kind="development-files",
+        paths=re.compile(
+            _PREFIX + r"include/.*"
+            r"|(?:.*/)?(?:lib(?:32|64)?|share)/(?:.*/)?pkgconfig/[^/]+\.pc"
+            r"|" + _PREFIX + r"lib(?:64)?/(?:[^/]+/)?cmake/.*\.cmake"
+            r"|" + _PREFIX + r"lib(?:32|64)?/.*\.la"
+            r"|" + _PREFIX + r"share/(?:aclocal/.*\.m4|gir-1\.0/.*\.gir|vala/vapi/.*)"
+        ),
+        readers=_COMPILER,
+    ),
+    _Pattern(
+        kind="documentation",
+        paths=re.compile(_PREFIX + r"share/(?:man|info)/.*"),
+        readers=_MANUAL_READER,
+    ),
+    _Pattern(
+        kind="documentation",
+        paths=re.compile(
+            _PREFIX + r"share/(?:doc|gtk-doc|devhelp|doc-base|lintian|bug)/.*"
+        ),
+    ),
+    _Pattern(
+        kind="package-caches",
+        paths=re.compile(r"var/(?:cache/(?:apt|debconf|dnf|yum)|lib/(?:apt|dpkg))/.*"),
+        readers=_PACKAGE_TOOL,
+    ),
+    _Pattern(
+        kind="package-caches",
+        paths=re.compile(
+            r"(?:.*/)?\.cache/(?:pip|uv|pypoetry|go-build|node-gyp|yarn|composer)/.*"
+            r"|(?:.*/)?\.npm/_cacache/.*|(?:.*/)?\.cargo/registry/cache/.*\.crate"
+            r"|(?:.*/)?gems/[\d.]+/cache/.*\.gem|(?:.*/)?node_modules/\.cache/.*"
+        ),
+    ),
+)
+
+
+@dataclass(slots=True)
+class _Readers:
+    """Finds shipped programs that read a kind of files."""
+
+    tree: Tree
+    _found: dict[re.Pattern[str], str | None] = field(default_factory=dict)
+
+    def first(self, pattern: re.Pattern[str]) -> str | None:
+        if pattern not in self._found:
+            self._found[pattern] = next(
+                (
+                    path
+                    for path in self.tree.entries
+                    if len(path) <= LONGEST_PATH and pattern.fullmatch(path)
+                ),
+                None,
+            )
+        return self._found[pattern]
+
+
+def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
+    """Return the files that needn't ship, by kind, the largest first.
+
+    Licences are never among them.
+
+    :raises StorageError: where a file changes meanwhile.
+    """
+    readers = _Readers(tree)
+    found: dict[NeedlessKind, list[NeedlessFile]] = {}
+    for pattern in _PATTERNS:
+        files = sorted(
+            _matching(tree, pattern), key=lambda entry: (-entry.size_bytes, entry.path)
+        )
+        if pattern.magics:
+            files = [
+                each for each in files[:MOST_MAGICS] if _starts(tree, each, pattern)
+            ]
+        found.setdefault(pattern.kind, []).extend(
+            NeedlessFile(
+                path=entry.path,
+                size_bytes=entry.size_bytes,
+                doubt=_doubt(entry.path, pattern, readers),
+            )
+            for entry in files
+        )
+    return found
+
+
+def _matching(tree: Tree, pattern: _Pattern) -> Iterator[Entry]:
+    for entry in tree.entries.values():
+        if (
+            entry.kind is EntryKind.FILE
+            and entry.size_bytes
+            and len(entry.path) <= LONGEST_PATH
+            and pattern.paths.fullmatch(entry.path)
+            and not _LEGAL.search(posixpath.basename(entry.path))
+        ):
+            yield entry
+
+
+def _starts(tree: Tree, entry: Entry, pattern: _Pattern) -> bool:
+    head = tree.payload.read(entry.path, offset=0, length=max(map(len, pattern.magics)))
+    return head.startswith(pattern.magics)
+
+
+def _doubt(path: str, pattern: _Pattern, readers: _Readers) -> str | None:
+    reader = readers.first(pattern.readers) if pattern.readers else None
+    if reader is not None:
+        return f"{reader!r} is shipped too, and reads such files"
+    if pattern.kind == "documentation" and _PAGE.fullmatch(path):
+        return "the application may show such pages as its help"
+    return None

@@ -1,0 +1,87 @@
+"""What a payload's files tell beside their sizes: caches, needless files, copies."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.payload.caches.bytecode import bytecode_faults
+from snapcraft_compression_advisor.payload.caches.fonts import font_faults
+from snapcraft_compression_advisor.payload.caches.icons import icon_faults
+from snapcraft_compression_advisor.payload.caches.modules import module_faults
+from snapcraft_compression_advisor.payload.caches.schemas import schema_faults
+from snapcraft_compression_advisor.payload.shipped.by_name import needless_by_name
+from snapcraft_compression_advisor.payload.shipped.copies import find_copies
+from snapcraft_compression_advisor.payload.shipped.elf_sections import unstripped_files
+from snapcraft_compression_advisor.payload.shipped.needless import Needless
+from snapcraft_compression_advisor.payload.shipped.supplied import find_supplied
+from snapcraft_compression_advisor.payload.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+    from snapcraft_compression_advisor.payload.shipped.copies import Copy
+    from snapcraft_compression_advisor.payload.shipped.supplied import Supplied
+    from snapcraft_compression_advisor.payload.source import Payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """Facts about a payload's files, gathered with little reading.
+
+    :param caches: that are missing or stale, by their paths.
+    :param needless: files that needn't ship, by kind; kinds of which there are any.
+    :param copies: files whose like is shipped too, by path.
+    :param supplied: libraries that the base or a content snap brings, by path.
+    """
+
+    caches: tuple[CacheFault, ...] = ()
+    needless: tuple[Needless, ...] = ()
+    copies: tuple[Copy, ...] = ()
+    supplied: tuple[Supplied, ...] = ()
+
+
+def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Survey:
+    """Look at a payload's files.
+
+    :param suppliers: its base and content snaps, where they are at hand; else the
+        base's libraries are known by name only.
+    :raises StorageError: where files change or vanish meanwhile.
+    :raises BadDataError: where an image is broken.
+    """
+    tree = Tree(payload)
+    faults = itertools.chain(
+        schema_faults(tree),
+        module_faults(tree),
+        icon_faults(tree),
+        font_faults(tree),
+        bytecode_faults(tree),
+    )
+    return Survey(
+        caches=tuple(sorted(faults, key=lambda fault: (fault.path, fault.kind))),
+        needless=tuple(_needless(tree)),
+        copies=tuple(sorted(find_copies(tree), key=lambda copy: copy.path)),
+        supplied=tuple(_supplied(tree, suppliers)),
+    )
+
+
+def _supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied]:
+    """Yield each file once, whatever names it has."""
+    seen: set[str] = set()
+    for each in sorted(find_supplied(tree, suppliers), key=lambda each: each.path):
+        if each.path not in seen:
+            seen.add(each.path)
+            yield each
+
+
+def _needless(tree: Tree) -> Iterator[Needless]:
+    by_kind = dict(needless_by_name(tree))
+    named = {file.path for file in by_kind["debug-symbols"]}
+    unstripped = [file for file in unstripped_files(tree) if file.path not in named]
+    by_kind["debug-symbols"] = [*by_kind["debug-symbols"], *unstripped]
+    for kind, files in by_kind.items():
+        if files:
+            largest = sorted(files, key=lambda file: (-file.size_bytes, file.path))
+            yield Needless(kind=kind, files=tuple(largest))

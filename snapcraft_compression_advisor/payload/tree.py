@@ -1,0 +1,98 @@
+"""A payload's entries by directory, and its small files' contents."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.source import Payload
+
+READ_ALL_MAX_BYTES = 256 * 1024 * 1024
+"""How much of such files is read in all."""
+
+READ_MAX_BYTES = 4 * 1024 * 1024
+"""Larger than any cache or list that is read whole; bounds what a foreign one costs."""
+
+
+class Tree:
+    """A payload's names by directory.
+
+    :param payload: to read from; links in it are not followed.
+    """
+
+    def __init__(self, payload: Payload) -> None:
+        self.payload = payload
+        self.entries: Mapping[str, Entry] = payload.inventory.entries
+        self._left_bytes = READ_ALL_MAX_BYTES
+        self._names: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries.values():
+            self._names[posixpath.dirname(entry.path)].append(entry)
+
+    def directories(self) -> Iterator[str]:
+        """Yield the directories that hold anything, in the inventory's order."""
+        yield from self._names
+
+    def listing(self, directory: str) -> tuple[Entry, ...]:
+        """Return what is in a directory; nothing where there is none."""
+        return tuple(self._names.get(directory, ()))
+
+    def named(self, directory: str, suffix: str) -> tuple[Entry, ...]:
+        """Return a directory's files and links whose names end so."""
+        return tuple(
+            entry
+            for entry in self.listing(directory)
+            if entry.path.endswith(suffix)
+            and entry.kind in (EntryKind.FILE, EntryKind.SYMLINK)
+        )
+
+    def below(self, directory: str) -> Iterator[Entry]:
+        """Yield everything below a directory, depth first."""
+        pending = [directory]
+        while pending:
+            for entry in self.listing(pending.pop()):
+                yield entry
+                if entry.kind is EntryKind.DIRECTORY:
+                    pending.append(entry.path)
+
+    def file(self, path: str) -> Entry | None:
+        """Return a regular file's entry."""
+        entry = self.entries.get(path)
+        return entry if entry and entry.kind is EntryKind.FILE else None
+
+    def contents(self, entry: Entry) -> bytes | None:
+        """Return a small file's contents; ``None`` for one that isn't small.
+
+        :raises StorageError: where it changed since it was listed.
+        :raises BadDataError: where the image is broken there.
+        """
+        if entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
+            return None
+        self._left_bytes -= entry.size_bytes
+        return self.payload.read(entry.path, offset=0, length=entry.size_bytes)
+
+    def has_library(self, *stems: str, content: tuple[str, ...] = ()) -> bool:
+        """Tell whether the payload has one of these libraries, or a content snap does.
+
+        :param stems: names up to ``.so``.
+        :param content: how the names of content snaps begin that have them.
+        """
+        if not self._library_stems.isdisjoint(stems):
+            return True
+        return bool(content) and any(
+            (plug.default_provider or plug.content or "").startswith(content)
+            for plug in self.payload.snap.plugs.values()
+            if plug.interface == "content"
+        )
+
+    @cached_property
+    def _library_stems(self) -> frozenset[str]:
+        names = (posixpath.basename(path) for path in self.entries)
+        return frozenset(name.partition(".so")[0] for name in names if ".so" in name)

@@ -1,0 +1,256 @@
+"""Lint, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_payloads import advisor, fill_prime, snap_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROJECT = "name: sample\nbase: core24\nparts: {}\n"
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
+TIGHT = "budgets: {image-size: 100kB}\n"
+
+
+def findings(*arguments: str | Path, cwd: Path | None = None) -> list[dict[str, str]]:
+    result = advisor("lint", *arguments, "--format", "json", cwd=cwd)
+    assert result.returncode in (0, 1), result.stderr
+    (payload,) = json.loads(result.stdout)["payloads"]
+    assert payload["error"] is None
+    return list(payload["findings"])
+
+
+def rules(*arguments: str | Path, cwd: Path | None = None) -> set[str]:
+    return {finding["rule"] for finding in findings(*arguments, cwd=cwd)}
+
+
+def write_policy(directory: Path, text: str) -> Path:
+    path = directory / "compression-advisor.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_text_goes_to_stdout_and_progress_does_not(small_prime: Path) -> None:
+    result = advisor("lint", small_prime, "--select", "SCA1,SCA2,SCA4")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith(f"sample: {small_prime}"[:70])
+    assert "Found: " in result.stdout
+    assert "Reading" not in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_broken_budget_is_an_error_by_exit_status(small_prime: Path) -> None:
+    write_policy(small_prime.parent, TIGHT)
+    result = advisor("lint", cwd=small_prime.parent)
+    assert result.returncode == 1
+    assert "error SCA301 image-size-budget" in result.stdout
+    assert advisor("lint", "--exit-zero", cwd=small_prime.parent).returncode == 0
+
+
+def test_fail_on_sets_how_severe_a_finding_has_to_be(small_prime: Path) -> None:
+    (small_prime.parent / "snapcraft.yaml").write_text(PROJECT)
+    chosen = ("lint", small_prime, "--select", "SCA103")
+    assert advisor(*chosen).returncode == 0
+    assert advisor(*chosen, "--fail-on", "info").returncode == 1
+    policy = write_policy(small_prime.parent, "severity: {SCA103: error}\n")
+    assert advisor(*chosen, "--policy", policy).returncode == 1
+
+
+def test_built_snap_is_judged_by_its_own_size(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    snap = snap_pack(small_prime, tmp_path / "packed", compression="lzo")
+    size = snap.stat().st_size
+    policy = write_policy(
+        tmp_path, f"budgets: {{image-size: {size} B}}\nselect: SCA301\n"
+    )
+    assert not findings(snap, "--policy", policy)
+    write_policy(tmp_path, f"budgets: {{image-size: {size - 1} B}}\nselect: SCA301\n")
+    (finding,) = findings(snap, "--policy", policy)
+    assert "with lzo" in finding["message"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_written_and_says_the_same_twice(
+    small_prime: Path, tmp_path: Path, name: str
+) -> None:
+    write_policy(tmp_path, TIGHT)
+    target = tmp_path / "report"
+    command = ("lint", small_prime, "--format", name)
+    result = advisor(*command, "-o", target, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert target.read_text() == advisor(*command, cwd=tmp_path).stdout
+    assert "SCA301" in target.read_text()
+
+
+def test_statistics_count_rules(small_prime: Path) -> None:
+    write_policy(small_prime.parent, TIGHT)
+    result = advisor("lint", "--statistics", cwd=small_prime.parent)
+    assert "1 error     SCA301 image-size-budget" in result.stdout
+
+
+def test_broken_payload_does_not_stop_the_others(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "no.snap").write_bytes(b"no image")
+    result = advisor(
+        "lint", tmp_path / "nowhere", tmp_path / "no.snap", small_prime,
+        "--format", "json",
+    )  # fmt: skip
+    assert result.returncode == 66
+    payloads = json.loads(result.stdout)["payloads"]
+    assert [payload["error"] is None for payload in payloads] == [False, False, True]
+    assert "No such file" in payloads[0]["error"]
+    assert payloads[2]["snap_name"] == "sample"
+    assert "Not linted: " in result.stderr
+    assert "Traceback" not in result.stderr
+    assert advisor("lint", tmp_path / "no.snap", "--exit-zero").returncode == 65
+
+
+def test_fix_makes_what_diff_shows(small_prime: Path) -> None:
+    project = small_prime.parent / "snap/snapcraft.yaml"
+    project.parent.mkdir()
+    project.write_text(PROJECT)
+    chosen = ("lint", "prime", "--select", "SCA103", "--fail-on", "info")
+    shown = advisor(*chosen, "--diff", cwd=small_prime.parent)
+    assert project.read_text() == PROJECT
+    subprocess.run(
+        ["patch", "-p1", "--dry-run"],
+        input=shown.stdout,
+        text=True,
+        check=True,
+        cwd=small_prime.parent,
+        capture_output=True,
+    )
+    fixed = advisor(*chosen, "--fix", cwd=small_prime.parent)
+    assert fixed.returncode == 0
+    assert "fixed SCA103" in fixed.stderr
+    assert "nothing found" in fixed.stdout
+    assert project.read_text() == PROJECT.replace(
+        "core24\n", "core24\ncompression: xz\n"
+    )
+    assert advisor(*chosen, "--diff", cwd=small_prime.parent).stdout == ""
+
+
+def test_components_keys_are_fixed_by_what_their_files_say(small_prime: Path) -> None:
+    root = small_prime.parent
+    text = (
+        "name: sample\ncompression: lzo\ncomponents:\n"
+        "  text:\n    type: standard\n  noise:\n    type: standard\n"
+    )
+    (root / "snapcraft.yaml").write_text(text)
+    for name in ("text", "noise"):
+        files = root / f"partitions/component/{name}/prime"
+        files.mkdir(parents=True)
+        shutil.copy(small_prime / "usr/share/data" / name, files)
+    (finding,) = findings(small_prime, "--select", "SCA104")
+    assert "Component text inherits" in finding["message"]
+    assert advisor("lint", small_prime, "--select", "SCA104", "--fix").returncode == 0
+    assert (root / "snapcraft.yaml").read_text() == text.replace(
+        "  text:\n    type: standard\n",
+        "  text:\n    type: standard\n    compression: xz\n",
+    )
+
+
+def test_lint_ignore_of_the_project_counts(small_prime: Path) -> None:
+    project = small_prime.parent / "snapcraft.yaml"
+    project.write_text(PROJECT)
+    assert "SCA103" in rules(small_prime)
+    project.write_text(f"{PROJECT}lint: {{ignore: [compression: [SCA103]]}}\n")
+    assert "SCA103" not in rules(small_prime)
+    project.write_text(f"{PROJECT}lint: {{ignore: [compression: [SCA199]]}}\n")
+    result = advisor("lint", small_prime)
+    assert result.returncode == 65
+    assert "there is no rule 'SCA199'" in result.stderr
+
+
+def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
+    project = small_prime.parent / "snapcraft.yaml"
+    project.write_text(PROJECT.replace("sample", "other"))
+    assert "SCA103" not in rules(small_prime)
+    assert "SCA103" in rules(small_prime, "--project", project)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "policy", "status", "said"),
+    [
+        (("--select", "SCA999"), None, 64, "there is no rule 'SCA999'"),
+        (("--select", "lzo"), None, 64, "'lzo' is neither a rule"),
+        (("--fail-on", "never"), None, 64, "invalid choice"),
+        (("--policy", "no.yaml"), None, 66, "No such file"),
+        ((), "select: [SCA199]", 65, "there is no rule 'SCA199'"),
+        ((), "schema: 9", 65, "of version 9"),
+        ((), "fail_on: info", 65, "did you mean 'fail-on'?"),
+        ((), "ignore: SCA3\nbudgets: {image-size: 1MB}", 65, "is ignored"),
+        (("--ignore", "SCA3"), TIGHT, 64, "is ignored"),
+        ((), "budgets: {cold-start: {abacus: 1s}}", 65, "No device profile 'abacus'"),
+        (
+            (),
+            "devices: nvme-laptop\nbudgets: {cold-start: {hdd-laptop: 1s}}",
+            65,
+            "isn't one of the devices named",
+        ),
+        ((), "launch-profile: no.json", 66, "no.json"),
+        (("--app", "nobody"), None, 64, "no app 'nobody'"),
+        (("--fix", "--diff"), None, 64, "Both --fix and --diff"),
+        (("--statistics", "--format", "json"), None, 64, "has no format 'json'"),
+        (
+            ("--device", "nvme-laptop"),
+            "budgets: {cold-start: {hdd-laptop: 1s}}",
+            64,
+            "isn't one of the devices named",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_one_clear_error(
+    small_prime: Path,
+    arguments: tuple[str, ...],
+    policy: str | None,
+    status: int,
+    said: str,
+) -> None:
+    if policy is not None:
+        write_policy(small_prime.parent, policy)
+    result = advisor("lint", *arguments, cwd=small_prime.parent)
+    assert result.returncode == status, result.stderr
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_answer_is_the_same_elsewhere(small_prime: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere/and/deeper/prime"
+    fill_prime(elsewhere)
+    for path in elsewhere.rglob("*"):
+        os.utime(path, (1, 1), follow_symlinks=False)
+    policy = write_policy(tmp_path, TIGHT)
+    here, there = (
+        advisor(
+            "lint", "prime", "--policy", policy, "--format", "json",
+            cwd=prime.parent, **environment,
+        )
+        for prime, environment in (
+            (small_prime, {}),
+            (elsewhere, {"LC_ALL": "C", "PYTHONHASHSEED": "7"}),
+        )
+    )  # fmt: skip
+    assert here.stdout == there.stdout
+    assert here.returncode == there.returncode == 1
+
+
+def test_rules_are_listed_and_explained() -> None:
+    listed = advisor("rule")
+    assert listed.returncode == 0
+    assert "SCA101  lzo-would-gain" in listed.stdout
+    page = advisor("rule", "lzo-would-gain").stdout
+    assert page.startswith("# SCA101: lzo-would-gain\n")
+    unknown = advisor("rule", "SCA1000")
+    assert unknown.returncode == 64
+    assert "Did you mean" in unknown.stderr

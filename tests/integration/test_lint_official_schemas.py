@@ -1,0 +1,95 @@
+"""Reports against the schemas of those who made the formats."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+import xmlschema
+from hypothesis import given, settings
+
+from lint_reports import (
+    HOSTILE_REPORTS,
+    make_report,
+    report_of,
+    report_of_longest_path,
+)
+from official_schemas import JUNIT, SARIF, official_schema
+from snapcraft_compression_advisor.output.lint_junit import render_lint_junit
+from snapcraft_compression_advisor.output.lint_sarif import render_lint_sarif
+from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.rules.finding import LintReport
+
+pytestmark = pytest.mark.slow
+
+SHARED = settings(deadline=None, max_examples=40)
+
+
+@pytest.fixture(scope="session")
+def sarif() -> jsonschema.Draft4Validator:
+    """Return what checks SARIF."""
+    return jsonschema.Draft4Validator(json.loads(official_schema(SARIF)))
+
+
+@pytest.fixture(scope="session")
+def junit() -> xmlschema.XMLSchema:
+    """Return what checks JUnit reports."""
+    return xmlschema.XMLSchema(official_schema(JUNIT).decode())
+
+
+def _sarif(report: LintReport) -> dict[str, Any]:
+    log = json.loads(render_lint_sarif(report, ALL_RULES))
+    assert isinstance(log, dict)
+    return log
+
+
+@pytest.mark.parametrize("report", [make_report(), report_of()])
+def test_sarif_fits(report: LintReport, sarif: jsonschema.Draft4Validator) -> None:
+    sarif.validate(_sarif(report))
+
+
+def test_longest_path_fits_sarif(sarif: jsonschema.Draft4Validator) -> None:
+    sarif.validate(_sarif(report_of_longest_path()))
+
+
+@SHARED
+@given(report=HOSTILE_REPORTS)
+def test_any_name_fits_sarif(
+    report: LintReport, sarif: jsonschema.Draft4Validator
+) -> None:
+    sarif.validate(_sarif(report))
+
+
+def test_check_of_sarif_sees_what_does_not_fit(
+    sarif: jsonschema.Draft4Validator,
+) -> None:
+    log = copy.deepcopy(_sarif(make_report()))
+    log["runs"][0]["results"][0]["level"] = "fatal"
+    with pytest.raises(jsonschema.ValidationError, match="fatal"):
+        sarif.validate(log)
+
+
+@pytest.mark.parametrize("report", [make_report(), report_of()])
+def test_junit_fits(report: LintReport, junit: xmlschema.XMLSchema) -> None:
+    junit.validate(render_lint_junit(report))
+
+
+def test_longest_path_fits_junit(junit: xmlschema.XMLSchema) -> None:
+    junit.validate(render_lint_junit(report_of_longest_path()))
+
+
+@SHARED
+@given(report=HOSTILE_REPORTS)
+def test_any_name_fits_junit(report: LintReport, junit: xmlschema.XMLSchema) -> None:
+    junit.validate(render_lint_junit(report))
+
+
+def test_check_of_junit_sees_what_does_not_fit(junit: xmlschema.XMLSchema) -> None:
+    text = render_lint_junit(make_report()).replace("<failure ", "<fail ", 1)
+    with pytest.raises(xmlschema.XMLSchemaValidationError):
+        junit.validate(text.replace("</failure>", "</fail>", 1))

@@ -1,0 +1,108 @@
+"""Contexts for tests of rules, made of an analysis without files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyses import MB, make_analysis
+from payloads import make_payload
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
+from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.launch.builtin_devices import NVME_LAPTOP
+from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.rules.context import Context
+from snapcraft_compression_advisor.rules.project import read_project
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.rules.finding import Finding
+    from snapcraft_compression_advisor.rules.project import ComponentSizes, ProjectFile
+    from snapcraft_compression_advisor.rules.rule import Rule
+
+MUCH = Interval(low=0.45, mid=1.0, high=3.12)
+LITTLE = Interval(low=0.01, mid=0.02, high=0.05)
+PERHAPS = Interval(low=0.1, mid=0.3, high=0.9)
+"""Seconds that lzo saves, against the 0.25 s that it has to."""
+
+
+def make_context(  # noqa: PLR0913 # keywords, each with a default
+    *,
+    declared: str | None = "xz",
+    saves: Interval = MUCH,
+    policy: Mapping[str, object] | None = None,
+    project: ProjectFile | None = None,
+    base: str = "core24",
+    analysis: Analysis | None = None,
+) -> Context:
+    """Return what rules look at; sizes and launches are those of ``make_analysis``.
+
+    :param declared: compression of the payload.
+    :param saves: what lzo saves per cold launch.
+    :param policy: as it stands in the policy's file.
+    :param analysis: instead of one made from these.
+    """
+    payload = make_payload({"bin/x": b""}, base=base)
+    return Context(
+        analysis=analysis or judged(make_analysis(), declared, saves),
+        inventory=payload.inventory,
+        snap=payload.snap,
+        survey=take_survey(payload),
+        policy=LintPolicy.model_validate(policy or {}),
+        project=project,
+    )
+
+
+def judged(analysis: Analysis, declared: str | None, saves: Interval) -> Analysis:
+    """Return an analysis with the recommendation that follows from a saving."""
+    evidence = Evidence(
+        declared=declared,
+        xz_bytes=analysis.trial.codecs["xz"].image_bytes,
+        lzo_bytes=analysis.trial.codecs["lzo"].image_bytes,
+        bytes_added=analysis.trial.lzo_less_xz_bytes,
+        savings=[Saving(app="app0", device=NVME_LAPTOP.name, seconds=saves)],
+    )
+    return replace(
+        analysis,
+        payload=replace(analysis.payload, declared_compression=declared),
+        recommendation=recommend(evidence, Policy()),
+    )
+
+
+def sized(analysis: Analysis, codec: str, size_mb: Interval) -> Analysis:
+    """Return an analysis with another image size for one codec."""
+    codecs = dict(analysis.trial.codecs)
+    codecs[codec] = replace(
+        codecs[codec], image_bytes=size_mb.map(lambda size: size * MB)
+    )
+    return replace(analysis, trial=replace(analysis.trial, codecs=codecs))
+
+
+def with_launch(analysis: Analysis, launch: LaunchAnalysis) -> Analysis:
+    """Return an analysis of that launch only."""
+    return replace(analysis, launches=(launch,))
+
+
+def make_project(
+    text: str, sizes: Mapping[str, ComponentSizes] | None = None
+) -> ProjectFile:
+    """Return a project file of a text."""
+    project = read_project(Path("snap/snapcraft.yaml"), text.encode())
+    return replace(project, component_sizes=sizes or {})
+
+
+def found_by(rule: Rule, context: Context) -> list[Finding]:
+    """Return what one rule finds."""
+    return list(rule.check(context))
+
+
+def edited(finding: Finding) -> str:
+    """Return the text that a finding's fix makes of the project file."""
+    assert finding.fix is not None
+    assert finding.fix.edit is not None
+    return finding.fix.edit.after.decode()

@@ -1,0 +1,131 @@
+"""Files that are shipped twice, and libraries that other snaps bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from elf_files import make_elf
+from payloads import make_payload
+from snapcraft_compression_advisor.payload.shipped.copies import find_copies
+from snapcraft_compression_advisor.payload.shipped.supplied import find_supplied
+from snapcraft_compression_advisor.payload.tree import Tree
+
+if TYPE_CHECKING:
+    from payloads import MemoryPayload
+
+LIB = "usr/lib/x86_64-linux-gnu"
+NEW = make_elf(soname="libx.so.1", padding_bytes=30)
+OLD = make_elf(soname="libx.so.1", padding_bytes=20)
+
+
+def tree_of(files: dict[str, bytes], links: dict[str, str] | None = None) -> Tree:
+    return Tree(make_payload(files, links=links))
+
+
+def test_a_version_without_links_beside_one_with_is_older() -> None:
+    files = {f"{LIB}/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
+    (copy,) = find_copies(tree_of(files, {f"{LIB}/libx.so.1": "libx.so.1.3.0"}))
+    assert copy.kind == "older version"
+    assert (copy.path, copy.like) == (f"{LIB}/libx.so.1.2.0", f"{LIB}/libx.so.1.3.0")
+    assert copy.doubt is None
+
+
+def test_a_version_beside_a_file_named_like_the_soname_is_older() -> None:
+    files = {f"{LIB}/libx.so.1": NEW, f"{LIB}/libx.so.1.2.0": OLD}
+    (copy,) = find_copies(tree_of(files))
+    assert copy.path == f"{LIB}/libx.so.1.2.0"
+
+
+def test_versions_in_two_directories_depend_on_search_paths() -> None:
+    files = {"lib/libx.so.1": NEW, f"{LIB}/libx.so.1.2.0": OLD}
+    (copy,) = find_copies(tree_of(files, {f"{LIB}/libx.so.1": "libx.so.1.2.0"}))
+    assert copy.kind == "other version"
+    assert copy.path == f"{LIB}/libx.so.1.2.0"
+    assert copy.doubt is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (make_elf(soname="libx.so.1"), make_elf(soname="libx.so.1.2.0")),
+        (make_elf(soname="libx.so.1"), make_elf(soname="libx.so.1", machine=183)),
+        (make_elf(soname="libx.so.1"), make_elf()),
+        (make_elf(soname="libx.so.1"), b"GROUP ( libx.so.1 )"),
+        (make_elf(soname="libx.so.1"), b"\x7fELF broken"),
+    ],
+    ids=["soname", "machine", "no soname", "linker script", "broken"],
+)
+def test_other_libraries_are_no_versions(first: bytes, second: bytes) -> None:
+    files = {f"{LIB}/libx.so.1.3.0": first, f"{LIB}/libx.so.1.2.0": second}
+    links = {f"{LIB}/libx.so.1": "libx.so.1.3.0"}
+    assert not list(find_copies(tree_of(files, links)))
+
+
+def test_versions_outside_of_the_loaders_directories_are_private() -> None:
+    files = {"opt/a/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
+    assert not list(find_copies(tree_of(files)))
+
+
+def test_two_unlinked_versions_leave_open_which_one_goes() -> None:
+    files = {f"{LIB}/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
+    assert not list(find_copies(tree_of(files)))
+
+
+def supplier(files: dict[str, bytes], name: str = "core24") -> MemoryPayload:
+    return make_payload(files, name=name, type="base")
+
+
+def test_a_library_equal_to_the_bases_is_found() -> None:
+    tree = tree_of({f"{LIB}/libz.so.1.3": b"zlib"}, {f"{LIB}/libz.so.1": "libz.so.1.3"})
+    base = supplier({f"{LIB}/libz.so.1": b"zlib"})
+    found = {each.path: each for each in find_supplied(tree, [base])}
+    assert found[f"{LIB}/libz.so.1.3"].same is True
+    assert found[f"{LIB}/libz.so.1.3"].supplier == "core24"
+
+
+def test_another_build_of_a_library_is_not_the_same() -> None:
+    tree = tree_of({f"{LIB}/libz.so.1": b"zlib 1.3"})
+    (found,) = find_supplied(tree, [supplier({f"{LIB}/libz.so.1": b"zlib 1.2"})])
+    assert found.same is False
+    (found,) = find_supplied(tree, [supplier({f"{LIB}/libz.so.1": b"zlib"})])
+    assert found.same is False
+
+
+def test_a_content_snap_with_the_same_counts_before_a_base_with_another() -> None:
+    tree = tree_of({f"{LIB}/libz.so.1": b"zlib"})
+    base = supplier({f"{LIB}/libz.so.1": b"older"})
+    content = supplier({f"{LIB}/libz.so.1": b"zlib"}, name="gnome-46-2404")
+    (found,) = find_supplied(tree, [base, content])
+    assert (found.supplier, found.same) == ("gnome-46-2404", True)
+
+
+def test_without_the_base_only_names_are_known() -> None:
+    (found,) = find_supplied(tree_of({f"{LIB}/libz.so.1.3": b"zlib"}), [])
+    assert (found.supplier, found.same) == ("core24", None)
+
+
+def test_with_the_base_its_own_list_is_all_that_counts() -> None:
+    tree = tree_of({f"{LIB}/libz.so.1.3": b"zlib"})
+    assert not list(find_supplied(tree, [supplier({})]))
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "confinement"),
+    [
+        ("libz.so.1", "core24", "classic"),
+        ("libz.so.1", "bare", "strict"),
+        ("libmine.so.1", "core24", "strict"),
+        ("libzstd.so.2", "core24", "strict"),
+        ("libc.so.6", "core24", "strict"),
+        ("libstdc++.so.6.0.33", "core24", "strict"),
+    ],
+)
+def test_libraries_that_no_list_names(name: str, base: str, confinement: str) -> None:
+    payload = make_payload({f"{LIB}/{name}": b"x"}, base=base, confinement=confinement)
+    assert not list(find_supplied(Tree(payload), []))
+
+
+def test_libraries_outside_of_the_loaders_directories_are_private() -> None:
+    assert not list(find_supplied(tree_of({"usr/lib/app/libz.so.1": b"zlib"}), []))

@@ -1,0 +1,121 @@
+"""SCA210 to SCA216: when a missing or stale cache is a finding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lint_contexts import found_by
+from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.rules.launch_caches import (
+    CACHE_RULES,
+    CacheRule,
+    Fonts,
+    PythonBytecode,
+    SettingsSchemas,
+)
+from surveyed import launching, make_surveyed
+
+GIO = "usr/lib/x86_64-linux-gnu/libgio-2.0.so.0"
+SITE = "lib/python3.12/site-packages"
+SCHEMAS = CacheFault(
+    kind="settings-schemas",
+    state="missing",
+    path="usr/share/glib-2.0/schemas/gschemas.compiled",
+    sources=("usr/share/glib-2.0/schemas/a.gschema.xml",),
+    source_count=1,
+    reason="there are schemas, but not their compiled form",
+    readers=("libgio-2.0",),
+)
+BYTECODE = CacheFault(
+    kind="python-bytecode",
+    state="missing",
+    path=SITE,
+    sources=(f"{SITE}/a.py", f"{SITE}/b.py"),
+    source_count=2,
+    reason="there is no bytecode of Python 3.12 beside these sources",
+)
+
+
+def fault_of(rule: CacheRule) -> tuple[CacheFault, str]:
+    """Return a fault of a rule's kind, and what a launch reads that needs it."""
+    if rule.kind == "python-bytecode":
+        return BYTECODE, f"{SITE}/a.py"
+    return replace(SCHEMAS, kind=rule.kind), GIO
+
+
+@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
+def test_a_cache_that_a_launch_uses_is_a_finding(rule: CacheRule) -> None:
+    fault, used = fault_of(rule)
+    (finding,) = found_by(rule, make_surveyed(caches=[fault], analysis=launching(used)))
+    assert finding.rule == rule.id
+    assert finding.severity == "warning"
+    assert not finding.undecided
+    assert finding.location.path == fault.path
+    assert fault.reason in finding.message
+    assert finding.evidence
+
+
+@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
+def test_caches_of_other_kinds_are_other_rules_affair(rule: CacheRule) -> None:
+    others = [fault_of(other)[0] for other in CACHE_RULES if other is not rule]
+    context = make_surveyed(caches=others, analysis=launching(GIO, f"{SITE}/a.py"))
+    assert not found_by(rule, context)
+
+
+@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
+def test_a_cache_that_no_launch_is_known_to_use_is_undecided(rule: CacheRule) -> None:
+    fault, _ = fault_of(rule)
+    context = make_surveyed(caches=[fault], analysis=launching("bin/other"))
+    (finding,) = found_by(rule, context)
+    assert finding.undecided
+    assert finding.severity == "info"
+    assert "no launch that counts is known to use it" in finding.message
+
+
+@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
+def test_a_cache_that_a_recorded_launch_does_not_use_is_no_finding(
+    rule: CacheRule,
+) -> None:
+    fault, used = fault_of(rule)
+    unused = launching("bin/other", source="recorded")
+    assert not found_by(rule, make_surveyed(caches=[fault], analysis=unused))
+    recorded = launching(used, source="recorded")
+    assert found_by(rule, make_surveyed(caches=[fault], analysis=recorded))
+
+
+def test_a_library_of_a_content_snap_uses_a_cache_too() -> None:
+    analysis = launching("bin/x", elsewhere=["libgio-2.0.so.0"])
+    (finding,) = found_by(
+        SettingsSchemas(), make_surveyed(caches=[SCHEMAS], analysis=analysis)
+    )
+    assert not finding.undecided
+
+
+def test_a_doubt_leaves_a_used_cache_undecided() -> None:
+    fault = replace(SCHEMAS, kind="fonts", doubt="its path isn't known")
+    (finding,) = found_by(
+        Fonts(), make_surveyed(caches=[fault], analysis=launching(GIO))
+    )
+    assert finding.undecided
+    assert "its path isn't known" in finding.message
+
+
+def test_of_bytecode_those_modules_are_listed_that_a_launch_reads() -> None:
+    analysis = launching(f"{SITE}/b.py", "bin/x")
+    (finding,) = found_by(
+        PythonBytecode(), make_surveyed(caches=[BYTECODE], analysis=analysis)
+    )
+    assert finding.files == (f"{SITE}/b.py",)
+    assert any("1, such as" in each.text for each in finding.evidence)
+
+
+def test_stale_bytecode_counted_by_a_sample_is_an_estimate() -> None:
+    fault = replace(BYTECODE, state="stale", source_count=900)
+    analysis = launching(f"{SITE}/b.py")
+    (finding,) = found_by(
+        PythonBytecode(), make_surveyed(caches=[fault], analysis=analysis)
+    )
+    assert "is stale" in finding.message
+    assert finding.evidence[0].origin == "estimated"

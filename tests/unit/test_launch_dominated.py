@@ -1,0 +1,118 @@
+"""SCA202: when a few files dominate a launch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyses import make_analysis
+from lint_contexts import found_by, make_context, with_launch
+from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.model import estimate_launch
+from snapcraft_compression_advisor.rules.launch_files import LaunchDominated
+from snapcraft_compression_advisor.trial.result import StoredBlock
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.rules.finding import Finding
+
+BLOCK = 128 * 1024
+CERTAIN = Interval.exactly(1.0)
+STORED = {"xz": 40_000, "lzo": 60_000}
+
+
+def launching(blocks: Mapping[str, int], read_share: Interval) -> Analysis:
+    """Return an analysis of an app that reads so many blocks of files."""
+    analysis = make_analysis()
+    launch = analysis.launches[0]
+    launch_set = replace(
+        launch.launch_set,
+        files=tuple(
+            LaunchFile(path=path, size_bytes=n * BLOCK, blocks=((0, n - 1),))
+            for path, n in blocks.items()
+        ),
+        read_share=read_share,
+        seek_share=read_share,
+        waited_share=CERTAIN,
+    )
+    codecs = {
+        name: replace(
+            analysis.trial.codecs[name],
+            blocks={
+                path: (
+                    StoredBlock(raw_bytes=BLOCK, stored_bytes=stored, compressed=True),
+                )
+                * n
+                for path, n in blocks.items()
+            },
+        )
+        for name, stored in STORED.items()
+    }
+    estimates = {
+        device.name: {
+            name: estimate_launch(launch_set, trial, device)
+            for name, trial in codecs.items()
+        }
+        for device in DEFAULT_DEVICES
+    }
+    trial = replace(analysis.trial, codecs={**analysis.trial.codecs, **codecs})
+    launch = replace(launch, launch_set=launch_set, estimates=estimates)
+    return with_launch(replace(analysis, trial=trial), launch)
+
+
+def reading(
+    blocks: Mapping[str, int], read_share: Interval = CERTAIN
+) -> tuple[Context, list[Finding]]:
+    """Return the context of a launch and what the rule finds in it."""
+    context = make_context(analysis=launching(blocks, read_share))
+    return context, found_by(LaunchDominated(), context)
+
+
+def many(count: int) -> dict[str, int]:
+    return {f"lib/lib{number}.so": 1 for number in range(count)}
+
+
+def test_a_file_that_takes_most_of_a_launch_is_named_with_its_costs() -> None:
+    context, (finding,) = reading({"bin/big": 3000, **many(100)})
+    assert not finding.undecided
+    assert finding.files == ("bin/big",)
+    assert finding.location.path == "bin/big"
+    assert finding.message.startswith("'bin/big' takes an estimated 9")
+    labels = [each.label for each in finding.evidence]
+    assert any("with xz" in label for label in labels)
+    assert any("with lzo" in label for label in labels)
+    assert len(context.analysis.devices) > 1  # but one finding only
+
+
+def test_the_fewest_files_that_take_most_are_named() -> None:
+    _, (finding,) = reading({"a": 1000, "b": 900, "c": 10, **many(200)})
+    assert finding.files == ("a", "b")
+    assert "'a', 'b' take an estimated" in finding.message
+
+
+def test_a_launch_of_many_files_is_not_dominated() -> None:
+    assert not reading({"a": 100, **many(3000)})[1]
+
+
+def test_what_takes_no_time_is_no_finding() -> None:
+    assert not reading({"a": 2})[1]
+
+
+@pytest.mark.parametrize("most", [2.5, 20.0])
+def test_a_guessed_launch_that_may_read_much_more_is_undecided(most: float) -> None:
+    guessed = Interval(low=0.9, mid=1.0, high=most)
+    _, (finding,) = reading({"a": 3000, **many(100)}, guessed)
+    assert finding.undecided
+    assert "may take" in finding.message
+    assert finding.severity == "info"
+
+
+def test_a_launch_that_reads_nothing_known_is_no_finding() -> None:
+    assert not reading({})[1]

@@ -1,0 +1,97 @@
+"""Findings as JSON, its schema, and fingerprints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+from hypothesis import given
+
+from lint_reports import (
+    BUDGET_BROKEN,
+    DEBUG_SYMBOLS,
+    HOSTILE_REPORTS,
+    LZO_WOULD_GAIN,
+    OTHER_BUDGET_BROKEN,
+    make_report,
+    report_of,
+    report_of_longest_path,
+)
+from snapcraft_compression_advisor.output.fingerprint import fingerprints
+from snapcraft_compression_advisor.output.lint_json import (
+    LintDocument,
+    lint_schema_text,
+    render_lint_json,
+)
+from snapcraft_compression_advisor.rules.finding import LintReport, Location
+
+DOCS = Path(__file__).parents[2] / "docs"
+GOLDEN = Path(__file__).parent / "golden"
+_SCHEMA = jsonschema.Draft202012Validator(json.loads(lint_schema_text()))
+
+
+def test_json_is_the_golden_one() -> None:
+    assert render_lint_json(make_report()) == (GOLDEN / "lint.json").read_text()
+
+
+def test_schema_file_is_the_one_of_the_model() -> None:
+    kept = (DOCS / "lint.schema.json").read_text()
+    assert kept == lint_schema_text(), "run docs/generate.py"
+
+
+def test_json_reads_back() -> None:
+    document = LintDocument.model_validate_json(render_lint_json(make_report()))
+    assert document.schema_version == 1
+    assert document.summary.error == 2
+    assert document.summary.undecided == 1
+    assert document.summary.info == 0
+    assert document.summary.not_linted == 1
+
+
+def test_diff_of_a_fix_is_there_and_its_kind_said() -> None:
+    report = report_of(LZO_WOULD_GAIN, DEBUG_SYMBOLS)
+    automatic, by_hand = json.loads(render_lint_json(report))["payloads"][0]["findings"]
+    assert "\n+compression: lzo\n" in automatic["fix"]["diff"]
+    assert automatic["fix"]["automatic"]
+    assert by_hand["fix"]["diff"] is None
+    assert not by_hand["fix"]["automatic"]
+
+
+@given(report=HOSTILE_REPORTS)
+def test_any_name_makes_json_that_fits_the_schema(report: LintReport) -> None:
+    _assert_fits(render_lint_json(report))
+
+
+def test_longest_path_fits_the_schema() -> None:
+    _assert_fits(render_lint_json(report_of_longest_path()))
+
+
+def _assert_fits(text: str) -> None:
+    text.encode()
+    _SCHEMA.validate(json.loads(text))
+
+
+def test_fingerprint_survives_another_checkout_line_and_figure() -> None:
+    project = Location(kind="project", path="/else/where/snap/snapcraft.yaml", line=99)
+    moved = replace(LZO_WOULD_GAIN, location=project, message="1.1 s rather than 1.0")
+    here = fingerprints(report_of(LZO_WOULD_GAIN, path="prime"))
+    assert fingerprints(report_of(moved, path="/else/where/prime")) == here
+
+
+def test_findings_that_differ_have_fingerprints_that_differ() -> None:
+    findings = (BUDGET_BROKEN, OTHER_BUDGET_BROKEN, LZO_WOULD_GAIN, DEBUG_SYMBOLS)
+    (prints,) = fingerprints(report_of(*findings, *findings))
+    assert len(set(prints)) == 8
+
+
+def test_finding_that_goes_leaves_the_fingerprints_of_the_others() -> None:
+    (both,) = fingerprints(report_of(BUDGET_BROKEN, OTHER_BUDGET_BROKEN))
+    (one,) = fingerprints(report_of(OTHER_BUDGET_BROKEN))
+    assert one == both[1:]
+
+
+def test_snaps_have_fingerprints_of_their_own() -> None:
+    first = fingerprints(report_of(BUDGET_BROKEN, snap="a"))
+    assert first != fingerprints(report_of(BUDGET_BROKEN, snap="b"))

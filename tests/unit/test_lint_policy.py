@@ -1,0 +1,191 @@
+"""The policy file of lint."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snapcraft_compression_advisor.advice.lint_policy import (
+    LintPolicy,
+    policy_schema_text,
+)
+from snapcraft_compression_advisor.advice.policy_file import (
+    POLICY_FILE_MAX_BYTES,
+    check_policy,
+    parse_policy,
+    read_policy,
+)
+from snapcraft_compression_advisor.advice.quantities import parse_bytes, parse_seconds
+from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+
+DOCS = Path(__file__).parents[2] / "docs"
+FULL = b"""\
+schema: 1
+select: [SCA1, SCA301, "SCA303:usr/lib/*"]
+ignore: SCA105
+severity: {SCA101: error, SCA3: info}
+fail-on: warning
+budgets:
+  cold-start:
+    nvme-laptop: 1.5s
+    hdd-laptop: {calc: 4 s, editor: 800ms}
+  image-size: 300MB
+apps: [calc, editor]
+devices: [nvme-laptop, hdd-laptop, ./mine.yaml]
+launch-profile: launch.json
+targets:
+  - kernel: '4.4'
+  - {name: board, codecs: [xz]}
+advice: {min-saving: 0.5s, max-launches: 5, link-mbit-per-s: 8.5, deciding-apps: every}
+"""
+
+
+def parse(text: bytes | str) -> LintPolicy:
+    content = text.encode() if isinstance(text, str) else text
+    return parse_policy(content, where="policy.yaml")
+
+
+def test_every_key_is_read() -> None:
+    policy = parse(FULL)
+    assert policy.select == ("SCA1", "SCA301", "SCA303:usr/lib/*")
+    assert policy.ignore == ("SCA105",)
+    assert policy.severity == {"SCA101": "error", "SCA3": "info"}
+    assert policy.fail_on == "warning"
+    assert policy.budgets.cold_start == {
+        "nvme-laptop": 1.5,
+        "hdd-laptop": {"calc": 4.0, "editor": 0.8},
+    }
+    assert policy.budgets.image_size == 300_000_000
+    assert [target.label for target in policy.targets] == ["kernel 4.4", "board"]
+    advice = policy.advice.to_policy()
+    assert (advice.min_saving_s, advice.link_mbit_per_s) == (0.5, 8.5)
+    assert (advice.max_launches, advice.deciding_apps) == (5, "every")
+
+
+def test_empty_file_means_all_defaults() -> None:
+    assert parse(b"") == parse(b"# nothing yet\n") == LintPolicy()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("ignor: [SCA1]", "unknown key 'ignor'; did you mean 'ignore'?"),
+        (
+            "budgets: {cold-strat: {x: 1s}}",
+            "unknown key 'budgets.cold-strat'; did you mean 'cold-start'?",
+        ),
+        (
+            "targets: [{kernal: '4.4'}]",
+            "unknown key 'targets.0.kernal'; did you mean 'kernel'?",
+        ),
+        ("xyz: 1", "unknown key 'xyz'"),
+        ("select: [SCB101]", "'SCB101' is neither a rule (SCA101) nor a family"),
+        ("select: [SCA10]", "'SCA10' is neither a rule"),
+        ("severity: {'SCA101:x': info}", "has a path pattern"),
+        ("severity: {SCA101: fatal}", "'error', 'warning' or 'info'"),
+        ("budgets: {image-size: 300}", "300 has no unit: write it like 300MB"),
+        ("budgets: {image-size: 300 mb}", "isn't a number with a unit"),
+        ("budgets: {image-size: 0MB}", "is nought"),
+        ("budgets: {cold-start: {x: 1.5}}", "1.5 has no unit: write it like 1.5s"),
+        ("budgets: {cold-start: {x: {a: -1s}}}", "isn't a number with a unit"),
+        ("targets: [{kernel: 4.10}]", "valid string"),
+        ("targets: [{kernel: '4'}]", "isn't a kernel's version"),
+        ("targets: [{name: x}]", "needs 'kernel' or 'codecs'"),
+        ("advice: {max-launches: 0}", "greater than 0"),
+        ("advice: {link-mbit-per-s: .inf}", "finite"),
+        ("- SCA1", "dictionary"),
+        ("a: 1\na: 2", "duplicate key"),
+        ("a: [", "line 1: expected the node content"),
+        ("a: &x [*x, *x]", "unknown key 'a'"),
+    ],
+)
+def test_what_does_not_fit_is_named(text: str, problem: str) -> None:
+    with pytest.raises(BadDataError) as raised:
+        parse(text)
+    assert problem in f"{raised.value} {raised.value.details}"
+    assert str(raised.value).startswith("'policy.yaml' is not a valid policy: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("select: [SCA1]\nignore: [SCA1]", "'SCA1' is both selected and ignored"),
+        (
+            "ignore: [SCA2]\nbudgets: {cold-start: {x: 1s}}",
+            "budget 'cold-start' is set, but 'SCA2' is ignored",
+        ),
+        (
+            "ignore: [SCA301]\nbudgets: {image-size: 1MB}",
+            "budget 'image-size' is set, but 'SCA301' is ignored",
+        ),
+        (
+            "budgets: {image-size: 16 kB}",
+            "budget 'image-size' is less than any image has (16 KiB)",
+        ),
+        (
+            "apps: [a]\nbudgets: {cold-start: {x: {b: 1s}}}",
+            "app 'b' has a budget on 'x', but isn't one of 'apps'",
+        ),
+    ],
+)
+def test_contradictions_are_refused(text: str, problem: str) -> None:
+    with pytest.raises(BadDataError) as raised:
+        parse(text)
+    assert problem in str(raised.value)
+
+
+@pytest.mark.parametrize("version", ["2", "'1'", "null", "0.5"])
+def test_another_version_is_refused_before_its_keys(version: str) -> None:
+    with pytest.raises(BadDataError, match="is a policy of version"):
+        parse(f"schema: {version}\nnew-key: 1\n")
+
+
+def test_policy_of_another_source_is_checked_alike() -> None:
+    with pytest.raises(BadDataError, match="did you mean 'fail-on'"):
+        check_policy({"fail_onn": "info"}, where="snapcraft.yaml, part lint")
+
+
+def test_files_are_beside_the_policy(tmp_path: Path) -> None:
+    path = tmp_path / "compression-advisor.yaml"
+    path.write_bytes(FULL)
+    policy = read_policy(path)
+    assert policy.launch_profile == (str(tmp_path / "launch.json"),)
+    assert policy.devices == ("nvme-laptop", "hdd-laptop", str(tmp_path / "mine.yaml"))
+
+
+def test_unreadable_and_huge_files_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(NoInputError, match="No such file"):
+        read_policy(tmp_path / "no.yaml")
+    with pytest.raises(NoInputError, match="Is a directory"):
+        read_policy(tmp_path)
+    with pytest.raises(BadDataError, match="more than 64 KiB"):
+        parse(b"#" * (POLICY_FILE_MAX_BYTES + 1))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_policy_or_a_clear_error(content: bytes) -> None:
+    with contextlib.suppress(BadDataError):
+        parse(content)
+
+
+def test_units_are_decimal_or_binary_as_written() -> None:
+    assert parse_bytes("1.5 kB") == 1500
+    assert parse_bytes("2MiB") == 2 * 1024 * 1024
+    assert parse_seconds("250 ms") == pytest.approx(0.25)
+    assert parse_seconds("2min") == 120
+    for nonsense in ("1e3s", "1 s ", "s", "1,5s", None, True, "²s", "1s\n"):
+        with pytest.raises(ValueError, match="isn't a number with a unit"):
+            parse_seconds(nonsense)
+
+
+def test_schema_for_editors_is_up_to_date() -> None:
+    path = DOCS / "compression-advisor.schema.json"
+    assert path.read_text() == policy_schema_text(), "run docs/generate.py"
+    properties = json.loads(policy_schema_text())["properties"]
+    assert "fail-on" in properties
+    assert "fail_on" not in properties

@@ -1,0 +1,160 @@
+"""Findings as SARIF."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lint_reports import (
+    BUDGET_BROKEN,
+    DEBUG_SYMBOLS,
+    HOSTILE_PATHS,
+    HOSTILE_REPORTS,
+    LZO_WOULD_GAIN,
+    STRADDLES,
+    make_report,
+    report_of,
+    report_of_longest_path,
+    sample_rules,
+)
+from snapcraft_compression_advisor.advice.edit import Edit
+from snapcraft_compression_advisor.output.lint_sarif import (
+    RELATED_FILES,
+    relative_uri,
+    render_lint_sarif,
+)
+from snapcraft_compression_advisor.output.sarif_fix import fix_object
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.rules.finding import LintReport
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def _run(report: LintReport) -> dict[str, Any]:
+    log = json.loads(render_lint_sarif(report, sample_rules()))
+    (run,) = log["runs"]
+    assert isinstance(run, dict)
+    return run
+
+
+def test_sarif_is_the_golden_one() -> None:
+    text = render_lint_sarif(make_report(), sample_rules())
+    assert text == (GOLDEN / "lint.sarif").read_text()
+
+
+def test_every_result_refers_to_its_rule() -> None:
+    run = _run(make_report())
+    rules = run["tool"]["driver"]["rules"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+
+
+def test_rule_that_is_not_described_is_named_all_the_same() -> None:
+    (result,) = _run(report_of(replace(BUDGET_BROKEN, rule="SCA999")))["results"]
+    assert result["ruleId"] == "SCA999"
+    assert "ruleIndex" not in result
+
+
+def test_undecided_finding_is_open_and_has_no_level() -> None:
+    undecided, broken = _run(report_of(STRADDLES, BUDGET_BROKEN))["results"]
+    assert (undecided["kind"], undecided["level"]) == ("open", "none")
+    assert (broken["kind"], broken["level"]) == ("fail", "error")
+
+
+def test_project_finding_has_its_file_and_line() -> None:
+    (result,) = _run(report_of(LZO_WOULD_GAIN))["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "snap/snapcraft.yaml"}
+    assert place["region"] == {"startLine": 3}
+
+
+def test_payload_finding_is_relative_to_its_payload() -> None:
+    run = _run(report_of(DEBUG_SYMBOLS))
+    place = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place["uri"] == "usr/lib/libcalc.so.1.0"
+    assert place["uriBaseId"] in run["originalUriBaseIds"]
+
+
+def test_payload_that_could_not_be_linted_is_a_notification() -> None:
+    (invocation,) = _run(make_report())["invocations"]
+    assert not invocation["executionSuccessful"]
+    (notification,) = invocation["toolExecutionNotifications"]
+    assert "ends within" in notification["message"]["text"]
+
+
+def test_very_long_list_of_files_is_cut() -> None:
+    many = replace(DEBUG_SYMBOLS, files=tuple(map(str, range(1000))))
+    (result,) = _run(report_of(many))["results"]
+    assert len(result["relatedLocations"]) == RELATED_FILES
+    assert "and 994 more" in result["message"]["text"]
+
+
+@given(path=HOSTILE_PATHS.filter(lambda path: not path.startswith("/")))
+def test_every_byte_of_a_path_survives_in_its_uri(path: str) -> None:
+    uri = relative_uri(path)
+    assert uri.isascii()
+    assert ":" not in uri
+    assert unquote_to_bytes(uri) == path.encode("utf-8", "surrogateescape")
+
+
+def test_absolute_path_becomes_a_file_uri() -> None:
+    assert relative_uri("/a b/c") == "file:///a%20b/c"
+
+
+@given(report=HOSTILE_REPORTS)
+def test_any_name_makes_sarif_that_reads_back(report: LintReport) -> None:
+    text = render_lint_sarif(report, sample_rules())
+    text.encode()
+    results = json.loads(text)["runs"][0]["results"]
+    assert len(results) == sum(len(payload.findings) for payload in report.payloads)
+
+
+def test_longest_path_is_whole() -> None:
+    (result,) = _run(report_of_longest_path())["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert len(unquote_to_bytes(uri)) == 4094
+
+
+_TEXTS = st.lists(st.sampled_from(["a", "b", "é\U0001f600", "\n", "\r\n"])).map("".join)
+
+
+@given(before=_TEXTS, after=_TEXTS)
+@example(before="a", after="a\nb")
+@example(before="a\nb", after="a\n")
+def test_fix_applied_by_its_region_makes_the_file(before: str, after: str) -> None:
+    edit = Edit(
+        path=Path("snapcraft.yaml"), before=before.encode(), after=after.encode()
+    )
+    fix = fix_object(edit, "Change it.", "snapcraft.yaml")
+    assert _applied(before, fix) == after
+
+
+def _applied(text: str, fix: dict[str, Any]) -> str:
+    """Return a text with a fix made as the standard says (3.30 and 3.57)."""
+    (replacement,) = fix["artifactChanges"][0]["replacements"]
+    region = replacement["deletedRegion"]
+    starts = [0]
+    for line in text.split("\n")[:-1]:
+        starts.append(starts[-1] + len(line) + 1)
+    start = starts[region["startLine"] - 1] + region["startColumn"] - 1
+    end = starts[region["endLine"] - 1] + region["endColumn"] - 1
+    inserted: str = replacement["insertedContent"]["text"]
+    return text[:start] + inserted + text[end:]
+
+
+def test_fix_without_an_edit_is_left_to_the_text() -> None:
+    (result,) = _run(report_of(DEBUG_SYMBOLS))["results"]
+    assert "fixes" not in result
+    assert "Strip them" in result["message"]["text"]
+
+
+def test_only_the_description_of_the_payload_tells_where_it_is() -> None:
+    report = report_of(DEBUG_SYMBOLS, path="/builds/x/prime")
+    assert render_lint_sarif(report, sample_rules()).count("/builds/x") == 1

@@ -1,0 +1,196 @@
+"""Files that needn't ship, and parts of files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cache_files import make_tree
+from elf_sections import OBJECT, make_sections
+from payloads import make_payload
+from snapcraft_compression_advisor.payload.shipped.by_name import needless_by_name
+from snapcraft_compression_advisor.payload.shipped.elf_sections import (
+    LEAST_BYTES,
+    needless_parts,
+    unstripped_files,
+)
+from snapcraft_compression_advisor.payload.survey import take_survey
+
+ARCHIVE = b"!<arch>\n"
+CODE = b"c" * 1000
+
+
+def parts_of(data: bytes) -> tuple[tuple[int, int], ...]:
+    return needless_parts(
+        lambda offset, length: data[offset : offset + length], size_bytes=len(data)
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "contents", "kind"),
+    [
+        ("usr/lib/debug/.build-id/ab/cd.debug", b"\x7fELF", "debug-symbols"),
+        ("usr/lib/libx.so.1.debug", b"\x7fELF", "debug-symbols"),
+        ("usr/lib/x86_64-linux-gnu/libx.a", ARCHIVE, "static-libraries"),
+        ("lib/libx.a", ARCHIVE, "static-libraries"),
+        ("usr/include/x/y.h", b"#pragma once", "development-files"),
+        ("usr/lib/x86_64-linux-gnu/pkgconfig/x.pc", b"x", "development-files"),
+        ("usr/share/pkgconfig/x.pc", b"x", "development-files"),
+        ("usr/lib/x86_64-linux-gnu/cmake/X/XConfig.cmake", b"x", "development-files"),
+        ("usr/lib/libx.la", b"x", "development-files"),
+        ("usr/share/gir-1.0/Gtk-3.0.gir", b"x", "development-files"),
+        ("usr/share/man/man1/x.1.gz", b"x", "documentation"),
+        ("share/info/x.info.gz", b"x", "documentation"),
+        ("usr/share/doc/x/changelog.gz", b"x", "documentation"),
+        ("usr/share/gtk-doc/html/x/index.html", b"x", "documentation"),
+        ("var/lib/dpkg/status", b"x", "package-caches"),
+        ("var/cache/apt/pkgcache.bin", b"x", "package-caches"),
+        ("root/.cache/pip/http/a", b"x", "package-caches"),
+        ("home/.npm/_cacache/index", b"x", "package-caches"),
+        ("var/lib/gems/3.1.0/cache/rake-13.gem", b"x", "package-caches"),
+    ],
+)
+def test_kinds_of_needless_files(path: str, contents: bytes, kind: str) -> None:
+    found = needless_by_name(make_tree({path: contents}))
+    assert {name for name, files in found.items() if files} == {kind}
+    (file,) = (file for files in found.values() for file in files)
+    assert (file.path, file.size_bytes) == (path, len(contents))
+
+
+@pytest.mark.parametrize(
+    ("path", "contents"),
+    [
+        ("usr/share/doc/x/copyright", b"GPL"),
+        ("usr/share/doc/x/LICENSE.txt", b"GPL"),
+        ("usr/share/doc/x/NOTICE", b"Apache"),
+        ("usr/share/doc/empty", b""),
+        ("usr/lib/not-an-archive.a", b"data"),
+        ("share/game/level.a", ARCHIVE),
+        ("usr/lib/x/settings.debug", b"level=3"),
+        ("usr/share/blender/scripts/include/kernel.h", b"x"),
+        ("usr/share/help/C/app/index.page", b"x"),
+        ("usr/share/vim/vim90/doc/help.txt", b"x"),
+        ("usr/lib/python3/dist-packages/numpy/core/include/numpy/a.h", b"x"),
+        ("usr/share/cmake-3.25/Modules/FindX.cmake", b"x"),
+    ],
+)
+def test_files_that_are_needed_or_may_be(path: str, contents: bytes) -> None:
+    assert not any(needless_by_name(make_tree({path: contents})).values())
+
+
+@pytest.mark.parametrize(
+    ("path", "contents", "reader"),
+    [
+        ("usr/lib/libx.a", ARCHIVE, "usr/bin/x86_64-linux-gnu-gcc-12"),
+        ("usr/include/x.h", b"x", "usr/bin/clang"),
+        ("usr/share/man/man1/git.1.gz", b"x", "usr/bin/man"),
+        ("usr/share/info/emacs.info.gz", b"x", "usr/bin/emacs-gtk"),
+        ("var/lib/dpkg/status", b"x", "usr/bin/dpkg"),
+    ],
+)
+def test_a_program_that_reads_such_files_raises_a_doubt(
+    path: str, contents: bytes, reader: str
+) -> None:
+    found = needless_by_name(make_tree({path: contents, reader: b""}))
+    (file,) = (file for files in found.values() for file in files)
+    assert file.doubt is not None
+    assert reader in file.doubt
+    found = needless_by_name(make_tree({path: contents}))
+    (file,) = (file for files in found.values() for file in files)
+    assert file.doubt is None
+
+
+def test_pages_may_be_an_applications_help() -> None:
+    found = needless_by_name(make_tree({"usr/share/doc/x/manual.html": b"x"}))
+    assert found["documentation"][0].doubt is not None
+
+
+def test_sections_that_strip_takes_out_are_found_and_joined() -> None:
+    sections = {".text": CODE, ".debug_info": CODE, ".symtab": CODE, ".strtab": CODE}
+    assert parts_of(make_sections(sections)) == ((1064, 4064),)
+    assert parts_of(make_sections(sections, big_endian=True)) == ((1064, 4064),)
+
+
+def test_sections_between_those_that_stay_are_found_one_by_one() -> None:
+    sections = {".debug_info": CODE, ".data": CODE, ".symtab": CODE}
+    assert parts_of(make_sections(sections)) == ((64, 1064), (2064, 3064))
+
+
+def test_a_stripped_file_has_nothing_to_take_out() -> None:
+    sections = {".text": CODE, ".comment": CODE, ".gnu_debuglink": b"x"}
+    assert parts_of(make_sections(sections)) == ()
+
+
+def test_objects_need_their_symbols() -> None:
+    sections = {".text": CODE, ".symtab": CODE}
+    assert parts_of(make_sections(sections, kind=OBJECT)) == ()
+
+
+def test_a_file_with_something_behind_its_sections_is_left_alone() -> None:
+    sections = {".text": CODE, ".symtab": CODE}
+    assert parts_of(make_sections(sections, behind=b"an archive")) == ()
+
+
+def test_other_files_have_no_sections() -> None:
+    assert parts_of(b"") == ()
+    assert parts_of(b"#!/bin/sh\n" * 100) == ()
+    assert parts_of(b"\x7fELF" + bytes(12)) == ()
+
+
+@given(st.integers(0, 3500), st.binary(min_size=1, max_size=40))
+def test_broken_headers_are_no_error(at: int, junk: bytes) -> None:
+    whole = make_sections({".text": CODE, ".symtab": CODE, ".strtab": CODE})
+    broken = whole[:at] + junk + whole[at + len(junk) :]
+    for data in (broken, whole[:at], whole[:at] + junk):
+        for start, end in parts_of(data):
+            assert 0 <= start < end <= len(data)
+
+
+def test_large_programs_and_libraries_are_looked_at() -> None:
+    library = make_sections({".text": CODE, ".symtab": bytes(LEAST_BYTES)})
+    tree = make_tree(
+        {
+            "usr/lib/libx.so.1": library,
+            "usr/lib/libasan.so.8": library,
+            "bin/small": make_sections({".text": CODE, ".symtab": CODE}),
+        }
+    )
+    sure, sanitizer = sorted(unstripped_files(tree), key=lambda file: file.doubt or "")
+    assert sure.path == "usr/lib/libx.so.1"
+    assert sure.size_bytes == LEAST_BYTES
+    assert sanitizer.doubt is not None
+
+
+def test_a_survey_lists_kinds_with_the_largest_file_first() -> None:
+    library = make_sections({".text": CODE, ".symtab": bytes(LEAST_BYTES)})
+    payload = make_payload(
+        {
+            "usr/lib/debug/x.debug": library,
+            "usr/lib/libx.so": library,
+            "usr/share/man/b": b"xx",
+            "usr/share/man/a": b"xx",
+            "usr/share/man/c": b"xxx",
+            "lib/python3.12/site-packages/a.py": b"x",
+        }
+    )
+    survey = take_survey(payload)
+    assert [fault.kind for fault in survey.caches] == ["python-bytecode"]
+    debug, documentation = survey.needless
+    assert debug.kind == "debug-symbols"
+    assert [(file.path, bool(file.parts)) for file in debug.files] == [
+        ("usr/lib/debug/x.debug", False),
+        ("usr/lib/libx.so", True),
+    ]
+    assert [file.path for file in documentation.files] == [
+        "usr/share/man/c",
+        "usr/share/man/a",
+        "usr/share/man/b",
+    ]
+    assert documentation.size_bytes == 7
+
+
+def test_an_empty_payload_has_nothing_to_find() -> None:
+    survey = take_survey(make_payload({"bin/hello": b"#!/bin/sh\n"}))
+    assert survey.caches == ()
+    assert survey.needless == ()
