@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
+from snapcraft_compression_advisor.cli.split_command import WORD_MARK, WORD_OPTION
 from snapcraft_compression_advisor.errors import UsageError
 from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.launch_event import (
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT_S = 60.0
 """Several times what a browser needs from an image packed with xz."""
 
-_WORD_OPTION = "--command-word"
-_MARK = "\0"
-"""Before a word, which can't hold it: argparse would drop the word ``--``."""
-
 
 def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that :func:`chosen_launch` reads, and ``--home``."""
@@ -48,9 +45,9 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
         "snap's name, else the first with a desktop file, else the first)",
     )
     parser.add_argument(
-        _WORD_OPTION,
+        WORD_OPTION,
         metavar="WORD",
-        type=lambda text: text.removeprefix(_MARK),
+        type=lambda text: text.removeprefix(WORD_MARK),
         action="append",
         default=[],
         help="a word of a command to start instead; '-- COMMAND…' at the end of the "
@@ -140,25 +137,6 @@ def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:
         message = f"Snap {payload.snap.name!r} has no apps"
         raise UsageError(message, resolution="Name a command after '--'.")
     return names[0]
-
-
-def split_command(
-    arguments: Sequence[str], *, command_names: Sequence[str]
-) -> list[str]:
-    """Make ``-- COMMAND…`` at the end an option a word.
-
-    Else the global options would be taken out of COMMAND as well.
-
-    :param arguments: of the command line.
-    :param command_names: of the advisor's commands that start something.
-    """
-    if "--" not in arguments:
-        return list(arguments)
-    place = arguments.index("--")
-    if not set(arguments[:place]) & set(command_names):
-        return list(arguments)
-    words = [f"{_WORD_OPTION}={_MARK}{word}" for word in arguments[place + 1 :]]
-    return [*arguments[:place], *words]
 
 
 def positive_seconds(text: str) -> float:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from craft_cli import (
     ArgumentParsingError,
-    CommandGroup,
     CraftError,
     Dispatcher,
     EmitterMode,
@@ -22,16 +21,8 @@ from craft_cli import (
 )
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.advise import AdviseCommand
-from snapcraft_compression_advisor.cli.calibrate import CalibrateCommand
-from snapcraft_compression_advisor.cli.devices import DevicesCommand
-from snapcraft_compression_advisor.cli.launch_arguments import split_command
-from snapcraft_compression_advisor.cli.launch_set import LaunchSetCommand
-from snapcraft_compression_advisor.cli.lint import LintCommand
-from snapcraft_compression_advisor.cli.measure import MeasureCommand
-from snapcraft_compression_advisor.cli.record import RecordCommand
-from snapcraft_compression_advisor.cli.rule import RuleCommand
-from snapcraft_compression_advisor.cli.set_compression import SetCommand
+from snapcraft_compression_advisor.cli.commands import command_groups
+from snapcraft_compression_advisor.cli.split_command import split_command
 from snapcraft_compression_advisor.errors import AdvisorError, StorageError
 
 if TYPE_CHECKING:
@@ -43,12 +34,6 @@ SUMMARY = (
     "Advises which compression suits a snap, with evidence: the image's size with "
     "every codec, what a cold launch reads, and what that costs."
 )
-COMMAND_GROUPS = [
-    CommandGroup("Compression", [AdviseCommand, SetCommand]),
-    CommandGroup("Lint", [LintCommand, RuleCommand]),
-    CommandGroup("Launch", [LaunchSetCommand, RecordCommand, MeasureCommand]),
-    CommandGroup("Device", [CalibrateCommand, DevicesCommand]),
-]
 GLOBAL_ARGUMENTS = [
     GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),
 ]
@@ -100,7 +85,10 @@ class _InterruptedError(AdvisorError):
 
 def _dispatch(arguments: list[str]) -> int:
     dispatcher = Dispatcher(
-        APP_NAME, COMMAND_GROUPS, summary=SUMMARY, extra_global_args=GLOBAL_ARGUMENTS
+        APP_NAME,
+        command_groups(arguments),
+        summary=SUMMARY,
+        extra_global_args=GLOBAL_ARGUMENTS,
     )
     try:
         if arguments in (["-V"], ["--version"]):

@@ -13,8 +13,8 @@ from snapcraft_compression_advisor.cli.launch_arguments import (
     add_launch_arguments,
     chosen_app,
     chosen_launch,
-    split_command,
 )
+from snapcraft_compression_advisor.cli.split_command import split_command
 from snapcraft_compression_advisor.errors import UsageError
 from snapcraft_compression_advisor.launch.launch_event import (
     Elapsed,
