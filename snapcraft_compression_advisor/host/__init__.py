@@ -1,0 +1,1 @@
+"""The advisor inside snapcraft: what it does while a snap is packed."""

@@ -1,0 +1,246 @@
+"""The advice of one snapcraft run, asked for by hook, linter and wrapper alike."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import emit
+
+from snapcraft_compression_advisor.analysis import analyse
+from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
+from snapcraft_compression_advisor.errors import AdvisorError, ToolError
+from snapcraft_compression_advisor.host.artifact import (
+    DEFAULT_COMPRESSION,
+    Decision,
+    decide,
+)
+from snapcraft_compression_advisor.host.enforce import check_advice, check_budgets
+from snapcraft_compression_advisor.host.errors import SettingsError
+from snapcraft_compression_advisor.host.guard import harmless
+from snapcraft_compression_advisor.host.project import HostProject, read_host_project
+from snapcraft_compression_advisor.host.settings import Settings, read_settings
+from snapcraft_compression_advisor.host.show import show, write_report
+from snapcraft_compression_advisor.host.write_key import write_key
+from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.payload.component import ComponentDirectory
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.rules.context import Context
+from snapcraft_compression_advisor.rules.lint import LintRequest, analysis_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from snapcraft_compression_advisor.analysis import Analysis, Request
+    from snapcraft_compression_advisor.host.artifact import Artifact
+    from snapcraft_compression_advisor.host.project import Parts
+    from snapcraft_compression_advisor.payload.source import Payload
+
+
+@dataclass(slots=True, kw_only=True)
+class Advisor:
+    """Advice on the artifacts of one project, each asked for once.
+
+    :param find_project_dir: returns the project's folder, absolute.
+    :param find_parts: returns the project's parts, as far as extensions are applied.
+    """
+
+    find_project_dir: Callable[[], Path]
+    find_parts: Callable[[], Parts]
+    _decisions: dict[Artifact, Decision | None] = field(default_factory=dict)
+    _asked: dict[Artifact, None] = field(default_factory=dict)
+    _contexts: dict[Artifact, Context] = field(default_factory=dict)
+    _project: HostProject | None = None
+    _settings: Settings | None = None
+
+    @property
+    def project(self) -> HostProject:
+        """The project as it was when it was first asked for.
+
+        :raises AdvisorError: where its snapcraft.yaml can't be read.
+        """
+        if self._project is None:
+            directory = self.find_project_dir()
+            self._project = read_host_project(directory, self.find_parts())
+        return self._project
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they were when they were first asked for.
+
+        :raises SettingsError: where they are broken.
+        """
+        if self._settings is None:
+            self._settings = read_settings(
+                self.find_project_dir(), self.find_parts(), os.environ
+            )
+        return self._settings
+
+    def has_advised(self, prime_dir: Path) -> bool:
+        """Tell whether a directory is about to be packed with advice."""
+        return any(each.prime_dir == prime_dir for each in self._asked)
+
+    def snap_in(self, prime_dir: Path) -> Artifact | None:
+        """Return the snap of a directory, where advice on it was asked for before."""
+        snaps = (each for each in self._decisions if each.component is None)
+        return next((each for each in snaps if each.prime_dir == prime_dir), None)
+
+    def declared(self, component: str | None) -> str | None:
+        """Return what snapcraft.yaml itself says of an artifact's compression.
+
+        :raises AdvisorError: where it can't be read.
+        """
+        says = self.project.says
+        if says is None:
+            return None
+        return says.compression if component is None else says.components.get(component)
+
+    def before_pack(self, artifact: Artifact) -> str:
+        """Give the advice, act on it as the settings say.
+
+        :returns: what to pack with.
+        :raises SettingsError: where the settings are broken.
+        :raises PolicyBrokenError: where they enforce a policy that isn't kept.
+        """
+        is_new = artifact not in self._asked
+        self._asked[artifact] = None
+        decision = self.decision(artifact)
+        if decision is None:
+            return artifact.compression
+        if is_new:
+            harmless(partial(show, decision), what="the advice isn't shown")
+            self._write_report(decision)
+        if decision.mode == "enforce":
+            self._enforce(decision)
+        if decision.mode == "write" and decision.follows:
+            harmless(
+                partial(write_key, self.project, decision),
+                what="snapcraft.yaml is as it was",
+            )
+        return decision.compression
+
+    def decision(self, artifact: Artifact) -> Decision | None:
+        """Return what an artifact is to be packed with; ``None`` where advice failed.
+
+        :raises SettingsError: where the settings are broken.
+        """
+        if artifact not in self._decisions:
+            self._decisions[artifact] = harmless(
+                partial(self._decide, artifact),
+                what=f"no advice on {artifact.label}, which is packed with "
+                f"{artifact.compression}",
+            )
+        return self._decisions[artifact]
+
+    def context(self, artifact: Artifact) -> Context | None:
+        """Return all that rules may look at; ``None`` where advice failed.
+
+        :raises AdvisorError: where the files have changed since the advice.
+        """
+        decision = self.decision(artifact)
+        if decision is None:
+            return None
+        if artifact not in self._contexts:
+            with open_artifact(artifact) as payload:
+                self._contexts[artifact] = Context(
+                    analysis=decision.analysis,
+                    inventory=payload.inventory,
+                    snap=payload.snap,
+                    survey=take_survey(payload),
+                    policy=self.settings.policy,
+                    project=self.project.says,
+                )
+        return self._contexts[artifact]
+
+    def _enforce(self, decision: Decision) -> None:
+        check_advice(decision)
+        budgets = self.settings.policy.budgets
+        has_budgets = budgets.cold_start or budgets.image_size is not None
+        if has_budgets and decision.artifact.component is None:
+            harmless(
+                partial(self._check_budgets, decision.artifact),
+                what="the budgets aren't checked",
+            )
+
+    def _check_budgets(self, artifact: Artifact) -> None:
+        context = self.context(artifact)
+        if context is not None:
+            check_budgets(context)
+
+    def analyse(self, artifact: Artifact) -> Analysis:
+        """Analyse an artifact as the settings say, deciding nothing.
+
+        :raises SettingsError: where the settings are broken.
+        :raises AdvisorError: where it can't be analysed.
+        """
+        _check_codecs()
+        with open_artifact(artifact) as payload:
+            request = _request(artifact, self.settings, payload)
+            return analyse(payload, request, progress=emit.progress)
+
+    def _decide(self, artifact: Artifact) -> Decision:
+        pack = self.settings.policy.pack
+        return decide(
+            artifact,
+            self.analyse(artifact),
+            pack.mode,
+            override_declared=pack.override_declared,
+        )
+
+    def _write_report(self, decision: Decision) -> None:
+        report = self.settings.policy.pack.report
+        if report is not None:
+            harmless(
+                partial(write_report, decision, Path(report)),
+                what=f"the report {report} isn't written",
+            )
+
+
+@contextmanager
+def open_artifact(artifact: Artifact) -> Iterator[Payload]:
+    """Open an artifact's files."""
+    if artifact.component is None:
+        with open_payload(artifact.prime_dir) as payload:
+            yield payload
+    else:
+        yield ComponentDirectory(artifact.prime_dir, name=artifact.component)
+
+
+def _request(artifact: Artifact, settings: Settings, payload: Payload) -> Request:
+    """Return what is to be found out about an artifact: as much as ``lint`` asks for.
+
+    A pack isn't to wait for figures that decide nothing.
+
+    :raises SettingsError: where the settings name an app that the snap hasn't.
+    """
+    lint = LintRequest(
+        policy=settings.policy, devices=settings.devices, profiles=settings.profiles
+    )
+    default = artifact.compression == DEFAULT_COMPRESSION
+    request = replace(
+        analysis_request(payload, lint, None),
+        # Where nothing is declared, what an extension chose is as good as declared.
+        declared_compression=artifact.declared
+        or (None if default else artifact.compression),
+    )
+    if artifact.component is not None:
+        return replace(request, apps=(), profiles=())
+    named = [*request.apps, *(profile.app for profile in request.profiles)]
+    try:
+        select_apps(payload.snap, payload.inventory, requested=named)
+    except AdvisorError as error:
+        raise SettingsError.of(error) from error
+    return request
+
+
+def _check_codecs() -> None:
+    """Refuse to have mksquashfs try the codecs, which takes as long as the pack."""
+    lacking = [name for name in SHIPPABLE if not CODECS[name].available]
+    if lacking:
+        message = f"the library of {' and '.join(lacking)} isn't installed"
+        raise ToolError(message, resolution="Install liblzma5 and liblzo2-2.")

@@ -1,0 +1,76 @@
+"""What is about to be packed, and what the advisor makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.advice.pack_settings import PackMode
+    from snapcraft_compression_advisor.analysis import Analysis
+
+
+DEFAULT_COMPRESSION = "xz"
+"""What ``snap pack`` packs with where snapcraft names no compression."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """A snap or a component about to be packed.
+
+    :param prime_dir: its files.
+    :param component: its name; ``None`` for the snap itself.
+    :param compression: that it is packed with unless the advisor changes it.
+    :param declared: what snapcraft.yaml says of this artifact itself; ``None`` where it
+        says nothing, and a component inherits or the default applies.
+    """
+
+    prime_dir: Path
+    component: str | None = None
+    compression: str
+    declared: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return "the snap" if self.component is None else f"component {self.component}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What an artifact is packed with, and why.
+
+    :param analysis: all that is known of it.
+    :param mode: of the settings.
+    :param compression: to pack with.
+    :param follows: whether that is the advice's doing.
+    """
+
+    artifact: Artifact
+    analysis: Analysis
+    mode: PackMode
+    compression: str
+    follows: bool
+
+
+def decide(
+    artifact: Artifact, analysis: Analysis, mode: PackMode, *, override_declared: bool
+) -> Decision:
+    """Return what to pack an artifact with.
+
+    Only ``apply`` and ``write`` change anything, only a verdict ``change`` does, and
+    what snapcraft.yaml declares stands unless the settings say otherwise.
+    """
+    advice = analysis.recommendation
+    # On core22 snapcraft packs components with the snap's key, whatever their own.
+    free = override_declared or artifact.declared != artifact.compression
+    follows = mode in ("apply", "write") and advice.verdict == "change" and free
+    return Decision(
+        artifact=artifact,
+        analysis=analysis,
+        mode=mode,
+        compression=advice.compression if follows else artifact.compression,
+        follows=follows,
+    )

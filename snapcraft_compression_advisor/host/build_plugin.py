@@ -1,0 +1,73 @@
+"""The build plugin ``compression-advisor``: builds nothing, carries the settings."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pydantic
+from craft_parts.plugins import Plugin, PluginProperties
+
+from snapcraft_compression_advisor.errors import AdvisorError
+from snapcraft_compression_advisor.host.settings import PLUGIN, part_policy
+
+
+class AdvisorPluginProperties(PluginProperties, frozen=True):
+    """The settings, checked as those of the policy file are.
+
+    Their types are loose: what is wrong with a value is said by the model of the
+    settings, in the same words wherever they come from.
+    """
+
+    plugin: Literal["compression-advisor"] = "compression-advisor"
+    source: str | None = None
+    compression_advisor_mode: Any = None
+    compression_advisor_override_declared: Any = None
+    compression_advisor_report: Any = None
+    compression_advisor_devices: Any = None
+    compression_advisor_apps: Any = None
+    compression_advisor_launch_profile: Any = None
+    compression_advisor_max_size_growth: Any = None
+    compression_advisor_min_launch_gain: Any = None
+    compression_advisor_max_cold_start: Any = None
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _check_settings(cls, data: object) -> object:
+        if isinstance(data, dict):
+            try:
+                part_policy(PLUGIN, data)
+            except AdvisorError as error:
+                raise ValueError(_sentence(error)) from error
+        return data
+
+    @classmethod
+    def get_build_properties(cls) -> list[str]:
+        """Return none: no setting changes what is built."""
+        return []
+
+
+class AdvisorPlugin(Plugin):
+    """Builds nothing."""
+
+    properties_class = AdvisorPluginProperties
+    supports_strict_mode = True
+
+    def get_build_snaps(self) -> set[str]:
+        """Need no snap."""
+        return set()
+
+    def get_build_packages(self) -> set[str]:
+        """Need no package."""
+        return set()
+
+    def get_build_environment(self) -> dict[str, str]:
+        """Need no variable."""
+        return {}
+
+    def get_build_commands(self) -> list[str]:
+        """Run nothing."""
+        return []
+
+
+def _sentence(error: AdvisorError) -> str:
+    return f"{error}. {error.resolution}" if error.resolution else str(error)

@@ -1,0 +1,138 @@
+"""``snapcraft compression-advice`` and ``snapcraft set-compression``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_application.commands import AppCommand
+from craft_cli import emit
+
+from snapcraft_compression_advisor.advice.project_file import (
+    apply_edit,
+    find_project_file,
+)
+from snapcraft_compression_advisor.codecs import SHIPPABLE
+from snapcraft_compression_advisor.errors import NoInputError
+from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
+from snapcraft_compression_advisor.host.project_service import advisor_here
+from snapcraft_compression_advisor.host.show import render_report
+from snapcraft_compression_advisor.host.write_key import plan_key
+from snapcraft_compression_advisor.payload.find_payload import find_payload
+
+if TYPE_CHECKING:
+    import argparse
+
+GROUP = "Compression"
+
+
+class CompressionAdviceCommand(AppCommand):
+    """Advise on what was built, packing nothing."""
+
+    name = "compression-advice"
+    help_msg = "Advise which compression suits the snap"
+    overview = (
+        "Advise which compression suits the snap, with the settings that count when it "
+        "is packed. Nothing is packed and nothing is changed.\n\n"
+        "What is looked at was built before: a prime directory ('snapcraft prime "
+        "--destructive-mode') or a .snap."
+    )
+    common = False
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "path",
+            metavar="PATH",
+            nargs="?",
+            type=Path,
+            help="a prime directory or a .snap (default: 'prime' here, else the one "
+            ".snap here)",
+        )
+        parser.add_argument(
+            "--component",
+            metavar="NAME",
+            help="a component to advise on; PATH is its prime directory then (default: "
+            "where snapcraft has it here)",
+        )
+        parser.add_argument(
+            "--format", choices=("text", "json"), default="text", help="default: text"
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Print the report."""
+        advisor = advisor_here(self._services)
+        component: str | None = parsed_args.component
+        path = parsed_args.path or _built(component)
+        declared = advisor.declared(component) if path.is_dir() else None
+        artifact = Artifact(
+            prime_dir=path,
+            component=component,
+            compression=declared or DEFAULT_COMPRESSION,
+            declared=declared,
+        )
+        analysis = advisor.analyse(artifact)
+        text = render_report(analysis, as_json=parsed_args.format == "json")
+        emit.message(text.removesuffix("\n"))
+        return None
+
+
+class SetCompressionCommand(AppCommand):
+    """Change one line of snapcraft.yaml."""
+
+    name = "set-compression"
+    help_msg = "Set the compression in snapcraft.yaml"
+    overview = (
+        "Change or insert the 'compression' key of the project's snapcraft.yaml, or of "
+        "one of its components. No other line is touched."
+    )
+    common = False
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "compression", choices=SHIPPABLE, help="the codec to pack with"
+        )
+        parser.add_argument(
+            "--component", metavar="NAME", help="a component to set it of"
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="print the change as a unified diff and make none",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Make the change, or show it."""
+        path = find_project_file(Path())
+        component: str | None = parsed_args.component
+        compression: str = parsed_args.compression
+        edit = plan_key(path, compression, component=component, where=str(path))
+        of = "" if component is None else f" of component {component}"
+        if not edit.changes:
+            emit.message(f"{path}: compression{of} is {compression} already")
+        elif parsed_args.dry_run:
+            emit.message(edit.diff().removesuffix("\n"))
+        else:
+            apply_edit(edit)
+            emit.message(f"{path}: compression{of} set to {compression}")
+        return None
+
+
+COMMANDS = (CompressionAdviceCommand, SetCompressionCommand)
+
+
+def _built(component: str | None) -> Path:
+    """Return what was built here.
+
+    :raises NoInputError: where nothing was.
+    """
+    if component is None:
+        return find_payload(Path())
+    path = Path("partitions", "component", component, "prime")
+    if not path.is_dir():
+        message = f"Component {component!r} has no prime directory here ({path})"
+        raise NoInputError(
+            message, resolution="Build it, or give the directory as PATH."
+        )
+    return path

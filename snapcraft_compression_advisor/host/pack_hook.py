@@ -1,0 +1,153 @@
+"""The Package service with advice before each artifact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
+from snapcraft_compression_advisor.host.guard import harmless
+from snapcraft_compression_advisor.squashfs.image import Image
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from craft_application import PackageService
+
+    from snapcraft_compression_advisor.host.advisor import Advisor
+
+    Below = PackageService
+else:
+    Below = object
+
+_UNADVISED = "unadvised_class"
+
+
+class AdvisingPackage(Below):
+    """Comes before an application's Package service; what is packed stays its business.
+
+    The application's project needs ``compression``, and may have ``components`` with
+    one each, as snapcraft's has.
+
+    :cvar find_advisor: returns who gives the advice, always the same.
+    :cvar unadvised_class: the application's own class.
+    """
+
+    find_advisor: Callable[[], Advisor]
+    unadvised_class: type[PackageService]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # whatever the application's takes
+        super().__init__(*args, **kwargs)
+        self._artifacts: dict[str | None, Artifact] = {}
+
+    @property
+    def advisor(self) -> Advisor:
+        """Who gives the advice."""
+        return type(self).find_advisor()
+
+    def pack(self, prime_dir: Path, dest: Path) -> list[Path]:
+        """Pack all artifacts at once, as applications without ``_pack`` do."""
+        for component in (None, *self._components()):
+            self._advise(component)
+        return super().pack(prime_dir, dest)
+
+    def _pack(self, *, name: str | None = None, path: Path) -> None:
+        """Pack one artifact."""
+        self._advise(name)
+        super()._pack(name=name, path=path)
+
+    def _app_needs_repack(self, partition: str | None = None) -> bool:
+        """Tell whether what is there was packed otherwise than it would be now.
+
+        This is asked where nothing else has changed since.
+        """
+        if super()._app_needs_repack(partition):
+            return True
+        if self.advisor.settings.policy.pack.mode == "advise":
+            return False
+        wanted = self._advise(partition)
+        if wanted is None:
+            return False
+        there = harmless(
+            lambda: _codec(self.get_artifacts()[partition]),
+            what="cannot look into the package that is there",
+        )
+        return there != wanted
+
+    def _advise(self, name: str | None) -> str | None:
+        """Give advice on an artifact, and have it packed as that says.
+
+        :returns: what it is packed with; ``None`` where that isn't known.
+        """
+        component = None if name == "default" else name
+        artifact = harmless(
+            lambda: self._artifact(component),
+            what="no advice, since the project isn't as expected",
+        )
+        if artifact is None:
+            return None
+        wanted = self.advisor.before_pack(artifact)
+        if wanted == artifact.compression:
+            return wanted
+        done = harmless(
+            lambda: self._set_compression(component, wanted),
+            what=f"{artifact.label} is packed with {artifact.compression}",
+        )
+        return wanted if done else artifact.compression
+
+    def _set_compression(self, component: str | None, compression: str) -> bool:
+        self._compressed(component).compression = compression
+        return True
+
+    def _artifact(self, component: str | None) -> Artifact:
+        """Return an artifact as it was when first asked for."""
+        if component not in self._artifacts:
+            inherited = self._compressed(None).compression or DEFAULT_COMPRESSION
+            holder = None if component is None else self._compressed(component)
+            own = getattr(holder, "compression", None)  # not before snapcraft 9.1
+            self._artifacts[component] = Artifact(
+                prime_dir=self._prime_dir(component),
+                component=component,
+                compression=own or inherited,
+                declared=self.advisor.declared(component),
+            )
+        return self._artifacts[component]
+
+    def _prime_dir(self, component: str | None) -> Path:
+        lifecycle = cast("Any", self._services.get("lifecycle"))
+        prime_dir: Path = (
+            lifecycle.prime_dir
+            if component is None
+            else lifecycle.get_prime_dir(component)
+        )
+        return prime_dir.resolve()
+
+    def _compressed(self, component: str | None) -> Any:  # noqa: ANN401 # the application's own models
+        """Return what holds the key: the project, or one of its components."""
+        project = cast("Any", self._services.get("project").get())
+        return project if component is None else project.components[component]
+
+    def _components(self) -> list[str]:
+        components = getattr(self._compressed(None), "components", None)
+        return list(components or ())
+
+
+def advising(
+    base: type[PackageService], find_advisor: Callable[[], Advisor]
+) -> type[PackageService]:
+    """Return a Package service that gives advice before it packs.
+
+    :param base: the application's class; one made here is made anew.
+    :param find_advisor: returns who gives the advice, always the same.
+    """
+    unadvised = getattr(base, _UNADVISED, base)
+    return type(
+        "AdvisingPackageService",
+        (AdvisingPackage, unadvised),
+        {"find_advisor": staticmethod(find_advisor), _UNADVISED: unadvised},
+    )
+
+
+def _codec(path: Path) -> str:
+    with Image.open(path) as image:
+        return image.superblock.codec

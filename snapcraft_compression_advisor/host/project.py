@@ -1,0 +1,94 @@
+"""The project that is packed, as far as the advisor needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.advice.project_file import (
+    find_project_file,
+    read_project_file,
+)
+from snapcraft_compression_advisor.errors import NoInputError
+from snapcraft_compression_advisor.host.settings import PLUGIN
+from snapcraft_compression_advisor.rules.project import ProjectFile, read_project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+Parts = dict[str, dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostProject:
+    """A project folder.
+
+    :param directory: of the project, absolute.
+    :param file: snapcraft.yaml, absolute; ``None`` where there is none.
+    :param says: what it says, its path relative to the folder; ``None`` likewise.
+    :param parts: by name, with extensions applied.
+    """
+
+    directory: Path
+    file: Path | None = None
+    says: ProjectFile | None = None
+    parts: Parts = field(default_factory=dict)
+
+
+def read_host_project(
+    directory: Path, parts: Mapping[str, Mapping[str, object]]
+) -> HostProject:
+    """Read a project folder.
+
+    :param parts: of the project as snapcraft has them.
+    :raises AdvisorError: where snapcraft.yaml can't be read.
+    """
+    known = {name: dict(part) for name, part in parts.items()}
+    try:
+        file = find_project_file(directory)
+    except NoInputError:
+        return HostProject(directory=directory, parts=known)
+    says = read_project(file.relative_to(directory), read_project_file(file))
+    return HostProject(directory=directory, file=file, says=says, parts=known)
+
+
+def raw_parts(document: Mapping[str, object]) -> Parts:
+    """Return the parts of a snapcraft.yaml whose extensions aren't applied.
+
+    Only what the extension ``compression-advisor`` does to them is done here.
+
+    :param document: the loaded YAML, not validated.
+    """
+    parts = {name: dict(part) for name, part in _mappings(document.get("parts"))}
+    marked = [
+        name
+        for name, app in _mappings(document.get("apps"))
+        if PLUGIN in _list(app.get("extensions"))
+    ]
+    if marked:
+        mark_apps(parts, marked)
+    return parts
+
+
+def mark_apps(parts: Parts, apps: list[str]) -> None:
+    """Make apps count: in the plugin's part, or in a new one."""
+    key = f"{PLUGIN}-apps"
+    ours = [part for part in parts.values() if part.get("plugin") == PLUGIN]
+    if not ours:
+        parts[f"{PLUGIN}/settings"] = {"plugin": PLUGIN, key: apps}
+    for part in ours:
+        named = [str(each) for each in _list(part.get(key))]
+        part[key] = list(dict.fromkeys((*apps, *named)))
+
+
+def _mappings(value: object) -> Iterator[tuple[str, Mapping[str, object]]]:
+    for name, each in value.items() if isinstance(value, dict) else ():
+        if isinstance(each, dict):
+            yield str(name), each
+
+
+def _list(value: object) -> list[object]:
+    if isinstance(value, str):
+        return [value]
+    return list(value) if isinstance(value, list) else []

@@ -1,0 +1,43 @@
+"""What an application knows of its project, whatever its version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from craft_cli import emit
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.host.advisor import Advisor
+    from snapcraft_compression_advisor.host.project import Parts
+
+
+def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:  # noqa: ANN401 # of any version
+    """Return an advisor on the project of an application's services.
+
+    :param services: the application's service factory.
+    :param project_dir: the project's folder; here by default.
+    """
+    # Every snapcraft command comes by; few need what takes so long to import.
+    from snapcraft_compression_advisor.host.advisor import Advisor  # noqa: PLC0415
+
+    directory = (project_dir or Path()).absolute()
+    return Advisor(
+        find_project_dir=lambda: directory, find_parts=lambda: project_parts(services)
+    )
+
+
+def project_parts(services: Any) -> Parts:  # noqa: ANN401 # of any version
+    """Return the project's parts: with extensions and grammar where it is rendered."""
+    try:
+        rendered = services.get("project").get()
+        return {name: dict(part) for name, part in rendered.parts.items()}
+    except Exception as error:  # noqa: BLE001 # core22, or no project: each version has its own
+        emit.debug(f"Parts are taken as snapcraft.yaml has them: {error}")
+    from snapcraft_compression_advisor.host.project import raw_parts  # noqa: PLC0415
+
+    try:
+        return raw_parts(services.get("project").get_raw())
+    except Exception as error:  # noqa: BLE001 # likewise
+        emit.debug(f"No parts are known: {error}")
+        return {}

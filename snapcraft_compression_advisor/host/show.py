@@ -1,0 +1,76 @@
+"""What the publisher sees of the advice."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import emit
+
+from snapcraft_compression_advisor.output.json_report import render_json
+from snapcraft_compression_advisor.output.text import advice_lines, render_text
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.host.artifact import Decision
+
+_JSON = ".json"
+
+
+def show(decision: Decision) -> None:
+    """Print verdict and reasons; the whole report where snapcraft is verbose."""
+    artifact, analysis = decision.artifact, decision.analysis
+    for line in render_report(analysis, as_json=False).splitlines():
+        emit.verbose(line)
+    headline, *reasons = advice_lines(analysis)
+    component = artifact.component
+    name = analysis.payload.name if component is None else f"component {component}"
+    emit.progress(f"Compression advice for {name}: {headline}", permanent=True)
+    for line in (*reasons, *_outcome(decision)):
+        emit.progress(line, permanent=True)
+
+
+def write_report(decision: Decision, path: Path) -> None:
+    """Write the report; a file is complete or not there.
+
+    :param path: JSON where it ends so, else text; a component's report has the
+        component's name before the suffix.
+    :raises OSError: where it can't be written.
+    """
+    component = decision.artifact.component
+    if component is not None:
+        path = path.with_name(f"{path.stem}+{component}{path.suffix}")
+    text = render_report(decision.analysis, as_json=path.suffix == _JSON)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    emit.verbose(f"Compression report written to {path}")
+
+
+def render_report(analysis: Analysis, *, as_json: bool) -> str:
+    """Return a report as the command line would have it, on the codecs tried."""
+    trial = analysis.trial
+    tried = {name: each for name, each in trial.codecs.items() if each.available}
+    shown = replace(analysis, trial=replace(trial, codecs=tried))
+    return render_json(shown) if as_json else render_text(shown)
+
+
+def _outcome(decision: Decision) -> list[str]:
+    """Say what comes of the advice, where it isn't plain."""
+    artifact, advice = decision.artifact, decision.analysis.recommendation
+    if decision.follows:
+        return [f"  Packing {artifact.label} with {decision.compression} as advised"]
+    held = decision.mode in ("apply", "write") and advice.verdict == "change"
+    if held:
+        said = "snapcraft.yaml declares ('override-declared' would follow the advice)"
+        return [f"  Packing {artifact.label} with {decision.compression}, which {said}"]
+    return []

@@ -1,0 +1,191 @@
+"""Project folders for tests of what the advisor does inside snapcraft."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.squashfs.image import Image
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BLOCK = 128 * 1024
+LZO_PAYS = "advice: {min-saving: 0.1ms, max-launches: 1000}\n"
+"""A policy by which any launch of these projects is worth lzo's bytes."""
+
+SNAPCRAFT_YAML = """\
+name: hello
+base: {base}
+version: "1"
+summary: A sample
+description: A sample
+grade: devel
+confinement: strict
+{keys}
+apps:
+  hello:
+    command: bin/hello
+
+{components}
+parts:
+  files:
+    plugin: dump
+    source: files
+{parts}"""
+
+COMPONENTS = """\
+components:
+  more:
+    type: standard
+    summary: More of it
+    description: More of it
+"""
+
+COMPONENT_PARTS = """\
+  more:
+    plugin: dump
+    source: components/more
+    organize:
+      "*": (component/more)/
+"""
+
+SNAP_YAML = """\
+name: hello
+version: "1"
+summary: A sample
+description: A sample
+base: core24
+architectures: [amd64]
+apps:
+  hello:
+    command: bin/hello
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run came to."""
+
+    status: int
+    output: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines of both streams, their indentation aside."""
+        return [line.strip() for line in self.output.splitlines()]
+
+
+def make_project(
+    folder: Path,
+    *,
+    base: str = "core24",
+    keys: str = "",
+    components: bool = False,
+    policy: str | None = LZO_PAYS,
+) -> Path:
+    """Make a project whose app reads a file of 0.4 MB, as a launch profile says.
+
+    :param keys: further lines of snapcraft.yaml's root.
+    :param components: whether there is one, named ``more``.
+    :param policy: content of compression-advisor.yaml, to which the profile is added;
+        ``None`` for no file.
+    """
+    files = folder / "files"
+    (files / "meta").mkdir(parents=True)
+    (files / "bin").mkdir()
+    (files / "meta" / "snap.yaml").write_text(SNAP_YAML)
+    (files / "bin" / "hello").write_text("#!/bin/sh\nexec cat $SNAP/numbers\n")
+    (files / "bin" / "hello").chmod(0o755)
+    numbers = "".join(f"{number * number}\n" for number in range(40_000))
+    (files / "numbers").write_text(numbers)
+    if components:
+        more = folder / "components" / "more"
+        (more / "meta").mkdir(parents=True)
+        (more / "meta" / "component.yaml").write_text(
+            "component: hello+more\ntype: standard\n"
+        )
+        (more / "data").write_text(numbers[:200_000])
+    (folder / "snap").mkdir()
+    project_file(folder).write_text(
+        SNAPCRAFT_YAML.format(
+            base=base,
+            keys=keys,
+            components=COMPONENTS if components else "",
+            parts=COMPONENT_PARTS if components else "",
+        )
+    )
+    (folder / "launch.json").write_text(profile_text(len(numbers)))
+    if policy is not None:
+        write_policy(folder, policy)
+    return folder
+
+
+def project_file(folder: Path) -> Path:
+    """Return a project's snapcraft.yaml."""
+    return folder / "snap" / "snapcraft.yaml"
+
+
+def write_policy(folder: Path, policy: str) -> None:
+    """Write a project's policy, its launch profile named."""
+    text = f"launch-profile: launch.json\n{policy}"
+    (folder / "compression-advisor.yaml").write_text(text)
+
+
+def profile_text(numbers_bytes: int) -> str:
+    """Return a recorded launch that reads all of the file ``numbers``."""
+    last = (numbers_bytes - 1) // BLOCK
+    file = {"path": "numbers", "size": numbers_bytes, "blocks": [[0, last]]}
+    return json.dumps({"schema": 1, "source": "trace", "app": "hello", "files": [file]})
+
+
+def run_program(
+    arguments: list[str], folder: Path, variables: Mapping[str, str]
+) -> Ran:
+    """Run a Python program in a project's folder."""
+    home = folder.parent / "home"
+    home.mkdir(mode=0o700, exist_ok=True)
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SNAPCRAFT_")
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={
+            **inherited,
+            "HOME": str(home),
+            "XDG_RUNTIME_DIR": str(home),
+            "SNAPCRAFT_BUILD_ENVIRONMENT": "host",
+            "SOURCE_DATE_EPOCH": "1700000000",
+            **variables,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    return Ran(done.returncode, done.stdout + done.stderr)
+
+
+def run_host_app(folder: Path, *arguments: str, **variables: str) -> Ran:
+    """Run the tests' own application in a project's folder."""
+    app = Path(__file__).with_name("host_app.py")
+    return run_program([str(app), *arguments], folder, variables)
+
+
+def codecs_of(folder: Path) -> dict[str, str]:
+    """Return what the packages in a folder were packed with, by name."""
+    packages = sorted([*folder.glob("*.snap"), *folder.glob("*.comp")])
+    return {path.name: _codec(path) for path in packages}
+
+
+def _codec(path: Path) -> str:
+    with Image.open(path) as image:
+        return image.superblock.codec

@@ -1,0 +1,320 @@
+"""The advisor inside a craft application, with the real ``snap pack``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from host_projects import (
+    LZO_PAYS,
+    codecs_of,
+    make_project,
+    project_file,
+    run_host_app,
+    write_policy,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("craft_application", reason="craft-application isn't installed")
+
+ADVICE = "Compression advice for hello: "
+
+
+def with_mode(mode: str, *more: str) -> str:
+    return f"{LZO_PAYS}pack: {{{', '.join((f'mode: {mode}', *more))}}}\n"
+
+
+def test_advice_is_printed_and_the_snap_packed_as_declared(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 0
+    assert f"{ADVICE}CHANGE: set 'compression: lzo' in snapcraft.yaml" in ran.lines
+    assert "lzo makes cold launches faster and pays for its size." in ran.lines
+    assert codecs_of(folder) == {"hello.snap": "xz"}
+
+
+def test_the_table_is_printed_where_the_application_is_verbose(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    table = "seconds added to a cold launch of hello"
+    brief = run_host_app(folder, "pack")
+    assert not any(line.endswith(table) for line in brief.lines)
+    (folder / "hello.snap").unlink()
+    verbose = run_host_app(folder, "pack", "--verbosity=verbose")
+    assert any(line.endswith(table) for line in verbose.lines)
+
+
+def test_advice_changes_nothing_of_what_is_packed(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    run_host_app(folder, "pack", HOST_APP_ALONE="1")
+    alone = (folder / "hello.snap").read_bytes()
+    (folder / "hello.snap").unlink()
+    ran = run_host_app(folder, "pack")
+    assert any(line.startswith(ADVICE) for line in ran.lines)
+    assert (folder / "hello.snap").read_bytes() == alone
+
+
+@pytest.mark.parametrize("package", ["artifacts", "whole"])
+def test_apply_packs_as_advised_and_leaves_the_project_alone(
+    tmp_path: Path, package: str
+) -> None:
+    folder = make_project(tmp_path / "project", policy=with_mode("apply"))
+    before = project_file(folder).read_bytes()
+    ran = run_host_app(folder, "pack", HOST_APP_PACKAGE=package)
+    assert ran.status == 0
+    assert "Packing the snap with lzo as advised" in ran.lines
+    assert codecs_of(folder) == {"hello.snap": "lzo"}
+    assert project_file(folder).read_bytes() == before
+
+
+def test_packing_twice_gives_the_same_image(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy=with_mode("apply"))
+    run_host_app(folder, "pack")
+    first = (folder / "hello.snap").read_bytes()
+    assert any("Already packed" in line for line in run_host_app(folder, "pack").lines)
+    assert (folder / "hello.snap").read_bytes() == first
+    (folder / "hello.snap").unlink()
+    run_host_app(folder, "pack")
+    assert (folder / "hello.snap").read_bytes() == first
+
+
+def test_a_package_of_another_codec_is_packed_anew_where_apply_says_so(
+    tmp_path: Path,
+) -> None:
+    folder = make_project(tmp_path / "project")
+    run_host_app(folder, "pack")
+    assert codecs_of(folder) == {"hello.snap": "xz"}
+    run_host_app(folder, "pack", SNAPCRAFT_COMPRESSION_ADVISOR_MODE="apply")
+    assert codecs_of(folder) == {"hello.snap": "lzo"}
+
+
+def test_apply_keeps_what_the_publisher_declared(tmp_path: Path) -> None:
+    folder = make_project(
+        tmp_path / "project", keys="compression: xz", policy=with_mode("apply")
+    )
+    ran = run_host_app(folder, "pack")
+    assert codecs_of(folder) == {"hello.snap": "xz"}
+    assert any("which snapcraft.yaml declares" in line for line in ran.lines)
+
+
+def test_apply_overrides_what_is_declared_where_the_settings_say_so(
+    tmp_path: Path,
+) -> None:
+    folder = make_project(
+        tmp_path / "project",
+        keys="compression: xz",
+        policy=with_mode("apply", "override-declared: true"),
+    )
+    run_host_app(folder, "pack")
+    assert codecs_of(folder) == {"hello.snap": "lzo"}
+
+
+@pytest.mark.parametrize("package", ["artifacts", "whole"])
+def test_write_leaves_nothing_but_the_keys(tmp_path: Path, package: str) -> None:
+    folder = make_project(
+        tmp_path / "project", components=True, policy=with_mode("write")
+    )
+    before = project_file(folder).read_text().splitlines()
+    ran = run_host_app(folder, "pack", HOST_APP_PACKAGE=package)
+    after = project_file(folder).read_text().splitlines()
+    assert "snap/snapcraft.yaml: compression set to lzo" in ran.lines
+    added = [line for line in after if "compression" in line]
+    assert added == ["compression: lzo", "    compression: xz"]
+    assert [line for line in after if "compression" not in line] == before
+    assert codecs_of(folder) == {"hello+more.comp": "xz", "hello.snap": "lzo"}
+
+
+def test_write_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy=with_mode("write"))
+    run_host_app(folder, "pack")
+    written = project_file(folder).read_bytes()
+    ran = run_host_app(folder, "pack")
+    assert f"{ADVICE}KEEP 'compression: lzo'" in ran.lines
+    assert project_file(folder).read_bytes() == written
+
+
+def test_write_says_what_it_cannot_do_and_the_pack_goes_on(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy=with_mode("write"))
+    project_file(folder).chmod(0o444)
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 0
+    (warning,) = [line for line in ran.lines if line.startswith("Warning:")]
+    assert "snapcraft.yaml is read-only" in warning
+    assert "(log: " in warning
+    assert codecs_of(folder) == {"hello.snap": "lzo"}
+
+
+def test_write_leaves_a_project_that_it_cannot_splice(tmp_path: Path) -> None:
+    folder = make_project(
+        tmp_path / "project",
+        keys="compression: &codec xz",
+        policy=with_mode("write", "override-declared: true"),
+    )
+    before = project_file(folder).read_bytes()
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 0
+    assert any("has an anchor" in line for line in ran.lines)
+    assert project_file(folder).read_bytes() == before
+
+
+def test_each_component_has_advice_of_its_own(tmp_path: Path) -> None:
+    folder = make_project(
+        tmp_path / "project",
+        keys="compression: lzo",
+        components=True,
+        policy=with_mode("apply"),
+    )
+    ran = run_host_app(folder, "pack")
+    assert any(
+        line.startswith("Compression advice for component more: CHANGE")
+        for line in ran.lines
+    )
+    assert codecs_of(folder) == {"hello+more.comp": "xz", "hello.snap": "lzo"}
+
+
+def test_enforce_stops_the_pack_with_a_resolution(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy=with_mode("enforce"))
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 1
+    assert "compression 'xz' of the snap breaks the policy" in ran.output
+    assert "snapcraft set-compression lzo" in ran.output
+    assert codecs_of(folder) == {}
+
+
+def test_enforce_stops_even_where_the_package_is_up_to_date(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    assert run_host_app(folder, "pack").status == 0
+    write_policy(folder, with_mode("enforce"))
+    assert run_host_app(folder, "pack").status == 1
+
+
+def test_enforce_lets_pass_what_keeps_the_policy(tmp_path: Path) -> None:
+    folder = make_project(
+        tmp_path / "project", keys="compression: lzo", policy=with_mode("enforce")
+    )
+    assert run_host_app(folder, "pack").status == 0
+    assert codecs_of(folder) == {"hello.snap": "lzo"}
+
+
+def test_enforce_stops_where_a_budget_is_broken(tmp_path: Path) -> None:
+    policy = f"{with_mode('enforce')}budgets: {{image-size: 100kB}}\n"
+    folder = make_project(tmp_path / "project", keys="compression: lzo", policy=policy)
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 1
+    assert "the budget is 100.0 kB" in ran.output
+
+
+def test_broken_settings_stop_the_pack(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy="apps: [helo]\n")
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 65
+    assert "Did you mean 'hello'?" in ran.output
+    assert codecs_of(folder) == {}
+
+
+def test_a_variable_goes_before_the_file_and_an_unknown_one_stops(
+    tmp_path: Path,
+) -> None:
+    folder = make_project(tmp_path / "project", policy=with_mode("enforce"))
+    ran = run_host_app(folder, "pack", SNAPCRAFT_COMPRESSION_ADVISOR_MODE="apply")
+    assert ran.status == 0
+    assert codecs_of(folder) == {"hello.snap": "lzo"}
+    ran = run_host_app(folder, "pack", SNAPCRAFT_COMPRESSION_ADVISOR_MOD="apply")
+    assert ran.status == 65
+    assert "SNAPCRAFT_COMPRESSION_ADVISOR_MOD" in ran.output
+
+
+def test_a_payload_without_snap_yaml_costs_a_warning_only(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    run_host_app(folder, "pack")
+    (folder / "prime" / "meta" / "snap.yaml").write_text("name: [")
+    (folder / "hello.snap").unlink()
+    ran = run_host_app(folder, "pack")
+    warnings = [line for line in ran.lines if line.startswith("Warning:")]
+    assert len(warnings) == 1
+    assert "no advice on the snap, which is packed with xz" in warnings[0]
+    assert "hello.snap" not in ran.lines  # that is snap pack's own refusal
+
+
+def test_the_report_is_written_for_snap_and_component(tmp_path: Path) -> None:
+    folder = make_project(
+        tmp_path / "project",
+        components=True,
+        policy=with_mode("advise", "report: advice.json"),
+    )
+    run_host_app(folder, "pack")
+    snap = json.loads((folder / "advice.json").read_text())
+    component = json.loads((folder / "advice+more.json").read_text())
+    assert snap["recommendation"]["compression"] == "lzo"
+    assert component["recommendation"]["verdict"] == "no-benefit"
+
+
+def test_a_report_that_cannot_be_written_costs_a_warning_only(tmp_path: Path) -> None:
+    folder = make_project(
+        tmp_path / "project", policy=with_mode("advise", "report: nowhere/advice.txt")
+    )
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 0
+    assert any("advice.txt isn't written" in line for line in ran.lines)
+    assert codecs_of(folder) == {"hello.snap": "xz"}
+
+
+def test_growth_beyond_what_the_project_allows_speaks_against_lzo(
+    tmp_path: Path,
+) -> None:
+    policy = "advice: {min-saving: 0.1ms, max-launches: 1000, max-size-growth: 10%}\n"
+    folder = make_project(tmp_path / "project", policy=policy)
+    ran = run_host_app(folder, "pack")
+    said = " ".join(ran.output.split())
+    assert "adds more to the image than the 10 % that the project allows" in said
+
+
+def test_the_command_advises_on_what_was_built(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", components=True)
+    run_host_app(folder, "pack")
+    text = run_host_app(folder, "compression-advice")
+    assert text.status == 0
+    assert "CHANGE: set 'compression: lzo' in snapcraft.yaml" in text.lines
+    component = run_host_app(folder, "compression-advice", "--component", "more")
+    assert "No launch is known to read these files." in component.lines
+    built = run_host_app(folder, "compression-advice", "hello.snap")
+    assert any("compression: xz" in line for line in built.lines)
+
+
+def test_the_command_says_where_nothing_was_built(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    ran = run_host_app(folder, "compression-advice")
+    assert ran.status == 66
+    assert "Nothing to analyse" in ran.output
+
+
+def test_the_command_sets_the_key(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", components=True)
+    before = project_file(folder).read_bytes()
+    shown = run_host_app(folder, "set-compression", "lzo", "--dry-run")
+    assert "+compression: lzo" in shown.lines
+    assert project_file(folder).read_bytes() == before
+    run_host_app(folder, "set-compression", "lzo")
+    run_host_app(folder, "set-compression", "xz", "--component", "more")
+    text = project_file(folder).read_text()
+    assert "\ncompression: lzo\n" in text
+    assert "\n    compression: xz\n" in text
+
+
+def test_the_command_line_works_without_craft_application() -> None:
+    code = (
+        "import sys\n"
+        "for name in ('craft_application', 'craft_parts', 'snapcraft'):\n"
+        "    sys.modules[name] = None\n"
+        "from snapcraft_compression_advisor.cli.main import main\n"
+        "sys.exit(main(['devices']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert "hdd-laptop" in done.stdout

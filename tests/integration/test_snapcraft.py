@@ -1,0 +1,261 @@
+"""The advisor inside the real snapcraft, wherever that is importable.
+
+It isn't on PyPI in a version that takes plugins, so these tests run where it is
+installed from its repository: they skip elsewhere, and say so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from host_projects import (
+    LZO_PAYS,
+    Ran,
+    codecs_of,
+    make_project,
+    project_file,
+    run_program,
+    write_policy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+BASES = {"core22": "", "core24": "", "core26": "build-base: devel"}
+OS_RELEASE = """\
+NAME="Ubuntu"
+ID=ubuntu
+VERSION_ID="24.04"
+VERSION_CODENAME=noble
+UBUNTU_CODENAME=noble
+"""
+
+
+def _importable() -> bool:
+    try:
+        return importlib.util.find_spec("snapcraft.application") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not _importable(),
+        reason="snapcraft 9 isn't importable: install it from its repository",
+    ),
+]
+
+
+@pytest.fixture
+def snapcraft(tmp_path: Path) -> Callable[..., Ran]:
+    """Return a function that runs snapcraft in a folder, building on this machine.
+
+    Its libraries take the machine for an Ubuntu where it is another Debian.
+    """
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "os-release").write_text(OS_RELEASE)
+
+    def run(folder: Path, *arguments: str, **variables: str) -> Ran:
+        return run_program(
+            ["-m", "snapcraft", *arguments],
+            folder,
+            {"UNIXCONFDIR": str(tmp_path / "etc"), **variables},
+        )
+
+    return run
+
+
+def packs_components(tmp_path: Path) -> bool:
+    """Tell whether this machine's ``snap pack`` is new enough for components."""
+    meta = tmp_path / "component" / "meta"
+    meta.mkdir(parents=True)
+    (meta / "component.yaml").write_text("component: a+b\ntype: standard\n")
+    done = subprocess.run(
+        ["snap", "pack", meta.parent, tmp_path], check=False, capture_output=True
+    )
+    return done.returncode == 0
+
+
+def with_mode(mode: str) -> str:
+    return f"{LZO_PAYS}pack: {{mode: {mode}}}\n"
+
+
+def project(tmp_path: Path, base: str, mode: str, *, components: bool = False) -> Path:
+    return make_project(
+        tmp_path / "project",
+        base=base,
+        keys=BASES[base],
+        components=components,
+        policy=with_mode(mode),
+    )
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_advice_is_printed_and_the_snap_packed_as_declared(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "advise")
+    ran = snapcraft(folder)  # without a command, snapcraft packs
+    assert ran.status == 0, ran.output
+    assert "Compression advice for hello: CHANGE" in ran.output
+    assert "- compression: SCA101 lzo-would-gain: snap/snapcraft.yaml" in ran.output
+    assert list(codecs_of(folder).values()) == ["xz"]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_apply_packs_as_advised_twice_the_same(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "apply")
+    before = project_file(folder).read_bytes()
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0, ran.output
+    assert list(codecs_of(folder).values()) == ["lzo"]
+    (snap,) = folder.glob("*.snap")
+    first = snap.read_bytes()
+    assert snapcraft(folder, "pack").status == 0
+    assert snap.read_bytes() == first
+    assert project_file(folder).read_bytes() == before
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_write_sets_the_key(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "write")
+    before = project_file(folder).read_text()
+    assert snapcraft(folder, "pack").status == 0
+    after = project_file(folder).read_text()
+    assert after.replace("compression: lzo\n", "") == before
+    assert list(codecs_of(folder).values()) == ["lzo"]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_enforce_stops_with_status_1_and_a_resolution(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "enforce")
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 1
+    assert "breaks the policy" in ran.output
+    assert "set-compression lzo" in ran.output
+    assert codecs_of(folder) == {}
+    assert snapcraft(folder, "set-compression", "lzo").status == 0
+    assert snapcraft(folder, "pack").status == 0
+    assert list(codecs_of(folder).values()) == ["lzo"]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_broken_settings_stop_the_pack_and_are_named(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "advise")
+    write_policy(folder, "devices: [hdd-latop]\n")
+    ran = snapcraft(folder, "pack")
+    assert ran.status != 0
+    assert "hdd-latop" in ran.output
+    assert "Recommended resolution" in ran.output
+    assert codecs_of(folder) == {}
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_components_have_advice_and_keys_of_their_own(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    if not packs_components(tmp_path):
+        pytest.skip("this machine's snap pack is too old for components")
+    folder = project(tmp_path, base, "write", components=True)
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0, ran.output
+    assert "Compression advice for component more" in ran.output
+    first = codecs_of(folder)
+    assert sorted(first.values()) == ["lzo", "xz"]
+    assert first["hello+more.comp"] == "xz"
+    if base != "core22":  # there, components are packed with what snapcraft.yaml says
+        assert "    compression: xz\n" in project_file(folder).read_text()
+    assert snapcraft(folder, "pack").status == 0
+    assert codecs_of(folder) == first
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_the_linter_can_be_ignored_by_name(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "advise")
+    text = project_file(folder).read_text()
+    project_file(folder).write_text(f"{text}\nlint:\n  ignore: [compression]\n")
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0
+    assert "SCA101" not in ran.output
+
+
+@pytest.mark.parametrize("base", ["core22", "core24"])
+def test_a_directory_is_packed_with_advice(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "apply")
+    ran = snapcraft(folder, "pack", "files", "--output", "built.snap")
+    assert ran.status == 0, ran.output
+    assert "Compression advice for hello" in ran.output
+    assert list(codecs_of(folder).values()) == ["lzo"]
+
+
+@pytest.mark.parametrize("base", ["core22", "core24"])
+def test_the_command_advises_on_what_was_built(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "advise")
+    assert snapcraft(folder, "prime").status == 0
+    ran = snapcraft(folder, "compression-advice")
+    assert ran.status == 0, ran.output
+    assert "CHANGE: set 'compression: lzo' in snapcraft.yaml" in ran.output
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_extension_and_build_plugin_carry_the_settings(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(EXAMPLES / "extension", folder)
+    text = project_file(folder).read_text()
+    keys = f"base: {base}\n{BASES[base]}\n"
+    project_file(folder).write_text(text.replace("base: core24\n", keys))
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0, ran.output
+    assert list(codecs_of(folder).values()) == ["lzo"]
+    broken = project_file(folder).read_text().replace("mode: apply", "mode: aply")
+    project_file(folder).write_text(broken)
+    ran = snapcraft(folder, "pack")
+    assert ran.status != 0
+    assert "compression-advisor-mode" in ran.output
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "said"),
+    [
+        ("advise", "xz", "CHANGE: set 'compression: lzo'"),
+        ("apply", "lzo", "Packing the snap with lzo as advised"),
+        ("enforce", "lzo", "KEEP 'compression: lzo'"),
+        ("write", "lzo", "snap/snapcraft.yaml: compression set to lzo"),
+    ],
+)
+def test_the_examples_do_what_they_say(
+    tmp_path: Path, name: str, codec: str, said: str, snapcraft: Callable[..., Ran]
+) -> None:
+    if name == "write" and not packs_components(tmp_path):
+        pytest.skip("this machine's snap pack is too old for components")
+    folder = tmp_path / "project"
+    shutil.copytree(EXAMPLES / name, folder)
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0, ran.output
+    assert said in ran.output
+    (snap,) = folder.glob("*.snap")
+    assert codecs_of(folder)[snap.name] == codec

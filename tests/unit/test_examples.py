@@ -1,0 +1,51 @@
+"""The example projects, as far as they can be tried without snapcraft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from snapcraft_compression_advisor.host.project import raw_parts, read_host_project
+from snapcraft_compression_advisor.host.settings import read_settings
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODES = {
+    "advise": "advise",
+    "apply": "apply",
+    "enforce": "enforce",
+    "extension": "apply",
+    "write": "write",
+}
+
+
+def test_every_example_is_known_here() -> None:
+    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
+    assert folders == set(MODES)
+    index = (EXAMPLES / "README.md").read_text()
+    assert all(f"[{name}]({name})" in index for name in folders)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_its_settings_hold(name: str) -> None:
+    folder = EXAMPLES / name
+    written = (folder / "snap" / "snapcraft.yaml").read_text()
+    parts = raw_parts(YAML(typ="safe", pure=True).load(written))
+    settings = read_settings(folder, parts, {})
+    assert settings.policy.pack.mode == MODES[name]
+    assert [profile.app for profile in settings.profiles] == ["hello"]
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_only_one_that_enforces_declares_a_compression(name: str) -> None:
+    says = read_host_project(EXAMPLES / name, {}).says
+    assert says is not None
+    assert says.compression == ("lzo" if name == "enforce" else None)
+
+
+def test_its_launch_reads_what_the_build_makes() -> None:
+    made = sum(len(f"{number**2}\n") for number in range(1, 120_001))
+    settings = read_settings(EXAMPLES / "advise", {}, {})
+    (file,) = settings.profiles[0].files
+    assert (file.path, file.size) == ("share/squares", made)

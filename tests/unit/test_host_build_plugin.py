@@ -1,0 +1,59 @@
+"""The build plugin ``compression-advisor``."""
+
+from __future__ import annotations
+
+import pydantic
+import pytest
+
+pytest.importorskip("craft_parts", reason="craft-parts isn't installed")
+
+from snapcraft_compression_advisor.host.build_plugin import (
+    AdvisorPlugin,
+    AdvisorPluginProperties,
+)
+from snapcraft_compression_advisor.host.settings import (
+    PLACES,
+    PLUGIN,
+)
+
+
+def test_it_has_a_property_for_every_setting() -> None:
+    properties = set(AdvisorPluginProperties.model_properties())
+    assert properties >= {f"{PLUGIN}-{key}" for key in PLACES}
+    assert len(properties - {"plugin", "source"}) == len(PLACES)
+
+
+def test_it_takes_valid_settings_and_leaves_other_keys_alone() -> None:
+    AdvisorPluginProperties.unmarshal(
+        {"plugin": PLUGIN, "after": ["files"], f"{PLUGIN}-mode": "apply"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("mode", "aply", "'advise', 'apply', 'write' or 'enforce'"),
+        ("mod", "apply", "Did you mean 'mode'?"),
+        ("min-launch-gain", 3, "3 has no unit"),
+        ("max-cold-start", {"hdd-laptop": "fast"}, "'fast' isn't a number"),
+    ],
+)
+def test_it_refuses_broken_settings_in_the_words_of_the_model(
+    key: str, value: object, said: str
+) -> None:
+    with pytest.raises(pydantic.ValidationError) as raised:
+        AdvisorPluginProperties.unmarshal({"plugin": PLUGIN, f"{PLUGIN}-{key}": value})
+    assert said in str(raised.value)
+    assert f"{PLUGIN}-{key}" in str(raised.value)
+
+
+def test_a_setting_makes_nothing_build_again() -> None:
+    assert AdvisorPluginProperties.get_build_properties() == []
+
+
+def test_it_builds_nothing() -> None:
+    plugin = AdvisorPlugin.__new__(AdvisorPlugin)
+    assert plugin.get_build_commands() == []
+    assert plugin.get_build_environment() == {}
+    assert plugin.get_build_packages() == set()
+    assert plugin.get_build_snaps() == set()

@@ -1,0 +1,160 @@
+"""Advice where snapcraft packs by its functions alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from host_doubles import SnapcraftError, install_snapcraft
+from host_projects import make_project, write_policy
+from snapcraft_compression_advisor.host.advisor import Advisor
+from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.host.pack_functions import wrap_pack_functions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import SimpleNamespace
+
+    from craft_cli.pytest_plugin import RecordingEmitter
+    from pytest_mock import MockerFixture
+
+pytestmark = pytest.mark.usefixtures("emitter")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project", components=True)
+
+
+@pytest.fixture
+def snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    return install_snapcraft(monkeypatch)
+
+
+@pytest.fixture
+def advisor(folder: Path, snapcraft: SimpleNamespace) -> Advisor:
+    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    wrap_pack_functions(snapcraft.pack, SnapcraftError, lambda: advisor)
+    return advisor
+
+
+def set_mode(folder: Path, mode: str) -> None:
+    policy = "advice: {min-saving: 0.1ms, max-launches: 1000}\n"
+    write_policy(folder, f"{policy}pack: {{mode: {mode}}}\n")
+
+
+@pytest.mark.usefixtures("advisor")
+def test_what_is_packed_is_told_to_snapcraft(
+    folder: Path, snapcraft: SimpleNamespace
+) -> None:
+    set_mode(folder, "apply")
+    prime = folder / "files"
+    snapcraft.pack.pack_snap(prime, output=None, compression="xz", name="hello")
+    assert snapcraft.packs.calls == [("snap", prime, "lzo")]
+
+
+@pytest.mark.usefixtures("advisor")
+def test_advice_alone_passes_on_what_was_given(
+    folder: Path, snapcraft: SimpleNamespace
+) -> None:
+    prime = folder / "files"
+    # 'snapcraft pack DIRECTORY' gives none.
+    assert snapcraft.pack.pack_snap(str(prime), output=None) == "hello.snap"
+    assert snapcraft.packs.calls == [("snap", prime, None)]
+
+
+@pytest.mark.usefixtures("advisor")
+def test_a_component_is_known_by_its_metadata(
+    folder: Path, snapcraft: SimpleNamespace, emitter: RecordingEmitter
+) -> None:
+    set_mode(folder, "apply")
+    more = folder / "components" / "more"
+    snapcraft.pack.pack_component(directory=more, compression="lzo", output_dir=folder)
+    assert snapcraft.packs.calls == [("component", more, "xz")]
+    emitter.assert_progress(
+        "  Packing component more with xz as advised", permanent=True
+    )
+
+
+def test_where_the_service_has_advised_the_functions_only_pack(
+    folder: Path, snapcraft: SimpleNamespace, advisor: Advisor
+) -> None:
+    set_mode(folder, "apply")
+    prime = folder / "files"
+    assert advisor.before_pack(Artifact(prime_dir=prime, compression="xz")) == "lzo"
+    snapcraft.pack.pack_snap(prime, output=None, compression="xz")
+    assert snapcraft.packs.calls == [("snap", prime, "xz")]
+
+
+@pytest.mark.usefixtures("advisor")
+@pytest.mark.parametrize("mode", ["enforce", "aply"])
+def test_what_stops_the_pack_is_an_error_that_snapcraft_prints_well(
+    folder: Path, snapcraft: SimpleNamespace, mode: str
+) -> None:
+    set_mode(folder, mode)
+    with pytest.raises(SnapcraftError) as raised:
+        snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
+    assert raised.value.resolution
+    assert snapcraft.packs.calls == []
+
+
+@pytest.mark.usefixtures("advisor")
+def test_a_directory_that_is_no_payload_goes_to_snapcraft_as_it_is(
+    folder: Path, snapcraft: SimpleNamespace
+) -> None:
+    (folder / "empty").mkdir()
+    snapcraft.pack.pack_snap(folder / "empty", output=None)
+    snapcraft.pack.pack_component(folder / "empty", folder)
+    assert [call[2] for call in snapcraft.packs.calls] == [None, None]
+
+
+@pytest.mark.usefixtures("advisor")
+def test_a_call_that_is_not_known_here_goes_to_snapcraft_as_it_is(
+    folder: Path, snapcraft: SimpleNamespace
+) -> None:
+    pack: Any = snapcraft.pack.pack_snap
+    with pytest.raises(TypeError, match="speed"):
+        pack(folder, output=None, speed="high")
+
+
+@pytest.mark.usefixtures("advisor")
+def test_a_directory_of_another_snap_writes_no_key_here(
+    folder: Path, snapcraft: SimpleNamespace, emitter: RecordingEmitter
+) -> None:
+    set_mode(folder, "write")
+    meta = folder / "files" / "meta" / "snap.yaml"
+    meta.write_text(meta.read_text().replace("name: hello", "name: other"))
+    before = (folder / "snap" / "snapcraft.yaml").read_bytes()
+    snapcraft.pack.pack_snap(folder / "files", output=None)
+    assert (folder / "snap" / "snapcraft.yaml").read_bytes() == before
+    said = [call.args[1] for call in emitter.interactions]
+    assert any("isn't that of snap 'other'" in line for line in said)
+
+
+@pytest.mark.usefixtures("advisor")
+def test_a_payload_that_changes_costs_a_warning_only(
+    folder: Path,
+    snapcraft: SimpleNamespace,
+    mocker: MockerFixture,
+) -> None:
+    mocker.patch(
+        "snapcraft_compression_advisor.host.advisor.analyse",
+        side_effect=OSError("numbers has changed"),
+    )
+    snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
+    assert snapcraft.packs.calls == [("snap", folder / "files", "xz")]
+
+
+@pytest.mark.usefixtures("advisor")
+def test_without_the_library_of_a_codec_nothing_is_packed_to_try(
+    folder: Path,
+    snapcraft: SimpleNamespace,
+    mocker: MockerFixture,
+    emitter: RecordingEmitter,
+) -> None:
+    codecs = {"xz": mocker.Mock(available=True), "lzo": mocker.Mock(available=False)}
+    mocker.patch("snapcraft_compression_advisor.host.advisor.CODECS", codecs)
+    snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
+    said = [call.args[1] for call in emitter.interactions]
+    assert any("the library of lzo isn't installed" in line for line in said)

@@ -1,0 +1,209 @@
+"""Settings of a pack: where they come from and which goes before which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from snapcraft_compression_advisor.advice.policy_file import check_policy
+from snapcraft_compression_advisor.host.errors import SettingsError
+from snapcraft_compression_advisor.host.settings import (
+    ENVIRONMENT_PREFIX,
+    Settings,
+    overlay,
+    read_settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PROFILE = '{"schema": 1, "source": "trace", "app": "hello", "files": []}'
+
+
+def read(
+    folder: Path,
+    *,
+    file: str | None = None,
+    part: Mapping[str, object] | None = None,
+    **variables: str,
+) -> Settings:
+    if file is not None:
+        (folder / "compression-advisor.yaml").write_text(file)
+    parts = {} if part is None else {"ours": {"plugin": "compression-advisor", **part}}
+    environment = {
+        f"{ENVIRONMENT_PREFIX}{key}": text for key, text in variables.items()
+    }
+    return read_settings(folder, parts, environment)
+
+
+def test_without_any_the_advisor_advises(tmp_path: Path) -> None:
+    settings = read(tmp_path)
+    assert settings.policy.pack.mode == "advise"
+    assert [device.name for device in settings.devices] == ["nvme-laptop", "hdd-laptop"]
+    assert settings.profiles == ()
+
+
+def test_the_file_goes_before_the_part_and_the_environment_before_both(
+    tmp_path: Path,
+) -> None:
+    part = {"compression-advisor-mode": "apply"}
+    assert read(tmp_path, part=part).policy.pack.mode == "apply"
+    file = "pack: {mode: write}"
+    assert read(tmp_path, part=part, file=file).policy.pack.mode == "write"
+    settings = read(tmp_path, part=part, file=file, MODE="advise")
+    assert settings.policy.pack.mode == "advise"
+
+
+def test_sources_are_laid_over_each_other_key_by_key(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path,
+        part={
+            "compression-advisor-min-launch-gain": "2s",
+            "compression-advisor-max-size-growth": "5%",
+        },
+        file="advice: {min-saving: 1s, max-launches: 7}\npack: {report: a.json}\n",
+        MODE="apply",
+    )
+    policy = settings.policy.advice.to_policy()
+    assert policy.min_saving_s == 1
+    assert policy.max_growth_share == 0.05
+    assert policy.max_launches == 7
+    assert settings.policy.pack.mode == "apply"
+    assert settings.policy.pack.report == str(tmp_path / "a.json")
+
+
+def test_every_property_of_the_part_has_its_place(tmp_path: Path) -> None:
+    (tmp_path / "launch.json").write_text(PROFILE)
+    settings = read(
+        tmp_path,
+        part={
+            "compression-advisor-mode": "apply",
+            "compression-advisor-override-declared": True,
+            "compression-advisor-devices": ["hdd-laptop"],
+            "compression-advisor-apps": ["hello"],
+            "compression-advisor-launch-profile": ["launch.json"],
+            "compression-advisor-max-size-growth": "30MB",
+            "compression-advisor-min-launch-gain": "20%",
+            "compression-advisor-max-cold-start": {"hdd-laptop": "2s"},
+            "compression-advisor-report": "advice.txt",
+            "source": "elsewhere",
+        },
+    )
+    policy = settings.policy
+    assert policy.pack.override_declared
+    assert policy.apps == ("hello",)
+    assert policy.budgets.cold_start == {"hdd-laptop": 2}
+    assert policy.advice.to_policy().max_growth_bytes == 30_000_000
+    assert policy.advice.to_policy().min_saving_share == 0.2
+    assert [profile.app for profile in settings.profiles] == ["hello"]
+
+
+def test_every_variable_has_its_place(tmp_path: Path) -> None:
+    (tmp_path / "launch.json").write_text(PROFILE)
+    settings = read(
+        tmp_path,
+        MODE="write",
+        OVERRIDE_DECLARED="yes",
+        DEVICES="hdd-laptop, nvme-laptop",
+        APPS="hello,other",
+        LAUNCH_PROFILE="launch.json",
+        MAX_SIZE_GROWTH="30MB",
+        MIN_LAUNCH_GAIN="500ms",
+        MAX_COLD_START="hdd-laptop=2s,nvme-laptop=1s",
+        REPORT="advice.txt",
+    )
+    assert settings.policy.pack.override_declared
+    assert settings.policy.apps == ("hello", "other")
+    assert settings.policy.budgets.cold_start == {"hdd-laptop": 2, "nvme-laptop": 1}
+    assert settings.policy.advice.to_policy().min_saving_s == 0.5
+    assert [device.name for device in settings.devices] == ["hdd-laptop", "nvme-laptop"]
+
+
+def test_an_empty_variable_and_that_for_instances_are_no_settings(
+    tmp_path: Path,
+) -> None:
+    settings = read(tmp_path, MODE="", INSTANCE_PATH="/somewhere")
+    assert settings.policy.pack.mode == "advise"
+
+
+def test_a_device_that_only_a_budget_names_is_estimated_for(tmp_path: Path) -> None:
+    settings = read(tmp_path, MAX_COLD_START="sata-ssd-laptop=2s")
+    assert "sata-ssd-laptop" in [device.name for device in settings.devices]
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("pack: {mode: aply}", "pack.mode"),
+        ("pak: {mode: apply}", "did you mean 'pack'?"),
+        ("pack: {override-declared: 'yes'}", "pack.override-declared"),
+        ("devices: [hdd-latop]", "hdd-latop"),
+        ("ignore: [SCA301]\nbudgets: {image-size: 1MB}", "'image-size' is set"),
+        ("ignore: [SCA999]", "SCA999"),
+        ("launch-profile: gone.json", "Cannot read the launch profile"),
+        ("advice: {min-saving: 5}", "5 has no unit"),
+        ("schema: 2", "version 2"),
+        (
+            "devices: [nvme-laptop]\nbudgets: {cold-start: {hdd-laptop: 2s}}",
+            "'hdd-laptop' has a budget",
+        ),
+    ],
+)
+def test_a_broken_file_is_named_with_what_is_wrong(
+    tmp_path: Path, file: str, said: str
+) -> None:
+    with pytest.raises(SettingsError) as raised:
+        read(tmp_path, file=file)
+    assert said in str(raised.value)
+    assert raised.value.resolution
+    assert raised.value.retcode == 65
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ({"mode": "aply"}, "compression-advisor-mode of part ours is broken"),
+        ({"mod": "apply"}, "no setting 'mod'"),
+        ({"max-cold-start": "2s"}, "compression-advisor-max-cold-start of part ours"),
+        ({"max-size-growth": "much"}, "'much' isn't a number with a unit"),
+    ],
+)
+def test_a_broken_property_is_named_with_what_is_wrong(
+    tmp_path: Path, properties: Mapping[str, object], said: str
+) -> None:
+    part = {f"compression-advisor-{key}": value for key, value in properties.items()}
+    with pytest.raises(SettingsError) as raised:
+        read(tmp_path, part=part)
+    assert said in str(raised.value)
+
+
+def test_an_unknown_variable_brings_the_nearest_to_mind(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as raised:
+        read(tmp_path, MOD="apply")
+    assert f"{ENVIRONMENT_PREFIX}MOD" in str(raised.value)
+    assert "Did you mean 'mode'?" in str(raised.value.resolution)
+
+
+def test_contradictions_of_two_sources_are_found(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as raised:
+        read(
+            tmp_path,
+            file="budgets: {cold-start: {hdd-laptop: {other: 2s}}}",
+            APPS="hello",
+        )
+    assert "'other' has a budget" in str(raised.value)
+
+
+def test_two_parts_with_settings_are_refused(tmp_path: Path) -> None:
+    part: dict[str, object] = {"plugin": "compression-advisor"}
+    with pytest.raises(SettingsError) as raised:
+        read_settings(tmp_path, {"one": part, "two": part}, {})
+    assert "one and two" in str(raised.value)
+
+
+def test_a_value_set_to_the_default_covers_what_is_below() -> None:
+    below = check_policy({"pack": {"mode": "apply"}}, where="below")
+    above = check_policy({"pack": {"mode": "advise"}}, where="above")
+    assert overlay(below, above).pack.mode == "advise"

@@ -1,0 +1,66 @@
+"""What the publisher sees of the advice."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyses import make_analysis
+from snapcraft_compression_advisor.host.artifact import Artifact, Decision
+from snapcraft_compression_advisor.host.show import render_report, show, write_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from craft_cli.pytest_plugin import RecordingEmitter
+
+
+def decision(prime_dir: Path, *, component: str | None = None) -> Decision:
+    artifact = Artifact(prime_dir=prime_dir, component=component, compression="xz")
+    return Decision(
+        artifact=artifact,
+        analysis=make_analysis(),
+        mode="apply",
+        compression="lzo",
+        follows=True,
+    )
+
+
+def test_the_verdict_stays_on_the_screen_and_the_table_is_for_the_verbose(
+    tmp_path: Path, emitter: RecordingEmitter
+) -> None:
+    show(decision(tmp_path))
+    calls = [(call.args[0], call.args[1]) for call in emitter.interactions]
+    headline = "CHANGE: set 'compression: lzo' in snapcraft.yaml"
+    assert ("progress", f"Compression advice for calculator: {headline}") in calls
+    assert ("progress", "  Packing the snap with lzo as advised") in calls
+    assert ("verbose", headline) in calls
+    assert any(kind == "verbose" and "codec " in text for kind, text in calls)
+
+
+def test_codecs_that_were_not_tried_are_left_out() -> None:
+    assert "lz4" not in render_report(make_analysis(), as_json=False)
+    codecs = json.loads(render_report(make_analysis(), as_json=True))["trial"]["codecs"]
+    assert len(codecs) == 5
+
+
+@pytest.mark.usefixtures("emitter")
+def test_the_report_of_a_component_has_a_name_of_its_own(tmp_path: Path) -> None:
+    write_report(decision(tmp_path), tmp_path / "advice.json")
+    write_report(decision(tmp_path, component="more"), tmp_path / "advice.txt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "advice+more.txt",
+        "advice.json",
+    ]
+    assert json.loads((tmp_path / "advice.json").read_text())["schema"]
+    assert "CHANGE" in (tmp_path / "advice+more.txt").read_text()
+
+
+@pytest.mark.usefixtures("emitter")
+def test_a_report_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "advice.txt").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_report(decision(tmp_path), tmp_path / "advice.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["advice.txt"]
