@@ -34,6 +34,7 @@ from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
 from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
+    LaunchEstimate,
     block_cost,
     estimate_launch,
     seconds_saved,
@@ -255,21 +256,24 @@ def _foretell(
         )
 
     row = verdicts[name, "guessed"]
-    guessed = alone("guessed")
-    for share in (
-        factor,
-        WAITED_SHARE,
-        Interval(
+    decompress, nothing = alone("guessed"), Interval.exactly(0.0)
+    guessed = LaunchEstimate(
+        seeks=nothing,
+        transfer=nothing,
+        fill=nothing,
+        decompress=Interval(
+            low=decompress.low * factor.low,
+            mid=decompress.mid * factor.mid,
+            high=decompress.high * factor.high,
+        ),
+        read_share=Interval(
             low=float(row["read_low"]),
             mid=float(row["read_mid"]),
             high=float(row["read_high"]),
         ),
-    ):
-        guessed = Interval(
-            low=guessed.low * share.low,
-            mid=guessed.mid * share.mid,
-            high=guessed.high * share.high,
-        )
+        seek_share=nothing,
+        waited_share=WAITED_SHARE,
+    ).added_s
     measured_s = launches.added_s(codec)
     return Foretold(
         application=name,

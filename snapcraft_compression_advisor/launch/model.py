@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
-from operator import mul
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from snapcraft_compression_advisor.launch.device import BlockCost, DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
@@ -77,8 +75,22 @@ class LaunchEstimate:
 
     @property
     def added_s(self) -> Interval:
-        """All together."""
-        return self.io + self.copying + self.decompression
+        """All together.
+
+        What is uncertain of the device has nothing to do with what is uncertain of the
+        launch, so the interval takes the root of the sum of their squares.
+        """
+        return _combined(
+            _total_s,
+            (
+                self.seeks,
+                self.transfer,
+                self.fill + self.decompress,
+                self.seek_share,
+                self.read_share,
+                self.waited_share,
+            ),
+        )
 
     @property
     def copying(self) -> Interval:
@@ -215,33 +227,54 @@ def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     """Return what one codec saves against another in a launch on the same device.
 
     Device and launch are the same for both. So each part's difference is taken on a
-    fast, a middling and a slow device, and the parts are combined in the worst and the
-    best way, since a fast processor may sit beside a slow disk; all that for the
-    smallest and the largest launch, and for as much of the work as it waits for.
+    fast, a middling and a slow device; a fast processor may sit beside a slow disk, and
+    neither says how large the launch is, so these are combined like independent errors.
     """
-    seeks = _difference(slow.seeks, fast.seeks)
-    transfer = _difference(slow.transfer, fast.transfer)
-    work = _difference(slow.decompress, fast.decompress) + _difference(
-        slow.fill, fast.fill
+    return _combined(
+        _total_s,
+        (
+            _difference(slow.seeks, fast.seeks),
+            _difference(slow.transfer, fast.transfer),
+            _difference(slow.decompress, fast.decompress)
+            + _difference(slow.fill, fast.fill),
+            slow.seek_share,
+            slow.read_share,
+            slow.waited_share,
+        ),
     )
-    small, middle, large = (
-        seeks.map(partial(mul, seek_share))
-        + transfer.map(partial(mul, read_share))
-        + work.map(partial(mul, read_share * waited_share))
-        for seek_share, read_share, waited_share in zip(
-            _ends(slow.seek_share),
-            _ends(slow.read_share),
-            _ends(slow.waited_share),
-            strict=True,
-        )
-    )
+
+
+def _total_s(figures: Sequence[float]) -> float:
+    """Return seconds from seeks, transfer and work, and the launch's shares of them."""
+    seeks, transfer, work, seek_share, read_share, waited_share = figures
+    return seeks * seek_share + (transfer + work * waited_share) * read_share
+
+
+def _combined(
+    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
+) -> Interval:
+    """Return a total of independent figures, with the interval that theirs make.
+
+    Each figure goes to either end while the others stay in the middle; the distances
+    add up by their squares (ISO/IEC Guide 98-3, 5.1.2), within what is possible.
+    """
+    middles = [figure.mid for figure in figures]
+    mid = total(middles)
+    below = above = 0.0
+    for place, figure in enumerate(figures):
+        ends = [
+            total([*middles[:place], end, *middles[place + 1 :]])
+            for end in (figure.low, figure.high)
+        ]
+        below += max(0.0, *(mid - end for end in ends)) ** 2
+        above += max(0.0, *(end - mid for end in ends)) ** 2
+    lowest = min(mid, total([figure.low for figure in figures]))
+    low = mid - math.sqrt(below)
     return Interval(
-        low=min(small.low, large.low), mid=middle.mid, high=max(small.high, large.high)
+        low=max(low, lowest) if lowest >= 0 else low,
+        mid=mid,
+        high=mid + math.sqrt(above),
     )
-
-
-def _ends(interval: Interval) -> tuple[float, float, float]:
-    return interval.low, interval.mid, interval.high
 
 
 def _difference(first: Interval, second: Interval) -> Interval:

@@ -198,10 +198,21 @@ def estimate_of(
     )
 
 
-def test_saving_combines_the_parts_in_the_worst_and_the_best_way() -> None:
+def test_what_parts_leave_open_adds_up_by_squares() -> None:
     xz = estimate_of((1, 2, 3), (10, 20, 30))
     lzo = estimate_of((2, 4, 6), (1, 2, 3))
-    assert seconds_saved(xz, lzo) == Interval(low=9 - 3, mid=18 - 2, high=27 - 1)
+    saved = seconds_saved(xz, lzo)
+    distance = (9**2 + 1**2) ** 0.5
+    assert saved.mid == 18 - 2
+    assert saved.low == pytest.approx(16 - distance)
+    assert saved.high == pytest.approx(16 + distance)
+
+
+def test_cost_is_no_less_than_the_least_of_all_its_parts() -> None:
+    wide = Interval(low=0.0, mid=1.0, high=1.0)
+    estimate = estimate_of((0, 0, 0), (0, 10, 10), share=wide, waited=wide)
+    assert estimate.added_s.low >= 0
+    assert estimate.added_s.mid == pytest.approx(10 + 2)
 
 
 def test_saving_is_that_of_one_launch_whatever_its_size() -> None:
