@@ -55,6 +55,8 @@ fitted to; of its own, there is the recorded launch alone: which blocks it reads
 how many processors it keeps busy. Compared is what a codec adds to a cold launch from
 the uncompressed image, where that is more than 10 % of the launch; the figure in
 brackets is the foretold interval.
+
+The same launches, foretold from files alone: [launch-set.md](launch-set.md).
 """
 
 
