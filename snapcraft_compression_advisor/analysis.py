@@ -15,8 +15,9 @@ from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
-    estimate_launch,
+    cost_of_blocks,
     seconds_saved,
+    sum_blocks,
 )
 from snapcraft_compression_advisor.launch.profile import fit_profile
 from snapcraft_compression_advisor.launch.static.guess import static_launch_set
@@ -220,9 +221,7 @@ def _launches(
     return tuple(
         LaunchAnalysis(
             launch_set=launch_set,
-            estimates={
-                device.name: _estimates(launch_set, trial, device) for device in devices
-            },
+            estimates=_estimates(launch_set, trial, devices),
             profile=fitted.get(launch_set.app),
         )
         for launch_set in launch_sets
@@ -236,13 +235,20 @@ def _paths(launch_sets: Sequence[LaunchSet]) -> frozenset[str]:
 
 
 def _estimates(
-    launch_set: LaunchSet, trial: TrialResult, device: DeviceProfile
-) -> dict[str, LaunchEstimate]:
-    return {
-        codec.codec: estimate_launch(launch_set, codec, device)
-        for codec in trial.codecs.values()
-        if codec.available
+    launch_set: LaunchSet, trial: TrialResult, devices: Sequence[DeviceProfile]
+) -> dict[str, dict[str, LaunchEstimate]]:
+    """Return estimates by device and codec; a codec's blocks are summed up once."""
+    estimates: dict[str, dict[str, LaunchEstimate]] = {
+        each.name: {} for each in devices
     }
+    for codec in trial.codecs.values():
+        if codec.available:
+            sums = sum_blocks(launch_set, codec)
+            for device in devices:
+                estimates[device.name][codec.codec] = cost_of_blocks(
+                    sums, launch_set, codec.codec, device
+                )
+    return estimates
 
 
 def _evidence(
