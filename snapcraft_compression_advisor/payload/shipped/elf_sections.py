@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_FILES = 200
 """ELF files that are looked at, the largest first: of a browser, an office suite and a
-game, they hold 98 % of all ELF bytes or more."""
+game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
 
 LEAST_BYTES = 64 * 1024
 """Smaller files aren't looked at."""
