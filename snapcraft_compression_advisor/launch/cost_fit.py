@@ -206,6 +206,11 @@ class _Rows:
         less: BlockCost = NO_COST,
         use_stored_bytes: bool = True,
     ) -> _Rows:
+        """Return blocks as a table.
+
+        :param less: cost that is known already and taken off their times.
+        :param use_stored_bytes: whether these explain a time, too.
+        """
         names = sorted({block.group for block in blocks})
         total_s = np.array([block.median_s for block in blocks])
         spent_s = [

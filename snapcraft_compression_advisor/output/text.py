@@ -162,7 +162,8 @@ def _launch_lines(launch: LaunchAnalysis, app_choice: str) -> Iterator[str]:
         f"  launch set, {origin}: {len(launch_set.files):,} files, {some}"
         f"{launch_set.data_blocks:,} data blocks, {format_bytes(launch_set.raw_bytes)}"
     )
-    yield from _basis_lines(launch_set.basis)
+    if launch_set.files:
+        yield from _basis_lines(launch_set.basis)
     yield from _profile_lines(launch.profile)
     by_supplier: dict[str, list[str]] = {}
     for item in launch_set.unresolved:

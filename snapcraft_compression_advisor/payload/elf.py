@@ -106,6 +106,10 @@ class _Form:
 
     @classmethod
     def of(cls, identity: bytes) -> _Form:
+        """Return the form that a file's first bytes name.
+
+        :raises BrokenElfError: where they name none.
+        """
         if len(identity) < _IDENTITY_BYTES:
             message = "it ends within its header"
             raise BrokenElfError(message)
@@ -150,6 +154,7 @@ class _Loader:
         self._segments = tuple(self._program_headers(start, length, count))
 
     def linkage(self) -> ElfLinkage:
+        """Return what the program headers and the dynamic section say."""
         interpreter = None
         strings: dict[int, list[str]] = {tag: [] for tag in _STRINGS}
         for segment in self._segments:

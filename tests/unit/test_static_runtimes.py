@@ -330,3 +330,16 @@ def test_programs_own_directories_are_looked_at() -> None:
     assert candidates[f"{LIB}/hello/2.0/plug.so"].way == "own-code"
     assert f"{LIB}/helloplugins/paint.so" in candidates
     assert "usr/share/other/b.png" not in candidates
+
+
+@pytest.mark.parametrize("first_line", ["#!/usr/bin/python3", "#!/usr/bin/env python3"])
+def test_modules_are_followed_where_the_base_supplies_python(first_line: str) -> None:
+    module = "lib/python3.12/site-packages/greeting/__init__.py"
+    payload = make_payload(
+        {"bin/hello": f"{first_line}\nimport greeting\n".encode(), module: b"A = 1\n"},
+        base="core24",
+        apps={"hello": {"command": "bin/hello"}},
+    )
+    candidates = find_candidates(payload, "hello")
+    assert module in {candidate.entry.path for candidate in candidates.files}
+    assert candidates.kind == "Python"

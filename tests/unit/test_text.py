@@ -81,6 +81,13 @@ def guessed(*recorded: tuple[str, float]) -> Analysis:
     )
 
 
+def test_guess_of_no_files_is_not_said_to_be_sure() -> None:
+    analysis = guessed(("a", 1.21))
+    (launch,) = analysis.launches
+    nothing = replace(launch, launch_set=replace(launch.launch_set, files=()))
+    assert "how sure" not in render_text(replace(analysis, launches=(nothing,)))
+
+
 def test_report_says_how_sure_the_guess_is_for_its_kind() -> None:
     text = render_text(guessed(("a", 1.21), ("b", 0.88)))
     assert "guessed from files: 1 files, 1 of 4 data blocks" in text

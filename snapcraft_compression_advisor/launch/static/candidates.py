@@ -137,6 +137,9 @@ class _Search:
             for word in self.programs.words
             for name in (word, posixpath.basename(word))
         }
+        for path in self.programs.unresolved:  # the base's Python, say: it runs as well
+            folder, name = posixpath.split(path.lstrip("/"))
+            self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = None
         self.unresolved: dict[str, Unresolved] = {
             **self.programs.unresolved,
             **{each.name: each for each in _content_snaps(payload)},
