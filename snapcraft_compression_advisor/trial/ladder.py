@@ -117,15 +117,18 @@ class Ladder:
         )
 
     def closest(
-        self, predicted_bytes: Sequence[NDArray[np.float64]]
+        self,
+        phases: Sequence[Phase],
+        predicted_bytes: Sequence[NDArray[np.float64]],
     ) -> NDArray[np.float64]:
         """Return the predicted size of every block of the census.
 
+        :param phases: of this round, or of one before.
         :param predicted_bytes: of every phase's blocks; the closest look counts.
         """
         blocks = self.census.blocks
         sizes = np.zeros(len(blocks.members))
-        for phase, predicted in zip(self.phases, predicted_bytes, strict=True):
+        for phase, predicted in zip(phases, predicted_bytes, strict=True):
             if phase.ratios.shape[1]:
                 sizes[blocks.places_of(phase.members)] = predicted
         stored = blocks.ratios[:, 0] >= 1

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.codec import Codec
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.phase import Phase
     from snapcraft_compression_advisor.trial.sample import Sample
     from snapcraft_compression_advisor.trial.tables import MetadataTables
 
@@ -61,8 +62,12 @@ TABLE_ERROR = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trial:
-    """What one codec made of a sample."""
+    """What one codec made of a sample.
 
+    :param phases: that the sample was drawn from; later rounds have others.
+    """
+
+    phases: tuple[Phase, ...]
     sample: Sample
     estimate: Estimate
     stored_bytes: NDArray[np.float64]
@@ -100,6 +105,7 @@ class PartialTrial:
                 [known[int(member)] for member in sample.members], dtype=np.float64
             )
             self._trials[name] = _Trial(
+                phases=self._ladder.phases,
                 sample=sample,
                 estimate=estimate_total(self._ladder.phases, sample, stored),
                 stored_bytes=stored,
@@ -155,7 +161,7 @@ class PartialTrial:
     def _predicted_blocks(self, name: str) -> BlockSizes:
         trial, blocks = self._trials[name], self._ladder.census.blocks
         errors = errors_of_census(
-            self._ladder.phases,
+            trial.phases,
             blocks,
             trial.estimate.predicted_bytes,
             trial.sample.members,
@@ -248,7 +254,7 @@ class PartialTrial:
         if self.known_codec == name:
             return self._ladder.spread_out(self._ladder.census.known_sizes)
         trial = self._trials[name]
-        sizes = self._ladder.closest(trial.estimate.predicted_bytes)
+        sizes = self._ladder.closest(trial.phases, trial.estimate.predicted_bytes)
         places = self._ladder.census.blocks.places_of(trial.sample.members)
         sizes[places] = trial.stored_bytes
         return self._ladder.spread_out(sizes)

@@ -40,7 +40,10 @@ def test_advice_on_a_calculator_with_its_closure(
         assert size is not None
         assert estimate is not None
         assert size.mid == snap.stat().st_size
-        assert estimate.low <= snap.stat().st_size <= estimate.high
+        # Twice the interval: with other versions in the archive, one draw in twenty
+        # would miss it.
+        off = abs(snap.stat().st_size - estimate.mid)
+        assert off <= estimate.high - estimate.low
     assert sampled.recommendation.verdict == report.recommendation.verdict
 
     (launch,) = report.launches

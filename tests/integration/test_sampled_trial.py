@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.trial.result import TrialResult
+    from snapcraft_compression_advisor.units import Interval
+
+DRAWS = 8
+WORST_HALF_WIDTHS = 2.0
+"""What an error exceeds once in 20,000 draws if its interval holds in 95 %."""
 
 SNAP_YAML = "name: sample\nversion: '1'\nsummary: s\ndescription: d\nbase: core24\n"
 
@@ -77,12 +82,37 @@ def library_truth(library_prime: Path) -> TrialResult:
     return exact(library_prime)
 
 
-def assert_within(result: TrialResult, truth: TrialResult) -> None:
-    for codec, trial in truth.codecs.items():
-        found, true = result.codecs[codec].image_bytes, trial.image_bytes
-        assert found is not None
-        assert true is not None
-        assert found.low <= true.mid <= found.high, codec
+def sizes(result: TrialResult) -> dict[str, Interval]:
+    """Return all sizes that an interval is given of."""
+    images = {
+        codec: trial.image_bytes
+        for codec, trial in result.codecs.items()
+        if trial.image_bytes is not None
+    }
+    assert result.lzo_less_xz_bytes is not None
+    assert len(images) == len(CODECS)
+    return {**images, "lzo less xz": result.lzo_less_xz_bytes}
+
+
+def half_widths_off(result: TrialResult, truth: TrialResult) -> dict[str, float]:
+    """Return how far each size lies from the truth, in half widths of its interval."""
+    found, true = sizes(result), sizes(truth)
+    return {
+        name: abs(true[name].mid - size.mid) / max(1.0, (size.high - size.low) / 2)
+        for name, size in found.items()
+    }
+
+
+def assert_within(
+    result: TrialResult, truth: TrialResult, *, half_widths: float = 1.0
+) -> None:
+    """Assert that all sizes are right within their intervals, or so many times these.
+
+    One draw in twenty misses an interval of 95 %. Where a payload isn't the same on
+    every machine, only a multiple of it can be asked of a single draw.
+    """
+    off = half_widths_off(result, truth)
+    assert {name: each for name, each in off.items() if each > half_widths} == {}
 
 
 def test_small_payload_is_within_its_intervals(small_prime: Path) -> None:
@@ -91,23 +121,24 @@ def test_small_payload_is_within_its_intervals(small_prime: Path) -> None:
     assert_within(result, exact(small_prime))
 
 
-def test_sizes_of_a_library_are_within_their_intervals(
+def test_intervals_of_a_library_hold_in_most_draws(
     library_prime: Path, library_truth: TrialResult
 ) -> None:
-    assert_within(run(library_prime), library_truth)
+    draws = [
+        half_widths_off(run(library_prime, seed=seed), library_truth)
+        for seed in range(DRAWS)
+    ]
+    off = [each for draw in draws for each in draw.values()]
+    held = sum(each <= 1 for each in off)
+    assert held >= 0.8 * len(off)
+    assert max(off) <= WORST_HALF_WIDTHS
 
 
-def test_difference_of_lzo_and_xz_is_within_its_own_interval(
+def test_intervals_narrow_where_more_is_tried_and_still_hold(
     library_prime: Path, library_truth: TrialResult
 ) -> None:
-    truth, result = library_truth, run(library_prime, decided=False)
-    assert truth.lzo_less_xz_bytes is not None
-    assert result.lzo_less_xz_bytes is not None
-    assert (
-        result.lzo_less_xz_bytes.low
-        <= truth.lzo_less_xz_bytes.mid
-        <= result.lzo_less_xz_bytes.high
-    )
+    result = run(library_prime, decided=False)
+    assert_within(result, library_truth, half_widths=WORST_HALF_WIDTHS)
 
 
 def test_same_payload_gives_the_same_sizes(library_prime: Path) -> None:
@@ -133,7 +164,7 @@ def test_built_snap_has_its_own_size_for_nothing(
     assert own is not None
     assert own.mid == pytest.approx(snap.stat().st_size, rel=0.002)
     assert own.high - own.low < 0.01 * own.mid
-    assert_within(result, library_truth)
+    assert_within(result, library_truth, half_widths=WORST_HALF_WIDTHS)
 
 
 def test_snap_with_fragments_and_other_blocks_is_read_all_the_same(

@@ -1,0 +1,68 @@
+"""A second round of the trial, where the first leaves the recommendation open."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_payload
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.trial import ladder
+from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
+
+    from snapcraft_compression_advisor.trial.result import TrialResult
+
+
+@pytest.fixture(autouse=True)
+def few_blocks(mocker: MockerFixture) -> None:
+    """Have each step take so few blocks that a small payload has more."""
+    mocker.patch.multiple(ladder, SECOND_BLOCKS=12, THIRD_BLOCKS=9, TRIED_BLOCKS=6)
+
+
+def run(*, decided: bool) -> TrialResult:
+    """Try a payload whose files are part noise, part text."""
+    chance = random.Random(7)
+    contents = {
+        f"file{number}": chance.randbytes(chance.randrange(1, 9000))
+        + b"words " * chance.randrange(1, 9000)
+        for number in range(60)
+    }
+    return run_sampled_trial(
+        make_payload(contents),
+        wanted=("file1",),
+        progress=lambda _: None,
+        decided=lambda _: decided,
+    )
+
+
+def half_width(result: TrialResult, codec: str) -> float:
+    size = result.codecs[codec].image_bytes
+    assert size is not None
+    return (size.high - size.low) / 2
+
+
+def test_open_recommendation_has_more_tried() -> None:
+    settled, open_ = run(decided=True), run(decided=False)
+    for codec in ("xz", "lzo"):
+        assert half_width(open_, codec) < half_width(settled, codec)
+
+
+def test_codecs_of_the_first_round_keep_what_they_found() -> None:
+    settled, open_ = run(decided=True), run(decided=False)
+    for codec in ("gzip", "zstd", "lz4"):
+        assert half_width(open_, codec) == pytest.approx(
+            half_width(settled, codec), rel=0.1
+        )
+
+
+def test_every_codec_has_every_block_after_two_rounds() -> None:
+    result = run(decided=False)
+    assert result.stored is not None
+    for codec in CODECS:
+        assert len(result.codecs[codec].blocks["file1"]) == 1
+        assert len(result.stored.codecs[codec].stored_bytes) == 60
