@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from measured_process import Measured, run_measured
-from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
+from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.payload.excludes import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
@@ -34,6 +34,7 @@ from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.estimate import estimate_total
 from snapcraft_compression_advisor.trial.ladder import Ladder
+from snapcraft_compression_advisor.trial.partial import HALVED
 from snapcraft_compression_advisor.trial.sample import every_other
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def intervals_held(
 
 def holds(ladder: Ladder, codec: str, true: NDArray[np.float64]) -> bool:
     """Tell whether the interval of one draw holds the sum of all blocks' sizes."""
-    sample = ladder.sample if codec in SHIPPABLE else every_other(ladder.sample)
+    sample = every_other(ladder.sample) if codec in HALVED else ladder.sample
     found = estimate_total(ladder.phases, sample, true[sample.members])
     error = abs(found.total_bytes - float(true.sum()))
     return round(error) <= found.half_width_bytes

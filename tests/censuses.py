@@ -32,7 +32,7 @@ def make_census(count: int, *, seed: int = 0) -> tuple[Phase, NDArray[np.float64
         shares=np.ones(count),
         weights=np.ones(count),
         ratios=ratio[:, None],
-        features=np.zeros((count, 0)),
+        kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
         in_file_order=True,
     )
@@ -49,7 +49,7 @@ def part_of(
         shares=1 / weights,
         weights=weights,
         ratios=phase.ratios[members],
-        features=phase.features[members],
+        kinds=phase.kinds[members],
         zeros=phase.zeros[members],
         in_file_order=True,
     )
@@ -64,6 +64,7 @@ def names_alone(phase: Phase) -> Phase:
         shares=np.ones(count),
         weights=np.ones(count),
         ratios=np.zeros((count, 0)),
-        features=np.zeros((count, 0)),
+        latest=0,
+        kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
     )

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.trial.phase import Phase
     from snapcraft_compression_advisor.trial.sample import Sample
 
-RIDGE = 3e-4
-"""Penalty on the coefficients of standardised predictors, in units of the sample's
-weight: keeps a regression on few blocks from following their noise."""
-
 CONFIDENCE_Z = 2.17
 """Two-sided 97 % of a normal distribution, for intervals that hold in 95 % of draws.
 
@@ -36,6 +32,8 @@ distribution's own 95 % (1.96) held in 94 to 95 % of 300 draws.
 """
 
 _LARGEST_LEVERAGE = 0.9
+_NEXT_TO_NONE = 1e-9
+"""Penalty on the mean ratio itself, for the sake of the inverse alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +164,7 @@ def _first_step(
         shares=sample.shares,
         in_file_order=False,
     )
-    return _regress(phase, phase.predictors(curved=False), known)
+    return _regress(phase, known)
 
 
 def _step(before: Phase, phase: Phase, ratios: NDArray[np.float64]) -> _Step:
@@ -178,17 +176,18 @@ def _step(before: Phase, phase: Phase, ratios: NDArray[np.float64]) -> _Step:
         shares=phase.shares,
         in_file_order=phase.in_file_order,
     )
-    return _regress(before, before.predictors(curved=True), known)
+    return _regress(before, known)
 
 
-def _regress(phase: Phase, rows: NDArray[np.float64], known: _Known) -> _Step:
+def _regress(phase: Phase, known: _Known) -> _Step:
     """Fit the known blocks' ratios and predict those of all blocks of the phase."""
+    predictors = phase.predictors(known=len(known.places))
+    rows = np.column_stack((np.ones(len(phase.members)), predictors.rows))
     bytes_each = known.weights * phase.raw_bytes[known.places]
     x, w = rows[known.places], bytes_each / np.mean(bytes_each)
     gram = (x * w[:, None]).T @ x
-    penalty = RIDGE * w.sum() * np.eye(x.shape[1])
-    penalty[0, 0] = 1e-9 * w.sum()
-    inverse = np.linalg.inv(gram + penalty)
+    penalties = np.concatenate(([_NEXT_TO_NONE], predictors.penalties))
+    inverse = np.linalg.inv(gram + w.sum() * np.diag(penalties))
     coefficients = inverse @ (x * w[:, None]).T @ known.ratios
     predicted = np.where(phase.zeros, 0.0, np.clip(rows @ coefficients, 0.0, 1.0))
     missed = bytes_each * (known.ratios - predicted[known.places])

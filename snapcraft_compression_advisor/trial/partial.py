@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.codecs.pool import compress_sizes
+from snapcraft_compression_advisor.codecs.pool import map_in_order
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.trial.block_errors import (
     errors_of_census,
@@ -54,6 +54,9 @@ MOST_LAUNCH_BLOCKS = 24
 """A launch set of up to this many blocks is tried whole; of a larger one, the blocks
 that happen to be drawn are known and the others predicted."""
 
+HALVED = frozenset({"gzip", "zstd"})
+"""Slow codecs that can't be shipped: half of the blocks are enough for comparison."""
+
 TABLE_ERROR = 0.05
 """By how much the estimated size of metadata may be off. For each codec it was within
 2.5 % on the trees of a calculator, a browser and an office suite: 5,000 to 9,000 files.
@@ -91,15 +94,15 @@ class PartialTrial:
         """Choose the blocks for the trial, so many times as many as at first."""
         self._ladder.climb(scale=scale)
 
-    def try_codecs(self, names: Sequence[str], *, half: bool = False) -> None:
-        """Try codecs on the sample.
+    def try_codecs(self, names: Sequence[str]) -> None:
+        """Try codecs on the sample; those that are :data:`HALVED` on half of it.
 
         :param names: of codecs, which may know some of its blocks already.
-        :param half: try every other block only.
         """
-        sample = every_other(self._ladder.sample) if half else self._ladder.sample
-        self._compress(sample, names)
-        for name in names:
+        whole, half = self._ladder.sample, every_other(self._ladder.sample)
+        samples = {name: half if name in HALVED else whole for name in names}
+        self._compress(samples)
+        for name, sample in samples.items():
             known = self._known[name]
             stored = np.array(
                 [known[int(member)] for member in sample.members], dtype=np.float64
@@ -111,21 +114,22 @@ class PartialTrial:
                 stored_bytes=stored,
             )
 
-    def _compress(self, sample: Sample, names: Sequence[str]) -> None:
-        codecs = [CODECS[name] for name in names]
-        known = [self._known.setdefault(name, {}) for name in names]
-        members = [
-            int(member)
-            for member in np.sort(sample.members)
-            if any(int(member) not in each for each in known)
-        ]
+    def _compress(self, samples: Mapping[str, Sample]) -> None:
+        """Have each codec compress those blocks of its sample that it doesn't know."""
+        codecs: dict[int, list[str]] = {}
+        for name, sample in samples.items():
+            known = self._known.setdefault(name, {})
+            for member in map(int, sample.members):
+                if member not in known:
+                    codecs.setdefault(member, []).append(name)
+        members = sorted(codecs)
         blocks = (
-            read_block(self._payload, self._layout.block(member)) for member in members
+            (read_block(self._payload, self._layout.block(member)), codecs[member])
+            for member in members
         )
-        sizes = compress_sizes(blocks, codecs)
-        for member, each in zip(members, sizes, strict=True):
-            for codec_known, size in zip(known, each, strict=True):
-                codec_known[member] = size.stored_bytes
+        for member, sizes in zip(members, map_in_order(_sizes, blocks), strict=True):
+            for name, stored_bytes in zip(codecs[member], sizes, strict=True):
+                self._known[name][member] = stored_bytes
 
     @property
     def known_codec(self) -> str | None:
@@ -258,6 +262,11 @@ class PartialTrial:
         places = self._ladder.census.blocks.places_of(trial.sample.members)
         sizes[places] = trial.stored_bytes
         return self._ladder.spread_out(sizes)
+
+
+def _sizes(block_and_codecs: tuple[bytes, Sequence[str]]) -> list[int]:
+    block, names = block_and_codecs
+    return [len(CODECS[name].compress(block)) for name in names]
 
 
 def _padded(size_bytes: float) -> float:

@@ -13,8 +13,37 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.payload.layout import Layout
 
+RIDGE = 3e-4
+LENGTH_RIDGE = 0.05
+"""Penalties on the coefficients of standardised predictors, in units of the sample's
+weight: keep a regression on few blocks from following their noise. Few blocks may all
+be of about the same length; what they seem to tell about others then put one draw in a
+hundred off by 5 %, with the smaller penalty."""
+
+FEW_BLOCKS = 30
+MANY_BLOCKS = 100
+
 MOST_KINDS = 12
 """Kinds of files that are told apart, those with the most bytes first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictors:
+    """What sizes are predicted from.
+
+    :param rows: one for each block; standardised columns.
+    :param penalties: of each column's coefficient, in units of the sample's weight.
+    """
+
+    rows: NDArray[np.float64]
+    penalties: NDArray[np.float64]
+
+    def beside(self, other: Predictors) -> Predictors:
+        """Return these and others."""
+        return Predictors(
+            rows=np.column_stack((self.rows, other.rows)),
+            penalties=np.concatenate((self.penalties, other.penalties)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +58,8 @@ class Phase:
         are in.
     :param weights: how many blocks of the payload each stands for.
     :param ratios: sizes with fast codecs per byte, a column each.
-    :param features: other figures that say something about a block.
+    :param latest: how many of the last columns the closest look found.
+    :param kinds: a column for each kind of file: 1 for blocks of it.
     :param zeros: whether a block holds nothing but zeros, and takes no room.
     :param in_file_order: whether it was drawn by equal steps from file to file.
     """
@@ -39,8 +69,9 @@ class Phase:
     shares: NDArray[np.float64]
     weights: NDArray[np.float64]
     ratios: NDArray[np.float64]
-    features: NDArray[np.float64]
+    kinds: NDArray[np.float64]
     zeros: NDArray[np.bool_]
+    latest: int = 1
     in_file_order: bool = False
 
     @property
@@ -53,24 +84,36 @@ class Phase:
         places: NDArray[np.int64] = np.searchsorted(self.members, members)
         return places
 
-    def predictors(self, *, curved: bool) -> NDArray[np.float64]:
-        """Return what sizes are predicted from, a row for each block, standardised.
+    def predictors(self, *, known: int) -> Predictors:
+        """Return what sizes are predicted from.
 
-        The ratios, the block's length (short ones compress worse) and its square, and
-        the features.
+        The ratios, the length (short blocks compress worse) and the kinds. Many blocks
+        also tell how these work together; some, how the closest look's ratios bend; the
+        fewest neither, nor about the length.
 
-        :param curved: the ratios' squares as well, and their products with the length:
-            more than a few blocks can tell about.
+        :param known: how many blocks' sizes tell how they follow.
         """
         length = np.log2(self.raw_bytes)[:, None]
-        columns = [self.ratios, length, length**2, self.features]
-        if curved:
-            columns += [self.ratios**2, self.ratios * length]
-        table = np.column_stack(columns)
-        spread = table.std(axis=0) if len(table) else np.ones(table.shape[1])
-        middle = table.mean(axis=0) if len(table) else 0.0
-        standard = (table - middle) / np.where(spread > 0, spread, 1.0)
-        return np.column_stack((np.ones(len(table)), standard))
+        closest = self.ratios[:, self.ratios.shape[1] - self.latest :]
+        if known < FEW_BLOCKS:
+            return _standardised(closest, ridge=RIDGE)
+        if known < MANY_BLOCKS:
+            columns = (self.ratios, closest**2, self.kinds)
+            return _standardised(*columns, ridge=RIDGE).beside(
+                _standardised(length, ridge=LENGTH_RIDGE)
+            )
+        curves = (self.ratios**2, self.ratios * length)
+        return _standardised(
+            self.ratios, length, length**2, self.kinds, *curves, ridge=RIDGE
+        )
+
+
+def _standardised(*columns: NDArray[np.float64], ridge: float) -> Predictors:
+    table = np.column_stack(columns)
+    spread = table.std(axis=0) if len(table) else np.ones(table.shape[1])
+    middle = table.mean(axis=0) if len(table) else 0.0
+    rows = (table - middle) / np.where(spread > 0, spread, 1.0)
+    return Predictors(rows=rows, penalties=np.full(table.shape[1], ridge))
 
 
 def phase_of_names(layout: Layout, members: NDArray[np.int64]) -> Phase:
@@ -82,14 +125,15 @@ def phase_of_names(layout: Layout, members: NDArray[np.int64]) -> Phase:
     kinds = kinds_of_blocks(layout)[members]
     names, index = np.unique(kinds, return_inverse=True)
     most = np.argsort(-np.bincount(index, weights=raw_bytes), kind="stable")
-    features = [index == kind for kind in most[:MOST_KINDS]]
+    columns = [index == kind for kind in most[:MOST_KINDS]]
     return Phase(
         members=members,
         raw_bytes=raw_bytes,
         shares=np.ones(len(members)),
         weights=np.ones(len(members)),
         ratios=np.zeros((len(members), 0)),
-        features=np.array(features, dtype=np.float64)
+        latest=0,
+        kinds=np.array(columns, dtype=np.float64)
         .reshape(min(MOST_KINDS, len(names)), len(members))
         .T,
         zeros=np.zeros(len(members), dtype=np.bool_),
@@ -101,27 +145,23 @@ def closer_phase(
     members: NDArray[np.int64],
     shares: NDArray[np.float64],
     sizes: NDArray[np.float64],
-    *,
-    features: int = 0,
 ) -> Phase:
     """Return blocks of a phase with what a closer look adds to what is known of them.
 
     :param members: numbers of the blocks, ascending.
     :param shares: the chance that each had of being drawn from the phase.
     :param sizes: what the look found, a row each.
-    :param features: how many of the last columns are figures other than sizes.
     """
     places = phase.places_of(members)
     raw_bytes = phase.raw_bytes[places]
-    per_byte = sizes / raw_bytes[:, None]
-    middle = per_byte.shape[1] - features
     return Phase(
         members=members,
         raw_bytes=raw_bytes,
         shares=shares,
         weights=phase.weights[places] / shares,
-        ratios=np.column_stack((phase.ratios[places], per_byte[:, :middle])),
-        features=np.column_stack((phase.features[places], per_byte[:, middle:])),
+        ratios=np.column_stack((phase.ratios[places], sizes / raw_bytes[:, None])),
+        latest=sizes.shape[1],
+        kinds=phase.kinds[places],
         zeros=phase.zeros[places],
     )
 

@@ -85,9 +85,8 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
         progress("Looking closer at some blocks")
         run.look_closer(scale=scale)
         progress("Trying some blocks with every codec")
-        run.try_codecs([name for name in slow if name in SHIPPABLE])
-        if scale == effort.scales[0]:
-            run.try_codecs([name for name in slow if name not in SHIPPABLE], half=True)
+        first = scale == effort.scales[0]
+        run.try_codecs([name for name in slow if first or name in SHIPPABLE])
         result = run.result()
         widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
         if widest <= NARROW or (widest <= effort.narrow_enough and decided(result)):

@@ -32,7 +32,7 @@ def census_of(members: Sequence[int], ratios: Sequence[float]) -> Phase:
         shares=np.full(count, 0.5),
         weights=np.full(count, 2.0),
         ratios=np.array(ratios, dtype=np.float64)[:, None],
-        features=np.zeros((count, 0)),
+        kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
     )
 

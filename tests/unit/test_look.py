@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.deflate import Gzip
@@ -15,46 +17,73 @@ from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.trial.look import (
+    EXCERPT_BYTES,
+    EXCERPT_PIECES,
+    ExcerptLook,
+    Foretelling,
     Look,
+    closer_look,
+    excerpt,
     fastest_look,
     look_at_blocks,
-    only_look,
-    second_look,
-    third_look,
 )
-from snapcraft_compression_advisor.trial.zstd_frame import frame_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_mock import MockerFixture
 
+BLOCK = 128 * 1024
 WORDS = random.Random(3).choices([b"launch ", b"block ", b"codec ", b"table "], k=900)
 TEXT = b"".join(WORDS)
+NOISE = random.Random(4).randbytes(BLOCK)
 
 
-def test_look_gives_a_size_for_each_codec_then_the_frame() -> None:
-    frame = Zstd(level=1).compress(TEXT)
-    parts = frame_parts(frame)
-    look = Look(codecs=(Zstd(level=1), Gzip(level=1)), parts=True)
-    assert look.at(TEXT) == (
-        len(frame),
-        len(Gzip(level=1).compress(TEXT)),
-        parts.literals,
-        parts.sequences,
-        parts.sequence_bytes,
-    )
+def test_fastest_look_gives_the_size_with_the_fastest_codec() -> None:
+    assert fastest_look().at(TEXT) == (len(Zstd(level=1).compress(TEXT)),)
 
 
-@pytest.mark.parametrize("look", [fastest_look(), second_look(), third_look()])
-def test_every_look_has_as_many_figures_as_it_says(look: Look) -> None:
+@pytest.mark.parametrize("look", [fastest_look(), closer_look()])
+def test_every_look_has_as_many_sizes_as_it_says(look: Look) -> None:
     assert len(look.at(TEXT)) == look.columns
     assert look.at(bytes(100)) == (0,) * look.columns
 
 
+def test_short_block_is_its_own_excerpt_and_has_the_closer_codec_s_own_size() -> None:
+    xz, fast = Xz(preset=1), Zstd(level=1)
+    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),))
+    (size,) = look.at(TEXT)
+    assert size == pytest.approx(len(xz.compress(TEXT)))
+
+
+def test_long_block_has_the_fast_size_corrected_by_the_excerpt() -> None:
+    xz, fast = Xz(preset=1), Zstd(level=1)
+    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),))
+    block = (TEXT * 40)[:BLOCK]
+    part = excerpt(block)
+    assert look.at(block) == (
+        len(fast.compress(block)) * len(xz.compress(part)) / len(fast.compress(part)),
+    )
+
+
+def test_what_does_not_compress_is_foretold_to_be_as_long_as_it_is() -> None:
+    assert closer_look().at(NOISE) == (BLOCK,) * closer_look().columns
+
+
+@given(length=st.integers(0, BLOCK))
+def test_excerpt_takes_pieces_from_the_start_to_the_end(length: int) -> None:
+    contents = NOISE[:length]
+    part = excerpt(contents)
+    piece = EXCERPT_BYTES // EXCERPT_PIECES
+    assert len(part) == min(length, EXCERPT_BYTES)
+    assert part[:piece] == contents[:piece]
+    assert part[-piece:] == contents[-piece:]
+    assert all(
+        part[at : at + piece] in contents for at in range(0, len(part) - piece, piece)
+    )
+
+
 @pytest.mark.parametrize(
     ("fast", "slow"),
-    [(Gzip(1), Gzip()), (Lzo(3), Lzo()), (Lzo(0), Lzo()), (Xz(0), Xz())],
+    [(Gzip(1), Gzip()), (Lzo(4), Lzo()), (Lzo(0), Lzo()), (Xz(1), Xz())],
 )
 def test_fast_codec_is_another_level_of_the_slow_one(
     fast: Gzip | Lzo | Xz, slow: Gzip | Lzo | Xz
@@ -63,32 +92,35 @@ def test_fast_codec_is_another_level_of_the_slow_one(
 
 
 def test_fast_levels_decompress_to_what_they_were_made_of() -> None:
-    for codec in (Gzip(1), Lzo(0), Lzo(3), Xz(0)):
+    for codec in (Gzip(1), Lzo(0), Lzo(4), Xz(1)):
         assert codec.decompress(codec.compress(TEXT), max_bytes=len(TEXT)) == TEXT
 
 
-def test_codec_without_its_library_is_left_out(mocker: MockerFixture) -> None:
-    mocker.patch.object(Lzo, "available", new=False)
-    looks: list[Callable[[], Look]] = [second_look, third_look]
-    assert [len(make().codecs) for make in looks] == [1, 1]
+@pytest.mark.parametrize(("missing", "columns"), [(Lzo, 1), (Xz, 2)])
+def test_codec_without_its_library_is_left_out(
+    mocker: MockerFixture, missing: type, columns: int
+) -> None:
+    mocker.patch.object(missing, "available", new=False)
+    assert closer_look().columns == columns
+
+
+def test_without_libzstd_another_fast_codec_serves(mocker: MockerFixture) -> None:
+    mocker.patch.object(Zstd, "available", new=False)
+    assert fastest_look().at(TEXT) == (len(Gzip(level=1).compress(TEXT)),)
+    assert {each.fast.name for each in closer_look().foretellings} == {"gzip", "lzo"}
 
 
 def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
     payload = make_payload({f"f{n:02}": TEXT[n * 40 :] for n in range(60)})
     layout = lay_out(payload)
-    look = second_look()
+    look = closer_look()
     numbers = np.array([50, 3, 17])
     rows = look_at_blocks(payload, layout, numbers, look)
     assert rows.tolist() == [list(look.at(TEXT[n * 40 :])) for n in numbers]
 
 
-@pytest.mark.parametrize("known", ["xz", "lzo"])
-def test_only_look_leaves_out_what_foretells_the_known_codec(known: str) -> None:
-    names = [codec.name for codec in only_look(known=known).codecs]
-    every = [
-        codec.name
-        for look in (fastest_look(), second_look(), third_look())
-        for codec in look.codecs
-    ]
-    assert names == [name for name in every if name != known]
-    assert only_look(known=known).parts == fastest_look().parts
+@pytest.mark.parametrize(("known", "columns"), [("xz", 2), ("lzo", 1), ("zstd", 3)])
+def test_known_codec_is_not_foretold(known: str, columns: int) -> None:
+    look = closer_look(known=known)
+    assert look.columns == columns
+    assert known not in {each.closer.name for each in look.foretellings}

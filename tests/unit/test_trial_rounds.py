@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def few_blocks(mocker: MockerFixture) -> None:
     """Have each step take so few blocks that a small payload has more."""
-    mocker.patch.multiple(ladder, SECOND_BLOCKS=12, THIRD_BLOCKS=9, TRIED_BLOCKS=6)
+    mocker.patch.multiple(ladder, CLOSER_BLOCKS=12, TRIED_BLOCKS=6)
 
 
 def run(*, decided: bool) -> TrialResult:
