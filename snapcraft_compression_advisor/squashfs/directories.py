@@ -44,6 +44,11 @@ class DirectoryTable:
         self._where = where
 
     @property
+    def contents(self) -> bytes:
+        """The table as it stands in the image, decompressed."""
+        return self._table.contents
+
+    @property
     def size_bytes(self) -> int:
         """What the table's contents come to."""
         return len(self._table.contents)

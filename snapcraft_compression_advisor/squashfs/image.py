@@ -113,12 +113,17 @@ class Image:
     @cached_property
     def export_references(self) -> tuple[int, ...]:
         """Inode references by inode number less one; empty without export table."""
+        raw = self.export_table
+        return struct.unpack(f"<{len(raw) // _REFERENCE_BYTES}Q", raw)
+
+    @cached_property
+    def export_table(self) -> bytes:
+        """The inode references as they stand in the image, decompressed."""
         start = self.superblock.export_table_start
         if start == ABSENT_TABLE:
-            return ()
-        count = self.superblock.inode_count
-        raw = self._metadata.indexed("export table", start, count * _REFERENCE_BYTES)
-        return struct.unpack(f"<{count}Q", raw)
+            return b""
+        size_bytes = self.superblock.inode_count * _REFERENCE_BYTES
+        return self._metadata.indexed("export table", start, size_bytes)
 
     @cached_property
     def _fragment_table(self) -> bytes:
@@ -172,6 +177,16 @@ class Image:
             sizes.append(("fragment table", block.fragment_table_start, size_bytes))
         return self._metadata.index(*sizes[-1])[0]
 
+    @property
+    def inode_table(self) -> bytes:
+        """The inodes as they stand in the image, decompressed."""
+        return self._inodes.contents
+
+    @property
+    def directory_table(self) -> bytes:
+        """The directories as they stand in the image, decompressed."""
+        return self._directories.contents
+
     def walk(self) -> Iterator[ImageEntry]:
         """Yield every entry: parents first, children in their directory's order.
 
@@ -200,6 +215,15 @@ class Image:
             is_stored=is_stored,
             raw_bytes=raw_bytes,
         )
+
+    def stored_data(self, position: int, length: int) -> bytes:
+        """Return bytes of the image as they stand there, to compare stored blocks.
+
+        :param position: bytes from the image's start.
+        :raises BadDataError: where the range isn't inside of the file.
+        :raises StorageError: where reading fails.
+        """
+        return self._file.read(position, length)
 
     def fragment_block(self, index: int) -> FragmentBlock:
         """Return where a fragment block is.

@@ -104,6 +104,7 @@ class InodeTable:
     :param superblock: the image's.
     :param ids: user and group ids, which inodes name by index.
     :param where: the image's path, for messages.
+    :ivar contents: the table as it stands in the image, decompressed.
     :ivar size_bytes: what the table's contents come to.
     :raises BadDataError: where the superblock's number of inodes doesn't fit in it.
     """
@@ -117,6 +118,7 @@ class InodeTable:
         where: str,
     ) -> None:
         self._table = table
+        self.contents = table.contents
         self.size_bytes = len(table.contents)
         self._superblock = superblock
         self._ids = ids

@@ -11,6 +11,7 @@ import numpy as np
 
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.pool import map_in_order
+from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.trial.block_errors import (
     errors_of_census,
@@ -35,6 +36,7 @@ from snapcraft_compression_advisor.trial.tables import (
     PADDING_BYTES,
     build_tables,
     table_bytes,
+    tables_of_image,
 )
 from snapcraft_compression_advisor.units import Interval
 
@@ -191,6 +193,8 @@ class PartialTrial:
         )
 
     def _image_bytes(self, codec: Codec) -> Interval:
+        if codec.name == self.known_codec and isinstance(self._payload, SnapPayload):
+            return Interval.exactly(self._payload.image.image_bytes)
         if codec.name not in self._table_bytes:
             self._table_bytes[codec.name] = table_bytes(self._tables, codec)
         metadata = self._table_bytes[codec.name]
@@ -228,7 +232,9 @@ class PartialTrial:
 
     @cached_property
     def _tables(self) -> MetadataTables:
-        """The metadata, with the sizes of the codec that is known best."""
+        """The metadata: that of a snap, else with the sizes of the codec known best."""
+        if self.known_codec is not None and isinstance(self._payload, SnapPayload):
+            return tables_of_image(self._payload.image)
         name = "xz" if "xz" in self._trials else next(iter(self._trials), "none")
         paths = [*self._layout.paths, *self._layout.same_as]
         return build_tables(self._payload.inventory, self._blocks(name, paths))

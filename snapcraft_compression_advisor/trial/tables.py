@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.codecs.codec import Codec
     from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+    from snapcraft_compression_advisor.squashfs.image import Image
     from snapcraft_compression_advisor.trial.result import StoredBlock
 
 SUPERBLOCK_BYTES = 96
@@ -79,6 +80,20 @@ def build_tables(
         inodes=bytes(builder.inodes),
         directories=bytes(builder.directories),
         references=builder.export_table(),
+    )
+
+
+def tables_of_image(image: Image) -> MetadataTables:
+    """Return the tables of a built image.
+
+    With another codec the data blocks have other sizes, which compress about alike.
+
+    :raises BadDataError: where the image is broken.
+    """
+    return MetadataTables(
+        inodes=image.inode_table,
+        directories=image.directory_table,
+        references=image.export_table,
     )
 
 
