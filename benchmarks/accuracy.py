@@ -6,7 +6,8 @@
 For each application of ``launch.py``, the costs of blocks are fitted without that
 application's blocks, and what a launch makes of them without its launches. What its
 recorded launch then takes longer with each codec than uncompressed is compared with
-what was measured. The published launches of Chromium are foretold beside it. Needs no
+what was measured. What is foretold from files alone (``static_fit.py`` and
+``static_accuracy.py``) and the published launches of Chromium stand beside it. Needs no
 root; the same data give the same page.
 """
 
@@ -28,6 +29,7 @@ from accuracy_model import (
     predict,
 )
 from accuracy_published import published_lines
+from accuracy_static import static_lines
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import recommend
 from snapcraft_compression_advisor.units import Interval
@@ -56,7 +58,7 @@ how many processors it keeps busy. Compared is what a codec adds to a cold launc
 the uncompressed image, where that is more than 10 % of the launch; the figure in
 brackets is the foretold interval.
 
-The same launches, foretold from files alone: [launch-set.md](launch-set.md).
+The same launches, foretold from files alone, stand below.
 """
 
 
@@ -86,6 +88,8 @@ def page(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield from summary(all_launches, predictions)
     yield ""
     yield from factor_lines(all_launches)
+    yield ""
+    yield from static_lines(all_launches)
     yield ""
     yield from published_lines(all_launches)
 

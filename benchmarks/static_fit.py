@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 """Count what recorded launches read of what a guess names, and score the guess.
 
-    python3 benchmarks/static_fit.py --trees TREES
-    python3 benchmarks/static_fit.py
+    python3 benchmarks/static_fit.py --trees TREES --date 2026-11-21
 
 For each application of ``data/launches`` the guess is made with counts of the others
 alone, and compared with what was recorded. All counts together become the package's
-priors, the spread of recorded ÷ expected its interval. Writes
+priors, the spread of recorded ÷ expected its interval. Prints the folds, and writes
 
 - ``snapcraft_compression_advisor/launch/static/priors.json``,
 - ``benchmarks/data/static-families.csv`` (files by rule and application),
 - ``benchmarks/data/launch-packages.csv`` (which versions were recorded),
 - ``benchmarks/data/static-scores.csv`` (every application left out).
 
-Without TREES, only the table of ``docs/launch-set.md`` is made from the last one. TREES
-holds the payloads, as ``launch_corpus.py`` builds them.
+TREES holds the payloads, as ``launch_corpus.py`` builds them; the date is kept with the
+priors. ``accuracy.py`` makes the tables of ``docs/accuracy.md`` from what is written.
 """
 
 from __future__ import annotations
@@ -25,17 +24,25 @@ import io
 import json
 import math
 import statistics
+import sys
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ruamel.yaml import YAML
 
 from corpus_applications import APPLICATIONS
+from snapcraft_compression_advisor.launch.static.block_classes import wider_class
 from snapcraft_compression_advisor.launch.static.priors import (
     Counts,
     Priors,
     priors_document,
+)
+from snapcraft_compression_advisor.launch.static.priors_document import (
+    Fit,
+    MedianAndWorst,
+    PriorsDocument,
 )
 from snapcraft_compression_advisor.units import Interval
 from static_data import (
@@ -50,12 +57,18 @@ from static_data import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 FOLDER = Path(__file__).parent
+SCORES = FOLDER / "data/static-scores.csv"
 PRIORS = FOLDER.parent / "snapcraft_compression_advisor/launch/static/priors.json"
-PAGE = FOLDER.parent / "docs/launch-set.md"
-TABLE_START, TABLE_END = "<!-- table -->\n", "<!-- end of table -->\n"
+
+LEAST_COUNTED = 2
+"""Blocks of a class from which it is kept: one block moves a share by a fifth of the
+way, at most, and classes of one block are half of all."""
+
+FEWEST = 3
+"""Applications: of those left when one is left out, the spread is taken."""
 
 GUESSES = ("closure", "static", "static-kind-left-out")
 """What is scored: the ELF closure, the guess, and the guess where the whole kind of the
@@ -87,39 +100,57 @@ class Fold:
 
 def main() -> None:
     """Fit, score, write."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trees", type=Path)
-    trees: Path | None = parser.parse_args().trees
-    if trees is not None:
-        fit(trees)
-    table = "\n".join([*page_lines(read_rows("static-scores.csv")), ""])
-    print(table)
-    write_between(PAGE, TABLE_START, TABLE_END, table)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--trees", type=Path, required=True)
+    parser.add_argument("--date", type=date.fromisoformat, required=True)
+    arguments = parser.parse_args()
+    fit(arguments.trees, arguments.date)
 
 
-def fit(trees: Path) -> None:
-    """Count, leave out, write."""
+def fit(trees: Path, today: date) -> None:
+    """Count, leave out, write.
+
+    :param today: goes into the priors.
+    """
     applications = read_applications(trees)
     counts = [count(application) for application in applications]
     folds = make_folds(applications, counts)
-    priors = _fitted(folds, counts)
-    document = {
-        "fitted_on": [a.name for a in applications],
-        **priors_document(priors),
-    }
+    document = priors_document(_fitted(folds, counts), fit_of(folds, today))
     PRIORS.write_text(_json(document), encoding="utf-8")
     _write_csv("static-families.csv", _family_rows(applications, counts))
     _write_csv("static-scores.csv", _score_rows(folds))
     _write_csv("launch-packages.csv", _package_rows(applications, trees))
+    for fold in folds:
+        print(
+            f"{fold.application.name}: recall {fold.alone.recall:.2f}, "
+            f"precision {fold.alone.precision:.2f}, read ÷ expected "
+            f"{fold.alone.ratio:.2f}"
+        )
+
+
+def fit_of(folds: Sequence[Fold], today: date) -> Fit:
+    """Return what the priors say of their own origin."""
+    recalls = [fold.alone.recall for fold in folds]
+    precisions = [fold.alone.precision for fold in folds]
+    return Fit(
+        fitted_on=tuple(fold.application.name for fold in folds),
+        fitted_at=today,
+        recall=_median_and_worst(recalls),
+        precision=_median_and_worst(precisions),
+    )
+
+
+def _median_and_worst(figures: Sequence[float]) -> MedianAndWorst:
+    median, worst = statistics.median(figures), min(figures)
+    return MedianAndWorst(median=round(median, 4), worst=round(worst, 4))
 
 
 def read_applications(trees: Path) -> list[Application]:
     """Read all recorded applications that have a tree."""
-    return [
-        read_application(name, trees / name)
-        for name in recorded_names()
-        if (trees / name).is_dir()
-    ]
+    names = [name for name in recorded_names() if (trees / name).is_dir()]
+    if len(names) < FEWEST:
+        sys.exit(f"{trees}: fewer than {FEWEST} payloads of recorded applications")
+    return [read_application(name, trees / name) for name in names]
 
 
 def make_folds(
@@ -167,14 +198,6 @@ def _with_spread(priors: Priors, folds: Sequence[Fold]) -> Priors:
     )
 
 
-def write_between(page: Path, start: str, end: str, text: str) -> None:
-    """Replace what stands between two lines of a page, if there is one."""
-    if page.exists():
-        before, _, rest = page.read_text(encoding="utf-8").partition(start)
-        after = rest.partition(end)[2]
-        page.write_text(f"{before}{start}\n{text}\n{end}{after}", encoding="utf-8")
-
-
 def spread(ratios: Sequence[float]) -> Interval:
     """Return where the next application's ratio lies in nine cases of ten.
 
@@ -198,81 +221,26 @@ def _priors(counts: Iterable[tuple[Counts, Counts]]) -> Priors:
     one = Interval.exactly(1.0)
     return Priors(
         files=Counts().plus(weighed(files) for files, _ in listed),
-        blocks=Counts().plus(blocks for _, blocks in listed),
+        blocks=telling(Counts().plus(blocks for _, blocks in listed)),
         read_share=one,
         seek_share=one,
         unseen_share=one,
     )
 
 
-def read_rows(name: str) -> list[dict[str, str]]:
-    """Return the rows of a table of ``data``, none where it isn't there."""
-    path = FOLDER / "data" / name
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def telling(blocks: Counts) -> Counts:
+    """Return the classes of blocks that say more than the wider ones do.
 
-
-def page_lines(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Yield the page's table.
-
-    :param rows: of ``static-scores.csv``.
+    Without those of a single block, and without the places in a library of which every
+    block was read, or none.
     """
-    by_guess = {
-        guess: [row for row in rows if row["guess"] == guess] for guess in GUESSES
-    }
-    yield (
-        "| application | kind | MB read | closure: recall | precision "
-        "| guess: recall | precision | read ÷ expected | runs ÷ expected |"
-    )
-    yield "|---" * 9 + "|"
-    for old, new in zip(by_guess["closure"], by_guess["static"], strict=True):
-        cells = (
-            f"{float(row[figure]):.2f}"
-            for row, figure in (
-                (old, "recall"),
-                (old, "precision"),
-                (new, "recall"),
-                (new, "precision"),
-                (new, "read_expected"),
-                (new, "runs_expected"),
-            )
-        )
-        yield (
-            f"| {new['application']} | {new['kind']} "
-            f"| {int(new['read_bytes']) / 1e6:.0f} | " + " | ".join(cells) + " |"
-        )
-    yield ""
-    yield "| figure | closure | guess | its kind left out too | at least | aim |"
-    yield "|---" * 6 + "|"
-    for figure, line, aim in (
-        ("recall", "0.8, worst 0.5", "0.92"),
-        ("precision", "0.65, worst 0.4", "0.85"),
-    ):
-        cells = (_median_and_worst(by_guess[guess], figure) for guess in GUESSES)
-        yield f"| {figure}, median | " + " | ".join(cells) + f" | {line} | {aim} |"
-    yield ""
-    share, unseen, seeks = (
-        spread([float(row[figure]) for row in by_guess[guess]])
-        for guess, figure in (
-            ("static", "read_expected"),
-            ("static-kind-left-out", "read_expected"),
-            ("static", "runs_expected"),
-        )
-    )
-    yield (
-        f"Bytes read per byte expected, nine cases of ten: {share.low:.2f} to "
-        f"{share.high:.2f}, middle {share.mid:.2f}; for a kind that wasn't recorded "
-        f"{unseen.low:.2f} to {unseen.high:.2f}. Runs of adjacent blocks likewise: "
-        f"{seeks.low:.2f} to {seeks.high:.2f}, middle {seeks.mid:.2f}. "
-        f"({len(by_guess['static'])} applications.)"
-    )
-
-
-def _median_and_worst(rows: Sequence[Mapping[str, str]], figure: str) -> str:
-    figures = [float(row[figure]) for row in rows]
-    return f"{statistics.median(figures):.2f}, worst {min(figures):.2f}"
+    result = Counts()
+    for key, counted in blocks.counted.items():
+        wider = wider_class(key)
+        same = wider and blocks.read[wider] in (0, blocks.counted[wider])
+        if counted >= LEAST_COUNTED and not same:
+            result.add(key, read=blocks.read[key], counted=counted)
+    return result
 
 
 def _family_rows(
@@ -325,13 +293,14 @@ def _write_csv(name: str, rows: Iterable[tuple[object, ...]]) -> None:
     (FOLDER / "data" / name).write_text(text.getvalue(), encoding="utf-8")
 
 
-def _json(document: dict[str, object]) -> str:
+def _json(document: PriorsDocument) -> str:
     """Return a document with one key a line, so that changes show."""
     lines = []
-    for key, value in document.items():
+    for key, value in document.model_dump(mode="json").items():
         if isinstance(value, dict):
             rows = ",\n".join(
-                f"{json.dumps(k)}:{json.dumps(v)}" for k, v in value.items()
+                f"{json.dumps(k)}:{json.dumps(v, separators=(',', ':'))}"
+                for k, v in value.items()
             )
             lines.append(f"{json.dumps(key)}: {{\n{rows}\n}}")
         else:

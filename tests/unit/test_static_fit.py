@@ -6,6 +6,7 @@ import json
 import math
 import statistics
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,7 @@ from payloads import make_inventory
 from snapcraft_compression_advisor.launch.static.candidates import Candidate
 from snapcraft_compression_advisor.launch.static.priors import Counts, Priors
 from snapcraft_compression_advisor.units import Interval
-from static_accuracy import Foretold
+from static_accuracy import read_rows
 from static_data import (
     OWN_WEIGHT,
     Application,
@@ -26,13 +27,13 @@ from static_data import (
     weighed,
 )
 from static_fit import (
-    PAGE,
     PRIORS,
+    SCORES,
+    fit_of,
     make_folds,
-    page_lines,
-    read_rows,
+    read_applications,
     spread,
-    write_between,
+    telling,
 )
 
 if TYPE_CHECKING:
@@ -147,24 +148,67 @@ def test_spread_holds_nine_of_ten() -> None:
     assert math.log(found.low) == pytest.approx(-half)
 
 
-def test_page_keeps_what_stands_around_its_table(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("before\n<!-- a -->\nold\n<!-- b -->\nafter\n")
-    for _ in range(2):
-        write_between(page, "<!-- a -->\n", "<!-- b -->\n", "new\n")
-    assert page.read_text() == "before\n<!-- a -->\n\nnew\n\n<!-- b -->\nafter\n"
+def test_classes_that_say_nothing_more_than_the_wider_ones_are_dropped() -> None:
+    blocks = Counts()
+    for key, read, counted in (
+        ("text liba", 1, 4),
+        ("text liba 0", 1, 2),
+        ("text liba 31", 0, 2),
+        ("text libb", 4, 4),
+        ("text libb 0", 2, 2),
+        ("text libb 31", 2, 2),
+        ("constants libc", 0, 4),
+        ("constants libc 3", 0, 4),
+        ("text libd", 1, 1),
+        ("data file 3 of 64", 2, 2),
+    ):
+        blocks.add(key, read=read, counted=counted)
+    kept = telling(blocks)
+    assert list(kept.counted) == [
+        "text liba",
+        "text liba 0",
+        "text liba 31",
+        "text libb",
+        "constants libc",
+        "data file 3 of 64",
+    ]
+    assert all(kept.read[key] == blocks.read[key] for key in kept.counted)
+
+
+def test_fit_says_where_it_comes_from_and_how_well_it_does() -> None:
+    apps = [
+        application(name, read={"bin/a": blocks})
+        for name, blocks in (("one", {0}), ("two", {0, 1}), ("three", {0, 1, 2, 3}))
+    ]
+    folds = make_folds(apps, [count(each) for each in apps])
+    found = fit_of(folds, date(2026, 1, 2))
+    assert found.fitted_on == ("one", "two", "three")
+    assert found.fitted_at == date(2026, 1, 2)
+    precisions = sorted(fold.alone.precision for fold in folds)
+    assert found.precision.worst == pytest.approx(precisions[0], abs=1e-4)
+    assert found.precision.median == pytest.approx(precisions[1], abs=1e-4)
+
+
+def test_trees_without_recorded_applications_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "jq").mkdir()
+    with pytest.raises(SystemExit, match="fewer than 3 payloads"):
+        read_applications(tmp_path)
 
 
 def test_priors_are_counted_from_all_recordings() -> None:
     document = json.loads(PRIORS.read_text())
-    assert tuple(document["fitted_on"]) == recorded_names()
+    assert tuple(document["fit"]["fitted_on"]) == recorded_names()
     recorded = [name for kind in document["kinds"].values() for name in kind]
     assert sorted(recorded) == list(recorded_names())
 
 
-def test_page_shows_the_scores_that_are_kept() -> None:
-    table = "\n".join([*page_lines(read_rows("static-scores.csv")), ""])
-    assert table in PAGE.read_text(), "run benchmarks/static_fit.py"
+@pytest.mark.parametrize("figure", ["recall", "precision"])
+def test_priors_say_the_errors_that_are_kept(figure: str) -> None:
+    found = json.loads(PRIORS.read_text())["fit"][figure]
+    rows = [row for row in read_rows(SCORES) if row["guess"] == "static"]
+    figures = [float(row[figure]) for row in rows]
+    assert found["median"] == pytest.approx(statistics.median(figures), abs=1e-4)
+    assert found["worst"] == pytest.approx(min(figures), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -173,22 +217,8 @@ def test_page_shows_the_scores_that_are_kept() -> None:
 def test_guesses_of_applications_left_out_are_good_enough(
     figure: str, median: float, worst: float
 ) -> None:
-    rows = [row for row in read_rows("static-scores.csv") if row["guess"] == "static"]
+    rows = [row for row in read_rows(SCORES) if row["guess"] == "static"]
     figures = [float(row[figure]) for row in rows]
     assert len(figures) >= 16
     assert statistics.median(figures) >= median
     assert min(figures) >= worst
-
-
-def test_error_is_relative_to_what_was_measured() -> None:
-    foretold = Foretold(
-        application="a",
-        codec="xz",
-        guessed=Interval(low=0.5, mid=1.2, high=2.0),
-        recorded_s=1.1,
-        measured_s=1.0,
-        telling=True,
-    )
-    assert foretold.error == pytest.approx(0.2)
-    assert foretold.held
-    assert not replace(foretold, measured_s=2.1).held

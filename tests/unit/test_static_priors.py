@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from payloads import make_inventory
+from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.static.block_classes import (
+    block_keys,
+    file_name_class,
+    wider_class,
+)
 from snapcraft_compression_advisor.launch.static.candidates import (
     NO_WINDOW,
     Candidate,
@@ -21,11 +28,14 @@ from snapcraft_compression_advisor.launch.static.priors import (
     WEIGHT,
     Counts,
     Priors,
-    block_keys,
     built_in_priors,
-    file_name_class,
     parse_priors,
     priors_document,
+)
+from snapcraft_compression_advisor.launch.static.priors_document import (
+    Fit,
+    MedianAndWorst,
+    read_document,
 )
 from snapcraft_compression_advisor.launch.static.segments import ElfParts
 from snapcraft_compression_advisor.units import Interval
@@ -48,6 +58,10 @@ PRIORS = Priors(
     unseen_share=Interval(low=0.1, mid=1.0, high=10.0),
     kinds={"GTK 4": (("calculator", 1.1),)},
 )
+
+GOOD = MedianAndWorst(median=0.9, worst=0.5)
+FIT = Fit(fitted_on=("a", "b"), fitted_at=date(2026, 1, 2), recall=GOOD, precision=GOOD)
+FIT_JSON = FIT.model_dump(mode="json")
 
 
 def candidate(path: str, *, way: str = "linked", role: Role = "library") -> Candidate:
@@ -139,9 +153,47 @@ def test_launch_of_nothing_known_has_shares() -> None:
     assert seeks == SHARE
 
 
+def test_stretch_belongs_to_a_part_of_a_library() -> None:
+    parts = ElfParts(parts=("linking", "text", "data"), text_bytes=1)
+    first, second, third = block_keys(candidate("lib/liba.so"), parts, 3)
+    assert wider_class(second[-1]) == second[-2] == "text 1 behind linking liba"
+    assert [wider_class(key) for key in (*first, *third)] == [None] * 8
+
+
 def test_priors_survive_their_document() -> None:
-    document = json.loads(json.dumps(priors_document(PRIORS)))
+    text = priors_document(PRIORS, FIT).model_dump_json()
+    document = read_document(text.encode())
+    assert document.fit == FIT
     assert parse_priors(document) == PRIORS
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("fit", {"fitted_on": ["a", "b"]}),
+        ("fit", {**FIT_JSON, "fitted_at": "yesterday"}),
+        ("fit", {**FIT_JSON, "recall": {"median": 1.1, "worst": 0.5}}),
+        ("read_share", [1.0, 0.5, 2.0]),
+        ("read_share", [0.0, 0.5, 2.0]),
+        ("files", {"seen": [2, 1]}),
+        ("blocks", {"seen": [-1, 1]}),
+        ("blocks", {"seen": [1]}),
+        ("more", 1),
+    ],
+)
+def test_priors_that_are_not_what_was_shipped_are_refused(
+    name: str, value: object
+) -> None:
+    document = json.loads(priors_document(PRIORS, FIT).model_dump_json())
+    read_document(json.dumps(document).encode())
+    with pytest.raises(BadDataError, match=f"broken: {name}") as caught:
+        read_document(json.dumps({**document, name: value}).encode())
+    assert caught.value.resolution
+
+
+def test_text_that_is_no_document_is_refused() -> None:
+    with pytest.raises(BadDataError, match="broken: file"):
+        read_document(b"{")
 
 
 def test_built_in_priors_are_of_many_applications() -> None:

@@ -112,6 +112,70 @@ def test_program_that_opens_no_window_hardly_reads_what_windows_need() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("needed", "windows"),
+    [
+        ({"hello": ["libhello.so"], "libhello.so": ["libgtk-3.so.0"]}, True),
+        (
+            {"hello": ["liba.so"], "liba.so": ["libb.so"], "libb.so": ["libQt6Gui.so"]},
+            True,
+        ),
+        ({"hello": ["libgtk-3.so.0"]}, True),
+        ({"hello": ["libSDL2-2.0.so.0"]}, True),
+        ({"hello": ["libavdevice.so"], "libavdevice.so": ["libSDL2-2.0.so.0"]}, False),
+        ({"hello": ["libplot.so"], "libplot.so": ["libX11.so.6"]}, False),
+    ],
+)
+def test_toolkit_far_away_opens_windows_and_what_it_stands_on_only_near(
+    needed: dict[str, list[str]], *, windows: bool
+) -> None:
+    files = {"usr/bin/hello": make_elf(needed=[*needed["hello"], "libfontconfig.so.1"])}
+    for name, libraries in needed.items():
+        files |= {f"{LIB}/{library}": make_elf() for library in libraries}
+        if name != "hello":
+            files[f"{LIB}/{name}"] = make_elf(needed=libraries)
+    files |= {f"{LIB}/libfontconfig.so.1": make_elf(), "etc/fonts/fonts.conf": b"x"}
+    way = found(files, "usr/bin/hello")["etc/fonts/fonts.conf"].way
+    assert (way == "font-settings") is windows
+
+
+def test_toolkit_of_a_content_snap_opens_windows_however_far_away() -> None:
+    payload = make_payload(
+        {
+            "usr/bin/hello": make_elf(needed=["libhello.so"]),
+            f"{LIB}/libhello.so": make_elf(needed=["libgtk-3.so.0"]),
+        },
+        base="bare",
+        apps={"hello": {"command": "usr/bin/hello"}},
+    )
+    assert find_candidates(payload, "hello").kind == "GTK 3"
+
+
+@pytest.mark.parametrize(
+    ("needed", "windows"), [("libtk8.6.so", True), ("libviewer.so", False)]
+)
+def test_module_opens_windows_by_a_toolkit_that_it_links_itself(
+    needed: str, *, windows: bool
+) -> None:
+    module = f"{PYTHON}/lib-dynload/_seen.cpython-312-x86_64-linux-gnu.so"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/python3.12\nimport _seen\n",
+        "usr/bin/python3.12": make_elf(),
+        module: make_elf(needed=[needed]),
+        f"{LIB}/libtk8.6.so": make_elf(),
+        f"{LIB}/libviewer.so": make_elf(needed=["libgtk-3.so.0"]),
+        f"{LIB}/libgtk-3.so.0": make_elf(needed=["libfontconfig.so.1"]),
+        f"{LIB}/libfontconfig.so.1": make_elf(),
+        "etc/fonts/fonts.conf": b"x",
+    }
+    if windows:
+        files[f"{LIB}/libtk8.6.so"] = make_elf(needed=["libfontconfig.so.1"])
+    candidates = found(files, "usr/bin/hello")
+    assert module in candidates
+    way = candidates["etc/fonts/fonts.conf"].way
+    assert (way == "font-settings") is windows
+
+
 def test_library_linked_by_a_library_is_told_from_one_linked_by_the_program() -> None:
     files = {
         "usr/bin/hello": make_elf(needed=["liba.so"]),

@@ -12,6 +12,7 @@ from snapcraft_compression_advisor.launch.static.family_table import (
     FAMILIES,
     TOOLKIT,
     WINDOW_FAMILIES,
+    WINDOW_SYSTEM,
 )
 from snapcraft_compression_advisor.launch.static.gi_modules import (
     Typelibs,
@@ -173,7 +174,12 @@ class _Search:
         return any(name.fullmatch(trigger.name) for trigger in self._triggers)
 
     def _opens_windows(self) -> bool:
-        """Tell whether the app has a desktop file, or links a toolkit itself."""
+        """Tell whether the app has a desktop file, or links what opens windows.
+
+        A toolkit counts however far away it is linked: often by the app's own library,
+        to which the program is a thin front. What toolkits stand on counts only where
+        the program links it itself.
+        """
         desktop = self._payload.snap.apps[self._app].desktop is not None
         if (
             desktop
@@ -181,7 +187,8 @@ class _Search:
         ):
             return True
         return any(
-            trigger.near and TOOLKIT.fullmatch(trigger.name)
+            (trigger.opens and TOOLKIT.fullmatch(trigger.name))
+            or (trigger.near and WINDOW_SYSTEM.fullmatch(trigger.name))
             for trigger in self._triggers
         )
 
@@ -204,8 +211,14 @@ class _Search:
             own = file.path == entry.path
             folder, name = posixpath.split(file.path)
             linked = own or any(name.startswith(soname) for soname in wanted)
-            near = linked and way == "started"
-            self._triggers[Trigger(name=name, folder=folder, near=near)] = None
+            self._triggers[
+                Trigger(
+                    name=name,
+                    folder=folder,
+                    near=linked and way == "started",
+                    opens=linked or way == "started",
+                )
+            ] = None
             known = self.files.get(file.identity)
             if known is None:
                 self.files[file.identity] = Candidate(
@@ -217,8 +230,14 @@ class _Search:
             elif linked and known.role == "distant":
                 self.files[file.identity] = replace(known, role="library")
         for unresolved in closure.unresolved:
-            near = way == "started" and unresolved.needed_by == entry.path
-            self._triggers[Trigger(name=unresolved.name, near=near)] = None
+            linked = unresolved.needed_by == entry.path
+            self._triggers[
+                Trigger(
+                    name=unresolved.name,
+                    near=linked and way == "started",
+                    opens=linked or way == "started",
+                )
+            ] = None
             if way == "started":
                 self.unresolved.setdefault(unresolved.name, unresolved)
 

@@ -48,11 +48,14 @@ class Trigger:
 
     :param folder: where it is, empty for a word.
     :param near: whether it was started itself, or linked by what was.
+    :param opens: whether it would open windows: what was started, whatever that links,
+        by however many libraries, and what modules link themselves.
     """
 
     name: str
     folder: str = ""
     near: bool = False
+    opens: bool = False
 
 
 class FamilyFiles:

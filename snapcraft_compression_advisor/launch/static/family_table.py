@@ -18,7 +18,6 @@ _GL_KINDS = (
     ("qt", _QT, False),
     ("web", _WEB, False),
     ("sdl", r"libSDL\d?-\S+|lib[gG]lfw\S+", False),
-    ("spreadsheet", r"libsclo\.so", False),
     ("linked", r"lib(GL|GLX|EGL|OpenGL|GLESv2|GLEW)\.so\S*", True),
     ("gtk3", r"libgtk-3\S+", False),
 )
@@ -337,8 +336,13 @@ WINDOW_FAMILIES = frozenset(
 """Rules of what a program reads only if it opens a window."""
 
 TOOLKIT = re.compile(
-    rf"{_GTK}|{_QT}|libSDL\d?-\S+|libwx_gtk\S+|libX11\.so\S*|libxcb\.so\S*|libtk\d\S*"
-    rf"|libfltk\S*|lib[gG]lfw\S+|libvclplug\S+|chrom\S+|electron|libxul\.so|soffice\.bin"
-    r"|libwayland-client\.so\S*|libawt_xawt\.so"
+    rf"{_GTK}|{_QT}|libwx_gtk\S+|libtk\d\S*|libfltk\S*|libvclplug\S+|libawt_xawt\.so"
+    r"|chrom\S+|electron|libxul\.so|soffice\.bin"
 )
-"""Libraries that a program links which opens windows, and programs that do."""
+"""Libraries that are linked to open windows, whoever links them, and such programs."""
+
+WINDOW_SYSTEM = re.compile(
+    r"libSDL\d?-\S+|lib[gG]lfw\S+|libX11\.so\S*|libxcb\.so\S*|libwayland-client\.so\S*"
+)
+"""Libraries that say so where the program links them itself: those of codecs and of
+number crunchers link them too, for what a command-line tool doesn't use."""

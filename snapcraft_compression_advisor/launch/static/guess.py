@@ -10,10 +10,10 @@ from snapcraft_compression_advisor.launch.launch_set import (
     LaunchFile,
     LaunchSet,
 )
+from snapcraft_compression_advisor.launch.static.block_classes import block_keys
 from snapcraft_compression_advisor.launch.static.candidates import find_candidates
 from snapcraft_compression_advisor.launch.static.priors import (
     Priors,
-    block_keys,
     built_in_priors,
 )
 from snapcraft_compression_advisor.launch.static.segments import read_parts

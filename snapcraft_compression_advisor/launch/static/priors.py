@@ -8,23 +8,27 @@ never says little by itself.
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.launch.static.priors_document import (
+    PriorsDocument,
+    read_document,
+)
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-    from snapcraft_compression_advisor.launch.static.candidates import Candidate
-    from snapcraft_compression_advisor.launch.static.segments import ElfParts
+    from snapcraft_compression_advisor.launch.static.priors_document import (
+        Ends,
+        Fit,
+        Row,
+    )
 
 WEIGHT = 4.0
 """How many observations the wider class counts as."""
@@ -38,21 +42,6 @@ written where such a file is expected."""
 
 UNLIKELY_FILE_SHARE = 0.1
 """Likewise of what only windows need, where none is expected, and of own files."""
-
-LONG_FILE_BLOCKS = 16
-DATA_STRETCHES = 64
-"""Parts that a long file of data is told apart in, where its name is known."""
-
-STRETCHES = 32
-"""Parts of equal length that code and constants of a library known by its name are told
-apart in; from version to version its functions keep about their places."""
-
-EDGE_BLOCKS = 3
-"""Blocks behind the relocations that are told apart: the kernel reads 64 KiB to both
-sides of a page fault on a mapping (``do_sync_mmap_readahead``, mm/filemap.c)."""
-
-_TEXT_SIZES = (8, 32, 128)
-_LIBRARY_NAME = re.compile(r"(lib[A-Za-z_+]+[A-Za-z_+\d]*?)(?:[-.]?\d[\d.]*)?\.so.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +74,7 @@ class Priors:
     """Shares fitted on recorded launches.
 
     :param files: counts of files by way.
-    :param blocks: counts of blocks by the keys of :func:`block_keys`.
+    :param blocks: counts of blocks by the keys of :func:`~.block_classes.block_keys`.
     :param read_share: recorded ÷ expected bytes, over applications left out.
     :param seek_share: likewise, of runs of blocks.
     :param unseen_share: recorded ÷ expected bytes where all applications of a kind were
@@ -146,45 +135,6 @@ class Priors:
         return share
 
 
-def block_keys(
-    candidate: Candidate, parts: ElfParts | None, block_count: int
-) -> tuple[tuple[str, ...], ...]:
-    """Return for every block of a file its classes, from wide to narrow.
-
-    :param parts: of an ELF file, ``None`` for any other.
-    :param block_count: of the file.
-    """
-    if parts is None:
-        return tuple(_data_keys(candidate, block_count))
-    size = _size_class(parts.text_bytes)
-    name = file_name_class(candidate.entry.path)
-    places = _places(parts)
-    return tuple(
-        (
-            place,
-            f"{place} {size}",
-            f"{place} {size} {candidate.role}",
-            f"{place} {name}",
-            f"{place} {name} {candidate.role}",
-            f"{place} {name} {number * STRETCHES // len(places)}",
-        )
-        for number, place in enumerate(places)
-    )
-
-
-def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ...]]:
-    way = candidate.way
-    name = candidate.entry.path.rpartition("/")[2]
-    long = not way.startswith("own-") and block_count >= LONG_FILE_BLOCKS
-    for number in range(block_count):
-        place = "data" if number else "data-first"
-        keys: tuple[str, ...] = (place, f"{place} {way}")
-        if long:
-            stretch = number * DATA_STRETCHES // block_count
-            keys = (*keys, f"data {name} {stretch} of {DATA_STRETCHES}")
-        yield keys
-
-
 def _expected_share(way: str) -> float:
     """Return the chance where nothing is known: set by hand.
 
@@ -196,40 +146,6 @@ def _expected_share(way: str) -> float:
     return UNKNOWN_FILE_SHARE
 
 
-def file_name_class(path: str) -> str:
-    """Return what names one library whatever its version: ``libLLVM`` of all."""
-    folder, _, name = path.rpartition("/")
-    if folder.endswith("/dri") or name.startswith("libgallium"):
-        return "mesa-driver"
-    match = _LIBRARY_NAME.fullmatch(name)
-    return match[1] if match else name
-
-
-def _places(parts: ElfParts) -> tuple[str, ...]:
-    """Return each block's part, told apart near the relocations."""
-    places: list[str] = []
-    behind = 0
-    for part in parts.parts:
-        if part == "linking":
-            places.append(part)
-            continue
-        behind += 1
-        near = behind <= EDGE_BLOCKS and part != "data"
-        places.append(f"{part} {behind} behind linking" if near else part)
-    for number in range(len(places) - 1):
-        if places[number] in ("text", "constants") and places[number + 1] == "data":
-            places[number] += " before data"
-    return tuple(places)
-
-
-def _size_class(text_bytes: int) -> str:
-    blocks = text_bytes / DATA_BLOCK_BYTES
-    for limit in _TEXT_SIZES:
-        if blocks < limit:
-            return f"<{limit}"
-    return f">={_TEXT_SIZES[-1]}"
-
-
 def _drawn(counts: Counts, key: str, towards: float, *, weight: float) -> float:
     counted = counts.counted[key]
     return (counts.read[key] + weight * towards) / (counted + weight)
@@ -237,73 +153,66 @@ def _drawn(counts: Counts, key: str, towards: float, *, weight: float) -> float:
 
 @cache
 def built_in_priors() -> Priors:
-    """Return the priors that come with the package."""
-    text = files(__package__).joinpath("priors.json").read_text(encoding="utf-8")
-    return parse_priors(json.loads(text))
+    """Return the priors that come with the package.
+
+    :raises BadDataError: if they aren't what was shipped.
+    """
+    text = files(__package__).joinpath("priors.json").read_bytes()
+    return parse_priors(read_document(text))
 
 
-def parse_priors(document: Mapping[str, object]) -> Priors:
-    """Return priors from the document that :func:`priors_document` makes."""
+def parse_priors(document: PriorsDocument) -> Priors:
+    """Return the priors of a document."""
     return Priors(
-        files=_counts(document["files"]),
-        blocks=_counts(document["blocks"]),
-        read_share=_interval(document["read_share"]),
-        seek_share=_interval(document["seek_share"]),
-        unseen_share=_interval(document["unseen_share"]),
-        kinds=_kinds(document["kinds"]),
+        files=_counts(document.files),
+        blocks=_counts(document.blocks),
+        read_share=_interval(document.read_share),
+        seek_share=_interval(document.seek_share),
+        unseen_share=_interval(document.unseen_share),
+        kinds={
+            kind: tuple(recorded.items()) for kind, recorded in document.kinds.items()
+        },
     )
 
 
-def priors_document(priors: Priors) -> dict[str, object]:
-    """Return priors as a JSON document: ``[read, counted]`` by key."""
-    return {
-        "read_share": _ends(priors.read_share),
-        "seek_share": _ends(priors.seek_share),
-        "unseen_share": _ends(priors.unseen_share),
-        "kinds": {
-            kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())
-        },
-        "files": _rows(priors.files),
-        "blocks": _rows(priors.blocks),
-    }
+def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
+    """Return the document that :func:`parse_priors` reads, with rounded shares.
+
+    :param fit: what the priors were fitted on, and how well they do.
+    """
+    return PriorsDocument(
+        fit=fit,
+        read_share=_ends(priors.read_share),
+        seek_share=_ends(priors.seek_share),
+        unseen_share=_ends(priors.unseen_share),
+        kinds={kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())},
+        files=_rows(priors.files),
+        blocks=_rows(priors.blocks),
+    )
 
 
 def _up_to(share: Interval, most: float) -> Interval:
     return replace(share, high=max(share.mid, min(share.high, most)))
 
 
-def _interval(document: object) -> Interval:
-    low, mid, high = _list(document)
+def _interval(ends: Ends) -> Interval:
+    low, mid, high = ends
     return Interval(low=low, mid=mid, high=high)
 
 
-def _kinds(document: object) -> dict[str, tuple[tuple[str, float], ...]]:
-    if not isinstance(document, dict):
-        return {}
+def _ends(share: Interval) -> Ends:
+    low, mid, high = (round(end, 3) for end in (share.low, share.mid, share.high))
+    return low, mid, high
+
+
+def _rows(counts: Counts) -> dict[str, Row]:
     return {
-        str(kind): tuple((str(name), float(ratio)) for name, ratio in recorded.items())
-        for kind, recorded in document.items()
+        key: (counts.read[key], counts.counted[key]) for key in sorted(counts.counted)
     }
 
 
-def _ends(share: Interval) -> list[float]:
-    return [round(end, 3) for end in (share.low, share.mid, share.high)]
-
-
-def _rows(counts: Counts) -> dict[str, list[int]]:
-    return {
-        key: [counts.read[key], counts.counted[key]] for key in sorted(counts.counted)
-    }
-
-
-def _counts(document: object) -> Counts:
-    counts = Counts()
-    if isinstance(document, dict):
-        for key, row in document.items():
-            read, counted = (int(number) for number in _list(row))
-            counts.add(str(key), read=read, counted=counted)
-    return counts
-
-
-def _list(value: object) -> list[float]:
-    return [float(item) for item in value] if isinstance(value, list) else []
+def _counts(rows: Mapping[str, Row]) -> Counts:
+    return Counts(
+        read=Counter({key: read for key, (read, _) in rows.items()}),
+        counted=Counter({key: counted for key, (_, counted) in rows.items()}),
+    )
