@@ -9,6 +9,7 @@ from snapcraft_compression_advisor.advice.lint_policy import policy_schema_text
 from snapcraft_compression_advisor.launch.device_file import device_schema_text
 from snapcraft_compression_advisor.launch.profile import profile_schema_text
 from snapcraft_compression_advisor.output.compare_json import comparison_schema_text
+from snapcraft_compression_advisor.output.diff_json import diff_schema_text
 from snapcraft_compression_advisor.output.json_report import schema_text
 from snapcraft_compression_advisor.output.lint_json import lint_schema_text
 from snapcraft_compression_advisor.output.measure_json import measurement_schema_text
@@ -29,6 +30,7 @@ def generated_files() -> Mapping[str, str]:
     return {
         "report.schema.json": schema_text(),
         "launch-profile.schema.json": profile_schema_text(),
+        "diff.schema.json": diff_schema_text(),
         "launch-set-comparison.schema.json": comparison_schema_text(),
         "measure.schema.json": measurement_schema_text(),
         "device.schema.json": device_schema_text(),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.advice.cold_start import ColdStart
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import (
     SNAPCRAFT_DEFAULT,
     Recommendation,
     recommend,
 )
+from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.model import (
@@ -140,7 +142,11 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
 
     def evidence(trial: TrialResult, launches: tuple[LaunchAnalysis, ...]) -> Evidence:
         found = _evidence(trial, launches, declared)
-        return replace(found, launched=payload.snap.type != COMPONENT_TYPE)
+        return replace(
+            found,
+            cold_starts=tuple(_cold_starts(launches, request.policy)),
+            launched=payload.snap.type != COMPONENT_TYPE,
+        )
 
     def decided(trial: TrialResult) -> bool:
         launches = _launches(launch_sets, fitted, trial, request.devices)
@@ -275,6 +281,31 @@ def _savings(launches: tuple[LaunchAnalysis, ...]) -> Iterator[Saving]:
                     device=device,
                     seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
                     xz_added_s=estimates["xz"].added_s,
+                )
+
+
+def _cold_starts(
+    launches: tuple[LaunchAnalysis, ...], policy: Policy
+) -> Iterator[ColdStart]:
+    """Yield the cold starts that have a budget, as far as their files are known."""
+    for launch in launches:
+        app, warm_s = launch.launch_set.app, None
+        if launch.profile is not None:
+            warm_s = launch.profile.warm_s
+        own_s = Interval.exactly(warm_s or 0.0)
+        for device, estimates in launch.estimates.items():
+            limit_s = policy.cold_start_limit_s(app, device)
+            if limit_s is not None and launch.launch_set.files:
+                yield ColdStart(
+                    app=app,
+                    device=device,
+                    limit_s=limit_s,
+                    seconds={
+                        codec: own_s + estimates[codec].added_s
+                        for codec in SHIPPABLE
+                        if codec in estimates
+                    },
+                    own_time_known=warm_s is not None,
                 )
 
 

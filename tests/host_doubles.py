@@ -17,11 +17,17 @@ class SnapcraftError(Exception):
     """snapcraft's own, with what its emitter prints."""
 
     def __init__(
-        self, message: str, *, details: str | None = None, resolution: str | None = None
+        self,
+        message: str,
+        *,
+        details: str | None = None,
+        resolution: str | None = None,
+        retcode: int = 1,
     ) -> None:
         super().__init__(message)
         self.details = details
         self.resolution = resolution
+        self.retcode = retcode
 
 
 class Extension:
@@ -105,7 +111,7 @@ def install_snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
             "pack_snap": packs.pack_snap,
             "pack_component": packs.pack_component,
         },
-        "snapcraft.cli": {"COMMAND_GROUPS": []},
+        "snapcraft.cli": {"COMMAND_GROUPS": [], "run": lambda: 1},
         "snapcraft.linters": {},
         "snapcraft.providers": {
             "get_command_environment": dict,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.advice.cold_start import ColdStart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,8 @@ class Policy:
         has to lose of what reading and decompressing add to it with xz.
     :param max_growth_bytes: what lzo may add to the image at most.
     :param max_growth_share: likewise, as a share of the image with xz.
+    :param cold_start_limits_s: by device what a cold start may take, for all apps or
+        by app.
     """
 
     min_saving_s: float = 0.25
@@ -40,6 +45,14 @@ class Policy:
     min_saving_share: float | None = None
     max_growth_bytes: float | None = None
     max_growth_share: float | None = None
+    cold_start_limits_s: Mapping[str, float | Mapping[str, float]] = field(
+        default_factory=dict
+    )
+
+    def cold_start_limit_s(self, app: str, device: str) -> float | None:
+        """Return what a cold start may take; ``None`` where nothing is said of it."""
+        limit_s = self.cold_start_limits_s.get(device)
+        return limit_s.get(app) if isinstance(limit_s, Mapping) else limit_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +96,7 @@ class Evidence:
         available.
     :param savings: of each app that counts on each device, the deciding app first.
     :param nothing_found: apps of whose launch no file was found.
+    :param cold_starts: those that have a budget.
     :param launched: whether launches read it at all; those of a snap don't read its
         components, as far as files tell.
     """
@@ -93,4 +107,5 @@ class Evidence:
     bytes_added: Interval | None
     savings: Sequence[Saving] = ()
     nothing_found: Sequence[str] = ()
+    cold_starts: Sequence[ColdStart] = ()
     launched: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import pydantic
@@ -29,6 +30,9 @@ from snapcraft_compression_advisor.units import KIB
 
 SCHEMA = 1
 ALL_RULES_PREFIX = "SCA"
+LEAST_GROWTH_S = 0.1
+"""Up to this, people take a response for immediate (R. B. Miller, Response time in
+man-computer conversational transactions, AFIPS 1968)."""
 
 _DEFAULTS = Policy()
 _SELECTOR = re.compile(r"SCA(?:[0-9](?:[0-9]{2})?)?(?::.+)?", re.DOTALL)
@@ -96,6 +100,15 @@ class Budgets(PolicyModel):
     )
     image_size: Bytes | None = pydantic.Field(
         default=None, description="of the .snap file"
+    )
+    launch_growth: Seconds = pydantic.Field(
+        default=LEAST_GROWTH_S,
+        description="what a cold launch may take longer than in the baseline",
+    )
+    image_growth: BytesOrShare | None = pydantic.Field(
+        default=None,
+        description="what the .snap file may be larger than in the baseline: bytes, or "
+        "percent",
     )
 
     @pydantic.field_validator("cold_start", mode="before")
@@ -203,6 +216,10 @@ class LintPolicy(PolicyModel):
         default="error",
         description="exit status 1 for findings of this severity and weightier ones",
     )
+    compression: Literal["xz", "lzo"] | None = pydantic.Field(
+        default=None,
+        description="what the snap is to be packed with; SCA106 says where it isn't",
+    )
     budgets: Budgets = Budgets()
     apps: Texts = pydantic.Field(
         default=(), description="apps whose launch counts, the deciding one first"
@@ -220,6 +237,12 @@ class LintPolicy(PolicyModel):
     )
     advice: AdvicePolicy = AdvicePolicy()
     pack: PackSettings = PackSettings()
+
+    def to_policy(self) -> Policy:
+        """Return the policy of the recommendation, budgets included."""
+        return replace(
+            self.advice.to_policy(), cold_start_limits_s=self.budgets.cold_start
+        )
 
     @pydantic.model_validator(mode="after")
     def _no_contradictions(self) -> LintPolicy:
@@ -239,6 +262,7 @@ def contradictions(policy: LintPolicy) -> list[str]:
     for rule, budget, name in (
         ("SCA201", budgets.cold_start, "cold-start"),
         ("SCA301", budgets.image_size, "image-size"),
+        ("SCA602", budgets.image_growth, "image-growth"),
     ):
         ignored = [each for each in policy.ignore if rule.startswith(each)]
         if budget and ignored:

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice import reasons
+from snapcraft_compression_advisor.advice.cold_start import within_budgets
+from snapcraft_compression_advisor.advice.judgement import (
+    Answer,
+    Compression,
+    Judgement,
+    Verdict,
+    all_of,
+    stays_within,
+)
 from snapcraft_compression_advisor.advice.update_cost import break_even_launches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
     from snapcraft_compression_advisor.units import Interval
 
-Verdict = Literal["change", "keep", "no-benefit", "undecided"]
-Compression = Literal["xz", "lzo"]
+__all__ = ["SNAPCRAFT_DEFAULT", "Recommendation", "Verdict", "recommend"]
 
 SNAPCRAFT_DEFAULT: Compression = "xz"
 """What snapcraft and snapd pack with where snapcraft.yaml has no ``compression``."""
-
-
-class Answer(Enum):
-    """Whether a condition of the policy holds, as far as the interval tells."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +50,6 @@ class Recommendation:
     break_even_launches: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judgement:
-    choice: Compression
-    verdict: Verdict
-    reason: str
-
-
 def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
     """Choose between xz and lzo."""
     current: Compression = "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
@@ -72,13 +64,19 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
             reasons=(reasons.nothing_to_judge(evidence),),
             bytes_added=added,
         )
-    judgement = _judge(evidence, policy, deciding, current, added)
+    judgement = within_budgets(
+        _judge(evidence, policy, deciding, current, added),
+        evidence.cold_starts,
+        declared=evidence.declared,
+        lzo_fits=fits_in(added, evidence.xz_bytes, policy),
+    )
     decisive = min(deciding, key=lambda saving: saving.seconds.mid)
     return Recommendation(
         compression=judgement.choice,
         verdict=judgement.verdict,
         reasons=(
             judgement.reason,
+            *judgement.details,
             *reasons.figures(evidence, policy, decisive, added=added),
         ),
         decisive=decisive,
@@ -95,7 +93,7 @@ def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendat
     if judgement.verdict == "change" and evidence.xz_bytes is not None:
         negligible = policy.negligible_growth * evidence.xz_bytes.mid
         if evidence.declared == "lzo" and added.low <= negligible:
-            judgement = _Judgement(
+            judgement = Judgement(
                 choice="lzo", verdict="undecided", reason=reasons.SIZE_IN_DOUBT
             )
     return Recommendation(
@@ -119,23 +117,17 @@ def fits_in(added: Interval, xz_bytes: Interval | None, policy: Policy) -> Answe
     """Tell whether lzo adds no more to the image than the policy allows."""
     answers = []
     if policy.max_growth_bytes is not None:
-        answers.append(_stays_within(added, policy.max_growth_bytes))
+        answers.append(stays_within(added, policy.max_growth_bytes))
     if policy.max_growth_share is not None and xz_bytes is not None:
         limit = policy.max_growth_share * xz_bytes.mid
-        answers.append(_stays_within(added, limit))
-    return _all(answers)
+        answers.append(stays_within(added, limit))
+    return all_of(answers)
 
 
 def _reaches(figure: Interval, least: float) -> Answer:
     if figure.low >= least:
         return Answer.YES
     return Answer.NO if figure.high < least else Answer.UNKNOWN
-
-
-def _stays_within(figure: Interval, most: float) -> Answer:
-    if figure.high <= most:
-        return Answer.YES
-    return Answer.NO if figure.low > most else Answer.UNKNOWN
 
 
 def pays_for_itself(saving: Saving, added: Interval, policy: Policy) -> Answer:
@@ -164,14 +156,14 @@ def _judge(
     deciding: Sequence[Saving],
     current: Compression,
     added: Interval,
-) -> _Judgement:
-    enough = _all(saves_enough(saving, policy) for saving in deciding)
-    pays = _all(pays_for_itself(saving, added, policy) for saving in deciding)
+) -> Judgement:
+    enough = all_of(saves_enough(saving, policy) for saving in deciding)
+    pays = all_of(pays_for_itself(saving, added, policy) for saving in deciding)
     fits = fits_in(added, evidence.xz_bytes, policy)
-    answer = _all((enough, pays, fits))
+    answer = all_of((enough, pays, fits))
     if answer is Answer.YES:
         verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
-        return _Judgement(choice="lzo", verdict=verdict, reason=reasons.LZO_PAYS)
+        return Judgement(choice="lzo", verdict=verdict, reason=reasons.LZO_PAYS)
     if answer is Answer.UNKNOWN:
         doubt = reasons.too_wide(
             policy,
@@ -179,13 +171,13 @@ def _judge(
             paying=pays is Answer.UNKNOWN,
             fitting=fits is Answer.UNKNOWN,
         )
-        return _Judgement(choice=current, verdict="undecided", reason=doubt)
+        return Judgement(choice=current, verdict="undecided", reason=doubt)
     if enough is Answer.NO:
         return _stay_small(evidence, policy, added, reasons.saves_too_little(policy))
     against = reasons.never_pays if pays is Answer.NO else reasons.grows_too_much
     judgement = _stay_small(evidence, policy, added, against(policy))
     if judgement.verdict == "no-benefit":
-        return _Judgement(
+        return Judgement(
             choice=judgement.choice, verdict="keep", reason=judgement.reason
         )
     return judgement
@@ -193,29 +185,20 @@ def _judge(
 
 def _stay_small(
     evidence: Evidence, policy: Policy, added: Interval, reason: str
-) -> _Judgement:
+) -> Judgement:
     """Judge a snap whose launches aren't worth lzo's bytes."""
     if evidence.declared in (None, "xz"):
-        return _Judgement(choice="xz", verdict="no-benefit", reason=reason)
+        return Judgement(choice="xz", verdict="no-benefit", reason=reason)
     if evidence.declared != "lzo":
-        return _Judgement(
+        return Judgement(
             choice="xz", verdict="change", reason=reason + reasons.FOREIGN_CODEC
         )
     if evidence.xz_bytes and added.high <= (
         policy.negligible_growth * evidence.xz_bytes.mid
     ):
-        return _Judgement(
+        return Judgement(
             choice="lzo", verdict="no-benefit", reason=reason + reasons.NO_SIZE_EITHER
         )
-    return _Judgement(
+    return Judgement(
         choice="xz", verdict="change", reason=reason + reasons.XZ_IS_SMALLER
     )
-
-
-def _all(answers: Iterable[Answer]) -> Answer:
-    """Return whether all hold: a single no decides, else a single doubt."""
-    given = set(answers)
-    for answer in (Answer.NO, Answer.UNKNOWN):
-        if answer in given:
-            return answer
-    return Answer.YES

@@ -10,6 +10,7 @@ from snapcraft_compression_advisor.units import format_bytes, format_seconds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from snapcraft_compression_advisor.advice.cold_start import ColdStart
     from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
     from snapcraft_compression_advisor.units import Interval
 
@@ -22,6 +23,16 @@ NO_LAUNCH = "No launch is known to read these files."
 SIZE_IN_DOUBT = (
     "No launch is known to read these files. The estimate is too wide to tell whether "
     "xz makes them smaller."
+)
+NO_CODEC_IN_BUDGET = (
+    "Neither xz nor lzo keeps the budget of cold starts: ship less, or raise it."
+)
+BUDGET_OR_SIZE = (
+    "Only lzo keeps the budget of cold starts, and it adds more to the image than the "
+    "project allows: ship less, or raise one of the two limits."
+)
+GROWTH_IN_DOUBT = (
+    "The estimate is too wide to tell whether the image grows by more than allowed."
 )
 FOREIGN_CODEC = " snapcraft and the store accept only xz and lzo."
 
@@ -44,6 +55,42 @@ def grows_too_much(policy: Policy) -> str:
     return (
         "lzo makes launches faster, but adds more to the image than the "
         f"{_allowed(policy)} that the project allows."
+    )
+
+
+def keeps_budget(keeper: str, other: str) -> str:
+    """Say that one codec alone keeps the budgets of cold starts."""
+    return f"{keeper} keeps the budget of cold starts, {other} breaks it."
+
+
+def budget_in_doubt(breaking: str, other: str) -> str:
+    """Say that one codec breaks a budget of cold starts, and maybe both do."""
+    return (
+        f"{breaking} breaks the budget of cold starts; whether {other} keeps it is "
+        "open."
+    )
+
+
+def budget_speaks_against(codec: str, *, sure: bool) -> str:
+    """Say that changing to a codec breaks a budget of cold starts, or may."""
+    verb = "would" if sure else "may"
+    return (
+        f"Savings and size speak for {codec}, which {verb} break the budget of cold "
+        "starts."
+    )
+
+
+def cold_start(start: ColdStart) -> str:
+    """Say what a cold start takes with xz and lzo, and what it may."""
+    takes = " and ".join(
+        f"{format_seconds(seconds.mid)} with {codec} (between "
+        f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})"
+        for codec, seconds in start.seconds.items()
+    )
+    unknown = "" if start.own_time_known else ", the app's own time not counted"
+    return (
+        f"A cold start of {start.app} on {start.device} takes an estimated "
+        f"{takes}{unknown}; its budget is {format_seconds(start.limit_s)}."
     )
 
 

@@ -2,43 +2,49 @@
 
 from __future__ import annotations
 
-import argparse
-import math
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.advice.evidence import Policy
 from snapcraft_compression_advisor.advice.project_file import (
+    Edit,
+    apply_edit,
     declared_compression,
     find_project_file,
+    read_project_file,
 )
-from snapcraft_compression_advisor.analysis import Request, analyse
+from snapcraft_compression_advisor.advice.splice_component import (
+    set_component_compression,
+)
+from snapcraft_compression_advisor.analysis import analyse
+from snapcraft_compression_advisor.cli.advice_settings import (
+    add_settings_arguments,
+    chosen_requests,
+)
+from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.set_compression import set_compression
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
-from snapcraft_compression_advisor.launch.device_file import choose_devices
-from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.output.json_report import render_json
 from snapcraft_compression_advisor.output.text import render_text
+from snapcraft_compression_advisor.payload.component_yaml import (
+    COMPONENT_TYPE,
+    split_component_name,
+)
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.trial.sampled import ORDINARY
 
 if TYPE_CHECKING:
+    import argparse
+    from types import ModuleType
+
     from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.payload.source import Payload
 
-RENDERERS = {"text": render_text, "json": render_json}
-_DEFAULTS = Policy()
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value) or value <= 0:
-        message = f"{text!r} is not a positive number"
-        raise argparse.ArgumentTypeError(message)
-    return value
+FORMATS = ("text", "json")
 
 
 class AdviseCommand(BaseCommand):
@@ -51,6 +57,9 @@ class AdviseCommand(BaseCommand):
         "Try every squashfs codec on a prime directory or a built snap, work out "
         "which data blocks a launch reads, estimate what a cold launch costs with "
         "each codec, and recommend xz or lzo.\n\n"
+        "What the project asks for stands in compression-advisor.yaml, beside the "
+        "snap's snapcraft.yaml or here, unless --policy names another file. Options "
+        "go before it.\n\n"
         "Nothing is changed unless --set is given and the verdict is 'change'."
     )
 
@@ -64,54 +73,50 @@ class AdviseCommand(BaseCommand):
             help="a prime directory or a .snap (default: 'prime' here, else the one "
             ".snap here)",
         )
-        parser.add_argument(
-            "--app",
-            metavar="NAME",
-            action="append",
-            default=[],
-            help="an app whose launch counts; may be given again, the first decides "
-            "(default: the app that bears the snap's name, else those with a desktop "
-            "file, else all)",
-        )
-        parser.add_argument(
-            "--device",
-            metavar="NAME|FILE",
-            action="append",
-            default=[],
-            help="a device profile to estimate for, built in ('devices' lists them) or "
-            "a YAML file ('calibrate' makes one); may be given again, lzo has to gain "
-            "on each (default: "
-            f"{', '.join(device.name for device in DEFAULT_DEVICES)})",
-        )
-        parser.add_argument(
-            "--launch-profile",
-            metavar="FILE",
-            action="append",
-            type=Path,
-            default=[],
-            help="a recorded launch to use in place of the guess; its app counts "
-            "unless others are named; may be given again",
-        )
+        add_settings_arguments(parser)
         _add_output_arguments(parser)
-        _add_policy_arguments(parser)
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the advice, and follow it where that is asked for."""
         path = parsed_args.path or find_payload(Path.cwd())
-        request = Request(
-            devices=choose_devices(parsed_args.device),
-            apps=tuple(parsed_args.app),
-            profiles=tuple(map(read_profile, parsed_args.launch_profile)),
-            policy=_policy(parsed_args),
-            declared_compression=_declared(path, parsed_args.project_dir),
-            exact=parsed_args.exact,
-        )
+        project_dir: Path | None = parsed_args.project_dir
+        if project_dir is not None:
+            find_project_file(project_dir)  # before anything that takes time
+        in_full = parsed_args.format != "text" or parsed_args.report is not None
+        if in_full:
+            _pages().check_report_path(parsed_args.report)
         with open_payload(path) as payload:
+            asked, lint = chosen_requests(parsed_args, payload, project_dir)
+            request = replace(
+                asked,
+                declared_compression=_declared(payload, project_dir),
+                exact=parsed_args.exact,
+                effort=ORDINARY,
+                size_limits=(),
+            )
             analysis = analyse(payload, request, progress=emit.progress)
-        write_output(RENDERERS[parsed_args.format](analysis), parsed_args.output)
-        if parsed_args.project_dir is not None:
-            _follow(analysis, parsed_args.project_dir)
+            if parsed_args.format == "text":
+                write_output(render_text(analysis), parsed_args.output)
+            if in_full:
+                report = _pages().full_report(
+                    analysis,
+                    payload,
+                    lint,
+                    project=find_project(payload, project_dir),
+                    command=self.config,
+                )
+                _pages().write_reports(report, parsed_args)
+            if project_dir is not None:
+                _follow(analysis, payload, project_dir)
         return None
+
+
+def _pages() -> ModuleType:
+    """Return what writes full reports.
+
+    Its imports would make up a tenth of the time that a small snap's text takes.
+    """
+    return import_module("snapcraft_compression_advisor.cli.report_output")
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -122,7 +127,7 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         "than try some of its blocks",
     )
     parser.add_argument(
-        "--format", choices=tuple(RENDERERS), default="text", help="default: text"
+        "--format", choices=FORMATS, default="text", help="default: text"
     )
     parser.add_argument(
         "-o",
@@ -130,6 +135,13 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help="write the report there instead of the standard output",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        type=Path,
+        help="also write a page with charts there: .html (one file that needs nothing "
+        "else) or .md",
     )
     parser.add_argument(
         "--set",
@@ -143,56 +155,18 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_policy_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--min-saving",
-        metavar="SECONDS",
-        type=_positive,
-        default=_DEFAULTS.min_saving_s,
-        help="what lzo has to save per cold launch, about what people notice "
-        f"(default: {_DEFAULTS.min_saving_s:g})",
-    )
-    parser.add_argument(
-        "--max-launches",
-        metavar="COUNT",
-        type=_positive,
-        default=_DEFAULTS.max_launches,
-        help="cold launches within which the larger download has to pay for itself; "
-        f"about those between two refreshes (default: {_DEFAULTS.max_launches:g})",
-    )
-    parser.add_argument(
-        "--link",
-        metavar="MBIT_PER_S",
-        type=_positive,
-        default=_DEFAULTS.link_mbit_per_s,
-        help=f"speed of that download (default: {_DEFAULTS.link_mbit_per_s:g})",
-    )
-    parser.add_argument(
-        "--deciding-apps",
-        choices=("first", "every"),
-        default=_DEFAULTS.deciding_apps,
-        help="whether the first app that counts decides or every one has to gain "
-        f"(default: {_DEFAULTS.deciding_apps})",
-    )
-
-
-def _policy(parsed_args: argparse.Namespace) -> Policy:
-    return Policy(
-        min_saving_s=parsed_args.min_saving,
-        max_launches=parsed_args.max_launches,
-        link_mbit_per_s=parsed_args.link,
-        deciding_apps=parsed_args.deciding_apps,
-    )
-
-
-def _declared(path: Path, project_dir: Path | None) -> str | None:
+def _declared(payload: Payload, project_dir: Path | None) -> str | None:
     """Return what snapcraft.yaml says: of the project named, else beside prime."""
-    if project_dir is not None:
+    if project_dir is not None and payload.snap.type != COMPONENT_TYPE:
         return declared_compression(find_project_file(project_dir))
-    if not path.is_dir():
+    if payload.kind != "prime":
         return None
     try:
-        return declared_compression(find_project_file(path.resolve().parent))
+        if payload.snap.type == COMPONENT_TYPE:
+            project = find_project(payload, project_dir)
+            return project.compression if project else None
+        folder = payload.path.resolve().parent
+        return declared_compression(find_project_file(folder))
     except NoInputError:
         return None
     except AdvisorError as error:
@@ -200,11 +174,30 @@ def _declared(path: Path, project_dir: Path | None) -> str | None:
         return None
 
 
-def _follow(analysis: Analysis, project_dir: Path) -> None:
+def _follow(analysis: Analysis, payload: Payload, project_dir: Path) -> None:
     advice = analysis.recommendation
-    if advice.verdict == "change":
-        set_compression(project_dir, advice.compression, dry_run=False)
-    else:
+    if advice.verdict != "change":
         emit.progress(
             f"Nothing to set: the verdict is '{advice.verdict}'", permanent=True
         )
+    elif payload.snap.type == COMPONENT_TYPE:
+        _set_of_component(payload, project_dir, advice.compression)
+    else:
+        set_compression(project_dir, advice.compression, dry_run=False)
+
+
+def _set_of_component(payload: Payload, project_dir: Path, compression: str) -> None:
+    """Set a component's own key.
+
+    :raises AdvisorError: where that can't be done in one line.
+    """
+    path = find_project_file(project_dir)
+    _, component = split_component_name(payload.snap.name)
+    before = read_project_file(path)
+    after = set_component_compression(
+        before, component or payload.snap.name, compression, where=str(path)
+    )
+    apply_edit(Edit(path=path, before=before, after=after))
+    emit.progress(
+        f"{path}: compression of {component} set to {compression}", permanent=True
+    )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _MODULES: Mapping[str, Mapping[str, str]] = {
     "Compression": {
         "advise": "advise.AdviseCommand",
+        "diff": "diff.DiffCommand",
+        "report": "report.ReportCommand",
         "set": "set_compression.SetCommand",
     },
     "Lint": {"lint": "lint.LintCommand", "rule": "rule.RuleCommand"},

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.project_file import (
+    PROJECT_FILES,
     find_project_file,
     read_project_file,
 )
-from snapcraft_compression_advisor.errors import NoInputError
-from snapcraft_compression_advisor.rules.project import read_project
+from snapcraft_compression_advisor.errors import AdvisorError, NoInputError
+from snapcraft_compression_advisor.payload.component_yaml import split_component_name
+from snapcraft_compression_advisor.rules.project import (
+    project_of_component,
+    read_project,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,26 +25,73 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.rules.project import ProjectFile
 
 
+_COMPONENT_PRIME = ("partitions", "component", "*", "prime")
+"""Where snapcraft primes components, seen from the project (core24 on)."""
+
+
 def find_project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
     """Return the project named, else that beside the payload if it is the snap's.
 
     :param project_dir: a project's directory or file, as it was given.
     :returns: ``None`` where none is named, and the one beside the payload, if any,
-        has another snap's name.
+        has another snap's name; for a component, what the project says of it.
     :raises AdvisorError: where it can't be read, or its YAML is broken.
     """
+    snap, component = split_component_name(payload.snap.name)
     if project_dir is not None:
-        return _read(find_project_file(project_dir))
-    # As it was given, so that findings name the file as the user would.
-    folder = payload.path.parent
-    if payload.path.name in ("", ".."):
-        folder = payload.path.resolve().parent
+        project = _read(find_project_file(project_dir))
+    else:
+        try:
+            project = _read(find_project_file(_folder(payload.path)))
+        except NoInputError:
+            return None
+        if project.name != snap:
+            return None
+    return project if component is None else project_of_component(project, component)
+
+
+def find_project_folder(payload: Payload, project_dir: Path | None) -> Path | None:
+    """Return the folder of the project named, else of that beside the payload.
+
+    Settings lie in it. A prime directory is its project's, whatever that is named; a
+    built snap may lie anywhere, so there the name has to be the snap's.
+
+    :param project_dir: a project's directory or file, as it was given.
+    :returns: ``None`` where none is named, and none is beside the payload.
+    :raises AdvisorError: where there is no project where one is named.
+    """
+    if project_dir is not None:
+        file = find_project_file(project_dir)
+        return _folder_of(file) if file == project_dir else project_dir
+    folder = _folder(payload.path)
     try:
-        path = find_project_file(folder)
-    except NoInputError:
+        file = find_project_file(folder)
+        snap, _ = split_component_name(payload.snap.name)
+        is_its = payload.kind == "prime" or _read(file).name == snap
+    except AdvisorError:  # who reads it for more will say so
         return None
-    project = _read(path)
-    return project if project.name == payload.snap.name else None
+    return folder if is_its else None
+
+
+def _folder_of(file: Path) -> Path:
+    """Return the project's folder, which may be above that of its file."""
+    for name in PROJECT_FILES:
+        depth = len(PurePath(name).parts)
+        if depth > 1 and file.absolute().parts[-depth:] == PurePath(name).parts:
+            return file.absolute().parents[depth - 1]
+    return file.parent
+
+
+def _folder(path: Path) -> Path:
+    """Return where a payload's project would be, named as the user would."""
+    if path.name in ("", ".."):
+        path = path.resolve()
+    parts = path.parts[-len(_COMPONENT_PRIME) :]
+    if len(parts) == len(_COMPONENT_PRIME) and all(
+        map(fnmatch, parts, _COMPONENT_PRIME)
+    ):
+        return path.parents[len(_COMPONENT_PRIME) - 1]
+    return path.parent
 
 
 def _read(path: Path) -> ProjectFile:

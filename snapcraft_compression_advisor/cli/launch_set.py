@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.output.compare_text import (
     render_comparison_text,
     render_guess_text,
 )
+from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 
@@ -109,7 +110,9 @@ def _app(payload: Payload, wanted: str | None, recorded: LaunchProfile | None) -
         payload.snap, payload.inventory, requested=(wanted,) if wanted else ()
     )
     if not names:
-        message = f"Snap {payload.snap.name!r} has no apps, so nothing is launched"
+        is_component = payload.snap.type == COMPONENT_TYPE
+        what = "Component" if is_component else "Snap"
+        message = f"{what} {payload.snap.name!r} has no apps, so nothing is launched"
         raise UsageError(message, resolution="Name a payload with apps.")
     if recorded is not None and recorded.app != names[0]:
         message = f"The recorded launch is of app {recorded.app!r}, not {names[0]!r}"

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from craft_cli import BaseCommand, emit
+from craft_cli import BaseCommand
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.find_project import find_project
+from snapcraft_compression_advisor.cli.baseline import (
+    JUDGED_RENDERERS,
+    add_baseline_arguments,
+    check_baseline_options,
+    judged_report,
+    keep_baseline,
+    open_baseline,
+)
 from snapcraft_compression_advisor.cli.fix import apply_fixes, fixes_diff
 from snapcraft_compression_advisor.cli.lint_policy import (
     add_policy_arguments,
     chosen_request,
 )
+from snapcraft_compression_advisor.cli.lint_run import lint_all
+from snapcraft_compression_advisor.cli.preflight_arguments import (
+    add_preflight_arguments,
+    with_preflight,
+)
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import AdvisorError, UsageError
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.output.baseline_text import render_judged_text
 from snapcraft_compression_advisor.output.colour import wants_colour
 from snapcraft_compression_advisor.output.lint_github import render_lint_github
 from snapcraft_compression_advisor.output.lint_gitlab import render_lint_gitlab
@@ -31,18 +45,16 @@ from snapcraft_compression_advisor.output.lint_text import render_lint_text
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.finding import LintedPayload, LintReport
-from snapcraft_compression_advisor.rules.lint import LintRequest, lint_payload
+from snapcraft_compression_advisor.rules.finding import LintReport
 from snapcraft_compression_advisor.rules.run import at_least
-from snapcraft_compression_advisor.rules.select import check_selectors
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Mapping, Sequence
 
+    from snapcraft_compression_advisor.cli.lint_run import Outcome
     from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.rules.baseline import JudgedReport
     from snapcraft_compression_advisor.rules.finding import Severity
-    from snapcraft_compression_advisor.rules.project import ProjectFile
 
 RENDERERS: Mapping[str, Callable[[LintReport, Severity], str]] = {
     "text": lambda report, _: render_lint_text(report),
@@ -57,65 +69,6 @@ RENDERERS: Mapping[str, Callable[[LintReport, Severity], str]] = {
 
 FINDINGS_STATUS = 1
 """Exit status where there are findings; errors have those of sysexits, 64 and up."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """One run over several payloads; what failed is kept, not raised."""
-
-    request: LintRequest
-    project_dir: Path | None
-    payloads: list[LintedPayload] = field(default_factory=list)
-    error_statuses: list[int] = field(default_factory=list)
-
-    def lint(self, path: Path) -> None:
-        """Lint a payload, or note why that isn't possible."""
-        name = ""
-        try:
-            with open_payload(path) as payload:
-                name = payload.snap.name
-                self.payloads.append(self._linted(payload, path))
-        except AdvisorError as error:
-            message = ". ".join(filter(None, (str(error), error.resolution)))
-            self._fail(path, name, message, error.retcode)
-        except OSError as error:
-            message = f"Cannot read {str(path)!r}: {error.strerror}"
-            self._fail(path, name, message, os.EX_IOERR)
-
-    def _linted(self, payload: Payload, path: Path) -> LintedPayload:
-        project = self._project(payload)
-        return lint_payload(
-            payload,
-            self.request,
-            path=str(path),
-            project=project,
-            progress=emit.progress,
-        )
-
-    def _project(self, payload: Payload) -> ProjectFile | None:
-        project = find_project(payload, self.project_dir)
-        if project is not None:
-            check_selectors(project.ignored, ALL_RULES, where=str(project.path))
-        return project
-
-    def _fail(self, path: Path, name: str, message: str, status: int) -> None:
-        emit.progress(f"Not linted: {message}", permanent=True)
-        self.error_statuses.append(status)
-        self.payloads.append(
-            LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
-        )
-
-    def status(self, report: LintReport) -> int:
-        """Return the exit status: an error's before that of findings."""
-        if self.error_statuses:
-            return self.error_statuses[0]
-        limit = self.request.policy.fail_on
-        broken = any(
-            at_least(finding.severity, limit)
-            for payload in report.payloads
-            for finding in payload.findings
-        )
-        return FINDINGS_STATUS if broken else os.EX_OK
 
 
 class LintCommand(BaseCommand):
@@ -133,7 +86,8 @@ class LintCommand(BaseCommand):
         "The exit status is 0 where nothing is as severe as --fail-on, 1 where "
         "something is, and 64 or more for an error. A payload that can't be linted "
         "doesn't stop the others: its error is in the report, and the exit status is "
-        "that of the first such error, whatever was found."
+        "that of the first such error, whatever was found.\n\n"
+        "With --baseline, only findings that are new or worse count."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -143,8 +97,8 @@ class LintCommand(BaseCommand):
             metavar="PATH",
             nargs="*",
             type=Path,
-            help="prime directories or .snap files (default: 'prime' here, else the "
-            "one .snap here)",
+            help="prime directories, .snap or .comp files, some linted at once "
+            "(default: 'prime' here, else the one .snap here)",
         )
         add_policy_arguments(parser)
         parser.add_argument(
@@ -166,30 +120,46 @@ class LintCommand(BaseCommand):
                 help=f"{what}, or its directory, to compare libraries with; may be "
                 "given again",
             )
+        add_preflight_arguments(parser)
+        add_baseline_arguments(parser)
         _add_output_arguments(parser)
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the findings, and fix what is to be fixed."""
         _check_options(parsed_args)
+        check_baseline_options(parsed_args)
         paths = _distinct(parsed_args.paths or [find_payload(Path.cwd())])
         with ExitStack() as suppliers:
             request = replace(
-                chosen_request(parsed_args),
+                with_preflight(chosen_request(parsed_args), parsed_args),
                 bases=_opened(parsed_args.base, suppliers),
                 content=_opened(parsed_args.content, suppliers),
             )
-            run = _Run(request=request, project_dir=parsed_args.project)
-            for path in paths:
-                run.lint(path)
-        report = LintReport(version=__version__, payloads=tuple(run.payloads))
+            baseline = open_baseline(parsed_args, request, paths, until=suppliers)
+            if baseline is not None:
+                request = replace(request, baseline=baseline.sources)
+            outcomes = lint_all(paths, request, project_dir=parsed_args.project)
+        report = LintReport(
+            version=__version__, payloads=tuple(each.linted for each in outcomes)
+        )
+        fail_on = request.policy.fail_on
         if parsed_args.diff:
             write_output(fixes_diff(report), parsed_args.output)
         else:
             if parsed_args.fix:
                 report = apply_fixes(report)
-            write_output(_rendered(report, run, parsed_args), parsed_args.output)
-        status = run.status(report)
-        if parsed_args.exit_zero and status == FINDINGS_STATUS:
+            judged = judged_report(report, baseline)
+            keep_baseline(report, parsed_args.write_baseline)
+            write_output(
+                _rendered(report, judged, fail_on, parsed_args), parsed_args.output
+            )
+            for name, path in parsed_args.also:
+                write_output(_in_format(name, report, judged, fail_on), path)
+            if judged is not None:
+                report = judged.counting()
+        status = _status(outcomes, report, fail_on)
+        kept = parsed_args.write_baseline is not None and baseline is None
+        if (parsed_args.exit_zero or kept) and status == FINDINGS_STATUS:
             return os.EX_OK
         return status
 
@@ -215,6 +185,15 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the report there instead of the standard output",
     )
     parser.add_argument(
+        "--also",
+        metavar="FORMAT=FILE",
+        action="append",
+        type=_format_and_file,
+        default=[],
+        help="write the report in another format as well, as in 'sarif=lint.sarif'; "
+        "may be given again",
+    )
+    parser.add_argument(
         "--statistics",
         action="store_true",
         help="print how often each rule was broken instead (text only)",
@@ -236,15 +215,49 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _rendered(report: LintReport, run: _Run, parsed_args: argparse.Namespace) -> str:
-    if parsed_args.format != "text":
-        return RENDERERS[parsed_args.format](report, run.request.policy.fail_on)
-    terminal = parsed_args.output is None and sys.stdout.isatty()
-    return render_lint_text(
-        report,
-        coloured=wants_colour(os.environ, terminal=terminal),
-        statistics=parsed_args.statistics,
+def _status(outcomes: Sequence[Outcome], report: LintReport, fail_on: Severity) -> int:
+    """Return the exit status: an error's before that of findings."""
+    for outcome in outcomes:
+        if outcome.error_status is not None:
+            return outcome.error_status
+    broken = any(
+        at_least(finding.severity, fail_on)
+        for payload in report.payloads
+        for finding in payload.findings
     )
+    return FINDINGS_STATUS if broken else os.EX_OK
+
+
+def _in_format(
+    name: str, report: LintReport, judged: JudgedReport | None, fail_on: Severity
+) -> str:
+    if judged is not None:
+        return JUDGED_RENDERERS[name](judged, fail_on)
+    return RENDERERS[name](report, fail_on)
+
+
+def _rendered(
+    report: LintReport,
+    judged: JudgedReport | None,
+    fail_on: Severity,
+    parsed_args: argparse.Namespace,
+) -> str:
+    if parsed_args.format != "text":
+        return _in_format(parsed_args.format, report, judged, fail_on)
+    terminal = parsed_args.output is None and sys.stdout.isatty()
+    coloured = wants_colour(os.environ, terminal=terminal)
+    statistics: bool = parsed_args.statistics
+    if judged is not None:
+        return render_judged_text(judged, coloured=coloured, statistics=statistics)
+    return render_lint_text(report, coloured=coloured, statistics=statistics)
+
+
+def _format_and_file(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if name not in RENDERERS or not equals or not path:
+        message = f"{text!r} isn't FORMAT=FILE; formats: {', '.join(RENDERERS)}"
+        raise argparse.ArgumentTypeError(message)
+    return name, Path(path)
 
 
 def _opened(paths: Sequence[Path], until: ExitStack) -> tuple[Payload, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import pydantic
 
@@ -19,15 +19,11 @@ from snapcraft_compression_advisor.advice.policy_file import (
     read_policy,
 )
 from snapcraft_compression_advisor.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.launch.builtin_devices import find_device
-from snapcraft_compression_advisor.launch.device_file import choose_devices
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
 from snapcraft_compression_advisor.rules.lint import LintRequest
+from snapcraft_compression_advisor.rules.policy_devices import policy_devices
 from snapcraft_compression_advisor.rules.select import check_selectors
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.launch.device import DeviceProfile
 
 _SELECTOR: pydantic.TypeAdapter[str] = pydantic.TypeAdapter(Selector)
 
@@ -98,7 +94,7 @@ def chosen_request(parsed_args: argparse.Namespace) -> LintRequest:
     )
     policy = _with_options(policy, parsed_args)
     try:
-        devices = _devices(policy)
+        devices = policy_devices(policy)
     except UsageError as error:
         if parsed_args.device:
             raise
@@ -106,6 +102,7 @@ def chosen_request(parsed_args: argparse.Namespace) -> LintRequest:
         raise BadDataError(message, resolution=error.resolution) from error
     return LintRequest(
         policy=policy,
+        policy_path=None if parsed_args.app else where,
         devices=devices,
         profiles=tuple(read_profile(Path(each)) for each in policy.launch_profile),
     )
@@ -140,27 +137,6 @@ def _with_options(policy: LintPolicy, parsed_args: argparse.Namespace) -> LintPo
     for problem in contradictions(changed):
         raise UsageError(problem, resolution="Change the options or the policy.")
     return changed
-
-
-def _devices(policy: LintPolicy) -> tuple[DeviceProfile, ...]:
-    """Return the devices that the policy names, and those that only budgets name.
-
-    :raises UsageError: where there is no such device, or a budget's isn't one of
-        those named.
-    """
-    devices = choose_devices(policy.devices)
-    names = {device.name for device in devices}
-    lacking = [name for name in policy.budgets.cold_start if name not in names]
-    if lacking and policy.devices:
-        message = (
-            f"Device {lacking[0]!r} has a budget, but isn't one of the devices named"
-        )
-        raise UsageError(
-            message,
-            resolution=f"Name it as well, or change the budget. Named: "
-            f"{', '.join(sorted(names))}.",
-        )
-    return (*devices, *map(find_device, lacking))
 
 
 def _selectors(text: str) -> list[str]:

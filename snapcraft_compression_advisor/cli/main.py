@@ -97,7 +97,7 @@ def _dispatch(arguments: list[str]) -> int:
         dispatcher.pre_parse_args(
             split_command(arguments, command_names=("measure", "record"))
         )
-        dispatcher.load_command(None)
+        dispatcher.load_command(arguments)
     except ProvideHelpException as text:
         sys.stdout.write(f"{text}\n")
         return os.EX_OK

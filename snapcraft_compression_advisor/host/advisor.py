@@ -122,6 +122,7 @@ class Advisor:
                 partial(write_key, self.project, decision),
                 what="snapcraft.yaml is as it was",
             )
+            self._project = None  # it says something else by now
         return decision.compression
 
     def decision(self, artifact: Artifact) -> Decision | None:
@@ -148,7 +149,7 @@ class Advisor:
         if artifact not in self._contexts:
             with open_artifact(artifact) as payload:
                 self._contexts[artifact] = Context(
-                    analysis=decision.analysis,
+                    analysis=decision.as_packed,
                     inventory=payload.inventory,
                     snap=payload.snap,
                     survey=take_survey(payload),

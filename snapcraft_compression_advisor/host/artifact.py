@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,6 +53,18 @@ class Decision:
     mode: PackMode
     compression: str
     follows: bool
+
+    @property
+    def as_packed(self) -> Analysis:
+        """The analysis as it is once the advice is followed: nothing left to change."""
+        if not self.follows:
+            return self.analysis
+        analysis = self.analysis
+        return replace(
+            analysis,
+            payload=replace(analysis.payload, declared_compression=self.compression),
+            recommendation=replace(analysis.recommendation, verdict="keep"),
+        )
 
 
 def decide(

@@ -75,8 +75,9 @@ def _wrap_pack_functions(_app: Application, find_advisor: FindAdvisor) -> None:
     if not _is_snapcraft():
         return
     module = importlib.import_module(f"{_HERE}.pack_functions")
-    errors = _snapcraft("errors")
-    module.wrap_pack_functions(_snapcraft("pack"), errors.SnapcraftError, find_advisor)
+    error_class, stop = _snapcraft("errors").SnapcraftError, module.Stop()
+    module.wrap_pack_functions(_snapcraft("pack"), error_class, find_advisor, stop)
+    module.wrap_run(_snapcraft("cli"), stop)
 
 
 def _add_extension(_app: Application, _find_advisor: FindAdvisor) -> None:

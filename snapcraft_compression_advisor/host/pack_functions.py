@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +17,47 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from snapcraft_compression_advisor.errors import AdvisorError
     from snapcraft_compression_advisor.host.advisor import Advisor
 
 _UNADVISED = "unadvised_function"
+
+
+@dataclass(slots=True, kw_only=True)
+class Stop:
+    """What stopped the pack of this run.
+
+    :param status: its exit status; 0 while nothing has.
+    """
+
+    status: int = 0
+
+
+def wrap_run(cli: ModuleType, stop: Stop) -> None:
+    """Have snapcraft end with the exit status of what stopped the pack.
+
+    On core22 it ends with 1, whatever the error's own status is; later bases heed it.
+
+    :param cli: the module ``snapcraft.cli``.
+    :param stop: that :func:`wrap_pack_functions` was given, too.
+    """
+    run: Callable[..., int] = getattr(cli.run, _UNADVISED, cli.run)
+
+    @functools.wraps(run)
+    def run_to_status(*args: Any, **kwargs: Any) -> int:  # noqa: ANN401 # passed on as they are
+        """Run snapcraft as it is."""
+        status = run(*args, **kwargs)
+        return (stop.status or status) if status else status
+
+    setattr(run_to_status, _UNADVISED, run)
+    cli.run = run_to_status  # type: ignore[attr-defined] # a module
 
 
 def wrap_pack_functions(
     pack: ModuleType,
     error_class: type[Exception],
     find_advisor: Callable[[], Advisor],
+    stop: Stop,
 ) -> None:
     """Have snapcraft's two functions that pack a directory ask for advice first.
 
@@ -33,13 +66,14 @@ def wrap_pack_functions(
     :param pack: the module ``snapcraft.pack``.
     :param error_class: ``SnapcraftError``: on core22 snapcraft prints no other well.
     :param find_advisor: returns who gives the advice, always the same.
+    :param stop: notes what stops the pack.
     """
     for name in ("pack_snap", "pack_component"):
         function = getattr(pack, name)
         wrapped = _advised(
             getattr(function, _UNADVISED, function),
             find_advisor,
-            error_class,
+            functools.partial(_stopped, error_class, stop),
             is_component=name == "pack_component",
         )
         setattr(pack, name, wrapped)
@@ -48,7 +82,7 @@ def wrap_pack_functions(
 def _advised(
     function: Callable[..., str],
     find_advisor: Callable[[], Advisor],
-    error_class: type[Exception],
+    stopped: Callable[[AdvisorError], Exception],
     *,
     is_component: bool,
 ) -> Callable[..., str]:
@@ -56,13 +90,15 @@ def _advised(
 
     @functools.wraps(function)
     def advised(*args: Any, **kwargs: Any) -> str:  # noqa: ANN401 # passed on as they are
+        """Pack a directory as snapcraft does, but with what the advice says."""
         try:
             arguments = signature.bind(*args, **kwargs)
         except TypeError:  # not the function that is known here
             return function(*args, **kwargs)
-        advisor, given = find_advisor(), arguments.arguments
+        given = arguments.arguments
         prime_dir = Path(given["directory"]).resolve()
-        if not advisor.has_advised(prime_dir):
+        advisor = harmless(find_advisor, what="no advice")
+        if advisor is not None and not advisor.has_advised(prime_dir):
             given["compression"] = _ask(
                 functools.partial(
                     _compression,
@@ -71,7 +107,7 @@ def _advised(
                     given.get("compression"),
                     is_component=is_component,
                 ),
-                error_class,
+                stopped,
             )
         return function(*arguments.args, **arguments.kwargs)
 
@@ -79,14 +115,28 @@ def _advised(
     return advised
 
 
-def _ask(ask: Callable[[], str | None], error_class: type[Exception]) -> str | None:
+def _ask(
+    ask: Callable[[], str | None], stopped: Callable[[AdvisorError], Exception]
+) -> str | None:
     try:
         return ask()
     except (SettingsError, PolicyBrokenError) as error:
-        kind: Any = error_class
-        raise kind(
-            str(error), details=error.details, resolution=error.resolution
-        ) from error
+        raise stopped(error) from error
+
+
+def _stopped(
+    error_class: type[Exception], stop: Stop, error: AdvisorError
+) -> Exception:
+    """Return what tells snapcraft why the pack is stopped, and note the status."""
+    stop.status = error.retcode
+    kind: Any = error_class
+    told: Exception = kind(
+        str(error),
+        details=error.details,
+        resolution=error.resolution,
+        retcode=error.retcode,
+    )
+    return told
 
 
 def _compression(

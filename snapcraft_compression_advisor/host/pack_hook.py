@@ -47,7 +47,8 @@ class AdvisingPackage(Below):
 
     def pack(self, prime_dir: Path, dest: Path) -> list[Path]:
         """Pack all artifacts at once, as applications without ``_pack`` do."""
-        for component in (None, *self._components()):
+        components = harmless(self._components, what="no advice on components")
+        for component in (None, *(components or ())):
             self._advise(component)
         return super().pack(prime_dir, dest)
 
@@ -63,7 +64,11 @@ class AdvisingPackage(Below):
         """
         if super()._app_needs_repack(partition):
             return True
-        if self.advisor.settings.policy.pack.mode == "advise":
+        mode = harmless(
+            lambda: self.advisor.settings.policy.pack.mode,
+            what="what is there isn't looked at",
+        )
+        if mode in (None, "advise"):
             return False
         wanted = self._advise(partition)
         if wanted is None:
@@ -124,7 +129,9 @@ class AdvisingPackage(Below):
 
     def _compressed(self, component: str | None) -> Any:  # noqa: ANN401 # the application's own models
         """Return what holds the key: the project, or one of its components."""
-        project = cast("Any", self._services.get("project").get())
+        project: Any = getattr(self, "_project", None)  # up to craft-application 4
+        if project is None:
+            project = cast("Any", self._services.get("project").get())
         return project if component is None else project.components[component]
 
     def _components(self) -> list[str]:

@@ -18,10 +18,9 @@ from snapcraft_compression_advisor.advice.policy_file import (
 from snapcraft_compression_advisor.advice.policy_model import PolicyModel
 from snapcraft_compression_advisor.errors import AdvisorError, BadDataError
 from snapcraft_compression_advisor.host.errors import SettingsError
-from snapcraft_compression_advisor.launch.builtin_devices import find_device
-from snapcraft_compression_advisor.launch.device_file import choose_devices
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+from snapcraft_compression_advisor.rules.policy_devices import policy_devices
 from snapcraft_compression_advisor.rules.select import check_selectors
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def read_settings(
         )
         return Settings(
             policy=policy,
-            devices=_devices(policy),
+            devices=policy_devices(policy),
             profiles=tuple(read_profile(Path(each)) for each in policy.launch_profile),
         )
     except AdvisorError as error:
@@ -202,18 +201,3 @@ def _environment_value(key: str, text: str) -> object:
     if key == "override-declared":
         return _TRUTHS.get(text.lower(), text)
     return text
-
-
-def _devices(policy: LintPolicy) -> tuple[DeviceProfile, ...]:
-    """Return the devices that the policy names, and those that only budgets name."""
-    devices = choose_devices(policy.devices)
-    names = {device.name for device in devices}
-    lacking = [name for name in policy.budgets.cold_start if name not in names]
-    if lacking and policy.devices:
-        message = f"Device {lacking[0]!r} has a budget, but isn't one of the devices"
-        raise BadDataError(
-            message,
-            resolution="Name it as well, or change the budget. Named: "
-            f"{', '.join(sorted(names))}.",
-        )
-    return (*devices, *map(find_device, lacking))

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.trial.result import Progress
 
 _PACKERS = {"mksquashfs", "unsquashfs"}
+_LARGER_DISK = (
+    "Name a directory on a larger disk with --scratch ('calibrate': --storage)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,34 +61,46 @@ def packed_images(
     :raises StorageError: where the disk is too small, or files vanish.
     """
     with _directory(scratch, _needed_bytes(payload, codecs)) as directory:
-        source = _source(payload, directory, progress)
-        exclude_file = directory / "excludes"
-        exclude_file.write_text(exclude_file_text())
-        paths: dict[str, Path] = {}
-        unavailable: dict[str, str] = {}
-        for number, codec in enumerate(codecs, start=1):
-            progress(f"Packing with {codec} ({number} of {len(codecs)})")
-            image = directory / f"{codec}.squashfs"
-            if not mksquashfs.supports(codec, scratch=directory):
-                unavailable[codec] = "This mksquashfs cannot pack with it"
-                continue
-            mksquashfs.pack(
-                source,
-                image,
-                codec=codec,
-                snap_type=payload.snap.type,
-                exclude_file=exclude_file,
-            )
-            refusal = _mount_refusal(image)
-            if refusal is None:
-                paths[codec] = image
-            else:
-                image.unlink()
-                unavailable[codec] = refusal
-        if payload.kind == "snap":
-            shutil.rmtree(source)
-        _check_any(paths, unavailable)
-        yield PackedImages(paths=paths, unavailable=unavailable)
+        try:
+            images = _pack(payload, codecs, directory, progress)
+        except mksquashfs.DiskFullError as error:
+            raise StorageError(
+                str(error), details=error.details, resolution=_LARGER_DISK
+            ) from error
+        yield images
+
+
+def _pack(
+    payload: Payload, codecs: Sequence[str], directory: Path, progress: Progress
+) -> PackedImages:
+    source = _source(payload, directory, progress)
+    exclude_file = directory / "excludes"
+    exclude_file.write_text(exclude_file_text())
+    paths: dict[str, Path] = {}
+    unavailable: dict[str, str] = {}
+    for number, codec in enumerate(codecs, start=1):
+        progress(f"Packing with {codec} ({number} of {len(codecs)})")
+        image = directory / f"{codec}.squashfs"
+        if not mksquashfs.supports(codec, scratch=directory):
+            unavailable[codec] = "This mksquashfs cannot pack with it"
+            continue
+        mksquashfs.pack(
+            source,
+            image,
+            codec=codec,
+            snap_type=payload.snap.type,
+            exclude_file=exclude_file,
+        )
+        refusal = _mount_refusal(image)
+        if refusal is None:
+            paths[codec] = image
+        else:
+            image.unlink()
+            unavailable[codec] = refusal
+    if payload.kind == "snap":
+        shutil.rmtree(source)
+    _check_any(paths, unavailable)
+    return PackedImages(paths=paths, unavailable=unavailable)
 
 
 def _needed_bytes(payload: Payload, codecs: Sequence[str]) -> int:
@@ -100,7 +115,6 @@ def _needed_bytes(payload: Payload, codecs: Sequence[str]) -> int:
 @contextmanager
 def _directory(scratch: Path | None, needed_bytes: int) -> Iterator[Path]:
     place = scratch or Path(tempfile.gettempdir())
-    resolution = "Name a directory on a larger disk with --scratch."
     with deferred_signals() as signals:
         try:
             free_bytes = shutil.disk_usage(place).free
@@ -110,13 +124,13 @@ def _directory(scratch: Path | None, needed_bytes: int) -> Iterator[Path]:
                     f"than {format_bytes(needed_bytes)}, {format_bytes(free_bytes)} "
                     "are free"
                 )
-                raise StorageError(message, resolution=resolution)
+                raise StorageError(message, resolution=_LARGER_DISK)
             directory = tempfile.TemporaryDirectory(
                 prefix="compression-advisor-", dir=place
             )
         except OSError as error:
             message = f"Cannot write to {str(place)!r}: {error.strerror}"
-            raise StorageError(message, resolution=resolution) from error
+            raise StorageError(message, resolution=_LARGER_DISK) from error
         with directory as path:
             try:
                 with signals.delivered():

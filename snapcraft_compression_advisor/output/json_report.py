@@ -3,37 +3,72 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.output.lint_json import (
+    FindingReport,
+    build_lint_document,
+)
 from snapcraft_compression_advisor.output.names import printable
+from snapcraft_compression_advisor.output.report_files import (
+    FileSizesReport,
+    IncompressibleReport,
+    KindReport,
+    file_sizes_report,
+    incompressible_report,
+    kind_reports,
+)
+from snapcraft_compression_advisor.output.report_launch_files import (
+    HeavyFileReport,
+    LaunchDirectoryReport,
+    heavy_files,
+    launch_directories,
+)
+from snapcraft_compression_advisor.output.report_method import (
+    BreakEvenReport,
+    MethodReport,
+    break_even_reports,
+    method_report,
+)
+from snapcraft_compression_advisor.output.report_model import (
+    CodecName,
+    Count,
+    Interval,
+    ReportPart,
+    interval,
+    optional_interval,
+)
+from snapcraft_compression_advisor.rules.finding import LintReport
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor import units
+    from collections.abc import Container
+
     from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.launch.model import LaunchEstimate
     from snapcraft_compression_advisor.launch.profile import FittedProfile
-
-Count = Annotated[int, Field(ge=0)]
-CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
+    from snapcraft_compression_advisor.rules.finding import LintedPayload
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What a report tells beside the analysis.
+
+    :param linted: findings on the same payload; ``None`` where it wasn't linted.
+    :param executables: paths of files that somebody may run, for the kinds of files.
+    :param command: that made the numbers, as it was given.
+    """
+
+    linted: LintedPayload | None = None
+    executables: Container[str] = ()
+    command: str = ""
 
 
-class Interval(_Model):
-    """A figure with its uncertainty; all three are equal where it is exact."""
-
-    low: float
-    mid: float
-    high: float
-
-
-class PayloadReport(_Model):
+class PayloadReport(ReportPart):
     """What was analysed."""
 
     path: str
@@ -46,9 +81,12 @@ class PayloadReport(_Model):
     declared_compression: str | None = Field(
         description="of snapcraft.yaml or the built snap; null where neither is known"
     )
+    image_bytes: Count | None = Field(
+        default=None, description="of a built snap; null for a prime directory"
+    )
 
 
-class CodecReport(_Model):
+class CodecReport(ReportPart):
     """One codec's image."""
 
     image_bytes: Interval | None = Field(description="null where not available")
@@ -56,7 +94,7 @@ class CodecReport(_Model):
     shippable: bool = Field(description="whether snapcraft and the store accept it")
 
 
-class TrialReport(_Model):
+class TrialReport(ReportPart):
     """Every codec's image."""
 
     mode: Literal["exact", "sampled"]
@@ -65,7 +103,7 @@ class TrialReport(_Model):
     codecs: dict[CodecName, CodecReport]
 
 
-class UnresolvedReport(_Model):
+class UnresolvedReport(ReportPart):
     """What a launch needs and the payload doesn't hold."""
 
     name: str
@@ -73,7 +111,7 @@ class UnresolvedReport(_Model):
     supplier: Literal["base", "base or content snap", "missing", "unreadable"]
 
 
-class CostReport(_Model):
+class CostReport(ReportPart):
     """What a cold launch costs with one codec on one device."""
 
     added_s: Interval = Field(
@@ -89,7 +127,7 @@ class CostReport(_Model):
     cold_s: float | None = Field(description="only from a recorded launch")
 
 
-class GuessReport(_Model):
+class GuessReport(ReportPart):
     """What a guess of a launch rests on."""
 
     kind: str = Field(description="of application, by its toolkit or run time")
@@ -105,7 +143,7 @@ class GuessReport(_Model):
     )
 
 
-class LaunchReport(_Model):
+class LaunchReport(ReportPart):
     """One app's launch."""
 
     app: str
@@ -117,10 +155,16 @@ class LaunchReport(_Model):
         default=None, description="only where the launch was guessed from files"
     )
     unresolved: list[UnresolvedReport]
+    directories: list[LaunchDirectoryReport] = Field(
+        default=[], description="where its blocks lie, most of them first"
+    )
+    heaviest: list[HeavyFileReport] = Field(
+        default=[], description="the files that add most with xz"
+    )
     devices: dict[str, dict[CodecName, CostReport]]
 
 
-class RecommendationReport(_Model):
+class RecommendationReport(ReportPart):
     """What to ship, and why."""
 
     compression: Literal["xz", "lzo"]
@@ -139,7 +183,7 @@ class RecommendationReport(_Model):
     )
 
 
-class Report(_Model):
+class Report(ReportPart):
     """The report of ``compression-advisor advise --format json``."""
 
     model_config = ConfigDict(title="compression-advisor report")
@@ -152,11 +196,23 @@ class Report(_Model):
         description="of the apps that count, the deciding one first"
     )
     recommendation: RecommendationReport
+    file_sizes: FileSizesReport | None = None
+    kinds: list[KindReport] = Field(default=[], description="the largest kind first")
+    incompressible: IncompressibleReport | None = None
+    break_even: list[BreakEvenReport] = Field(
+        default=[], description="by the speed of the link; of the deciding app"
+    )
+    findings: list[FindingReport] | None = Field(
+        default=None, description="of 'lint'; null where the payload wasn't linted"
+    )
+    method: MethodReport | None = None
 
 
-def build_report(analysis: Analysis) -> Report:
+def build_report(analysis: Analysis, beside: Beside | None = None) -> Report:
     """Return an analysis in the shape of the contract."""
+    beside = beside or Beside()
     payload, trial = analysis.payload, analysis.trial
+    stored = trial.stored
     return Report(
         advisor_version=__version__,
         payload=PayloadReport(
@@ -168,6 +224,7 @@ def build_report(analysis: Analysis) -> Report:
             raw_bytes=payload.raw_bytes,
             data_blocks=payload.data_blocks,
             declared_compression=payload.declared_compression,
+            image_bytes=payload.image_bytes,
         ),
         trial=TrialReport.model_validate(
             {
@@ -176,7 +233,7 @@ def build_report(analysis: Analysis) -> Report:
                 "notes": trial.notes,
                 "codecs": {
                     name: {
-                        "image_bytes": _optional_interval(codec.image_bytes),
+                        "image_bytes": optional_interval(codec.image_bytes),
                         "available": codec.available,
                         "shippable": codec.shippable,
                     }
@@ -184,14 +241,27 @@ def build_report(analysis: Analysis) -> Report:
                 },
             }
         ),
-        launches=[_launch_report(launch) for launch in analysis.launches],
+        launches=[_launch_report(analysis, launch) for launch in analysis.launches],
         recommendation=_recommendation_report(analysis),
+        file_sizes=file_sizes_report(stored.layout) if stored else None,
+        kinds=kind_reports(stored, beside.executables) if stored else [],
+        incompressible=incompressible_report(stored, "xz") if stored else None,
+        break_even=break_even_reports(
+            analysis.recommendation, analysis.policy.link_mbit_per_s
+        ),
+        findings=None if beside.linted is None else _findings(beside.linted),
+        method=method_report(analysis, command=beside.command),
     )
 
 
-def render_json(analysis: Analysis) -> str:
+def render_json(analysis: Analysis, beside: Beside | None = None) -> str:
     """Return the report as JSON text."""
-    return build_report(analysis).model_dump_json(by_alias=True, indent=2) + "\n"
+    return report_text(build_report(analysis, beside))
+
+
+def report_text(report: Report) -> str:
+    """Return a report as JSON text."""
+    return report.model_dump_json(by_alias=True, indent=2) + "\n"
 
 
 def schema_text() -> str:
@@ -208,13 +278,18 @@ def _recommendation_report(analysis: Analysis) -> RecommendationReport:
         compression=advice.compression,
         verdict=advice.verdict,
         reasons=list(advice.reasons),
-        seconds_saved=_optional_interval(decisive.seconds if decisive else None),
-        bytes_added=_optional_interval(advice.bytes_added),
+        seconds_saved=optional_interval(decisive.seconds if decisive else None),
+        bytes_added=optional_interval(advice.bytes_added),
         break_even_launches=advice.break_even_launches,
     )
 
 
-def _launch_report(launch: LaunchAnalysis) -> LaunchReport:
+def _findings(linted: LintedPayload) -> list[FindingReport]:
+    document = build_lint_document(LintReport(version=__version__, payloads=(linted,)))
+    return document.payloads[0].findings
+
+
+def _launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
     launch_set = launch.launch_set
     return LaunchReport.model_validate(
         {
@@ -232,6 +307,8 @@ def _launch_report(launch: LaunchAnalysis) -> LaunchReport:
                 }
                 for item in launch_set.unresolved
             ],
+            "directories": launch_directories(launch_set),
+            "heaviest": heavy_files(analysis, launch_set),
             "devices": {
                 device: {
                     codec: _cost(cost, launch.profile)
@@ -250,7 +327,7 @@ def _guess(launch_set: LaunchSet) -> GuessReport | None:
     return GuessReport(
         kind=basis.kind,
         expected_blocks=round(launch_set.expected_blocks, 1),
-        read_share=_interval(launch_set.read_share),
+        read_share=interval(launch_set.read_share),
         recorded=dict(basis.recorded),
     )
 
@@ -258,18 +335,10 @@ def _guess(launch_set: LaunchSet) -> GuessReport | None:
 def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport:
     warm_s = profile.warm_s if profile else None
     return CostReport(
-        added_s=_interval(estimate.added_s),
+        added_s=interval(estimate.added_s),
         io_s=estimate.io.mid,
         copy_s=estimate.copying.mid,
         decompress_s=estimate.decompression.mid,
         warm_s=warm_s,
         cold_s=None if warm_s is None else warm_s + estimate.added_s.mid,
     )
-
-
-def _interval(interval: units.Interval) -> Interval:
-    return Interval(low=interval.low, mid=interval.mid, high=interval.high)
-
-
-def _optional_interval(interval: units.Interval | None) -> Interval | None:
-    return None if interval is None else _interval(interval)

@@ -12,8 +12,12 @@ from snapcraft_compression_advisor.output.names import printable
 from snapcraft_compression_advisor.output.phrases import all_findings, is_automatic
 
 if TYPE_CHECKING:
+    from snapcraft_compression_advisor.comparison.figures import PayloadFigures
     from snapcraft_compression_advisor.rules import finding as found
+    from snapcraft_compression_advisor.units import Interval
 
+_DIGITS = 6
+"""Of seconds: microseconds; further ones are noise of the arithmetic."""
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -75,6 +79,46 @@ class FindingReport(_Model):
     fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] = Field(
         description="stays the same while figures, lines and the checkout's path change"
     )
+    state: Literal["new", "worse", "moved", "known"] | None = Field(
+        default=None, description="against the baseline; null without one"
+    )
+
+
+class IntervalReport(_Model):
+    """A figure with its uncertainty; the ends are equal where it is known."""
+
+    low: float
+    mid: float
+    high: float
+
+
+class LaunchFigureReport(_Model):
+    """What a cold launch adds over a warm one; estimated."""
+
+    app: str
+    device: str
+    source: Literal["static", "recorded"] = Field(
+        description="whether what it reads was guessed from files or recorded"
+    )
+    added_s: IntervalReport
+
+
+class FiguresReport(_Model):
+    """What of a build is compared with the next one's."""
+
+    compression: str
+    image_bytes: IntervalReport | None
+    measured: bool = Field(description="whether the size is that of a file")
+    launches: list[LaunchFigureReport]
+
+
+class GoneReport(_Model):
+    """A finding of the baseline that is no more."""
+
+    rule: Annotated[str, Field(pattern=r"^SCA\d{3}$")]
+    name: str
+    path: str
+    message: str
 
 
 class LintedPayloadReport(_Model):
@@ -84,6 +128,12 @@ class LintedPayloadReport(_Model):
     snap_name: str = Field(description="empty where snap.yaml couldn't be read")
     error: str | None = Field(description="why it couldn't be linted")
     findings: list[FindingReport]
+    figures: FiguresReport | None = Field(
+        default=None, description="to compare the next build with"
+    )
+    gone: list[GoneReport] = Field(
+        default=[], description="findings that only the baseline has"
+    )
 
 
 class SummaryReport(_Model):
@@ -116,6 +166,7 @@ def build_lint_document(report: found.LintReport) -> LintDocument:
                 path=printable(payload.path),
                 snap_name=printable(payload.snap_name),
                 error=None if payload.error is None else printable(payload.error),
+                figures=None if payload.figures is None else _figures(payload.figures),
                 findings=[
                     _finding(finding, fingerprint)
                     for finding, fingerprint in zip(
@@ -166,6 +217,33 @@ def _finding(finding: found.Finding, fingerprint: str) -> FindingReport:
         files=[printable(name) for name in finding.files],
         fix=None if finding.fix is None else _fix(finding.fix),
         fingerprint=fingerprint,
+    )
+
+
+def _figures(figures: PayloadFigures) -> FiguresReport:
+    size = figures.image_bytes
+    return FiguresReport(
+        compression=figures.codec,
+        image_bytes=None if size is None else interval_report(size),
+        measured=figures.measured,
+        launches=[
+            LaunchFigureReport(
+                app=printable(each.app),
+                device=printable(each.device),
+                source=each.source,
+                added_s=interval_report(each.added_s),
+            )
+            for each in figures.launches
+        ],
+    )
+
+
+def interval_report(figure: Interval) -> IntervalReport:
+    """Return a figure in the shape of the contract."""
+    return IntervalReport(
+        low=round(figure.low, _DIGITS),
+        mid=round(figure.mid, _DIGITS),
+        high=round(figure.high, _DIGITS),
     )
 
 

@@ -51,7 +51,12 @@ def _payload_lines(payload: LintedPayload) -> Iterator[str]:
     if payload.error is not None and payload.findings:
         yield ""
     for finding in payload.findings:
-        yield from _finding_lines(finding)
+        yield from finding_lines(finding)
+
+
+def finding_lines(finding: Finding) -> list[str]:
+    """Return a finding as a list's item: a line that stands alone, then details."""
+    return [*_finding_lines(finding)]
 
 
 def _finding_lines(finding: Finding) -> Iterator[str]:

@@ -49,7 +49,7 @@ def render_lint_text(
         for payload in report.payloads:
             lines += [*_payload_lines(payload, paint), ""]
     lines += [*_summary_lines(report, paint)]
-    return "\n".join(map(_without_commands, lines)) + "\n"
+    return "\n".join(map(without_commands, lines)) + "\n"
 
 
 def _payload_lines(payload: LintedPayload, paint: Paint) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _wrapped(text: str, *, first: str = _RULE_INDENT) -> list[str]:
     )
 
 
-def _without_commands(line: str) -> str:
+def without_commands(line: str) -> str:
     r"""Return a line that no CI runner takes for one of its commands.
 
     GitHub's runner obeys lines that begin with ``::`` after white space, and ``##[``

@@ -19,6 +19,8 @@ _FAMILIES = {
     "SCA2": "Launch",
     "SCA3": "Size",
     "SCA4": "Compatibility",
+    "SCA5": "Store",
+    "SCA6": "Regression",
 }
 
 

@@ -7,7 +7,9 @@ import textwrap
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.output.headlines import headline
 from snapcraft_compression_advisor.output.names import printable
+from snapcraft_compression_advisor.payload.component_yaml import split_component_name
 from snapcraft_compression_advisor.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -25,29 +27,24 @@ _COST_COLUMNS = 24
 _LISTED_NAMES = 6
 _PROFILE = "launch.json"
 _LEAST_SHOWN = 0.0005
-_HEADLINES = {
-    "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
-    "keep": "KEEP 'compression: {}'",
-    "no-benefit": "NO BENEFIT from another codec: stay with {}",
-    "undecided": "UNDECIDED: stay with {} for now",
-}
 
 
 def render_text(analysis: Analysis) -> str:
     """Return the report as plain text."""
-    lines = [*_payload_lines(analysis), ""]
+    lines = [*_payload_lines(analysis), "", *advice_lines(analysis), ""]
     for launch in analysis.launches or (None,):
         lines += [*_table_lines(analysis, launch), ""]
     lines += [*_legend_lines(analysis), ""]
     for launch in analysis.launches:
         lines += [*_launch_lines(launch, analysis.app_choice), ""]
-    lines += advice_lines(analysis)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
 
 def _payload_lines(analysis: Analysis) -> Iterator[str]:
     payload = analysis.payload
-    kind = "Prime directory" if payload.kind == "prime" else "Built snap"
+    _, component = split_component_name(payload.name)
+    built = "Built snap" if component is None else "Built component"
+    kind = "Prime directory" if payload.kind == "prime" else built
     yield f"{payload.name}, base {payload.base}"
     yield f"{kind} {printable(str(payload.path))}"
     declared = payload.declared_compression or "not known"
@@ -223,9 +220,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def advice_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the verdict and its reasons, as the report ends with them."""
+    """Yield the verdict and its reasons, as the report begins with them."""
     advice = analysis.recommendation
-    yield _HEADLINES[advice.verdict].format(advice.compression)
+    yield headline(advice.verdict, advice.compression)
     for reason in advice.reasons:
         yield from _indented(reason)
     if advice.verdict == "undecided":

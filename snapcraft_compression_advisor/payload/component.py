@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
-from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.errors import NoInputError
+from snapcraft_compression_advisor.payload.component_yaml import (
+    COMPONENT_TYPE,
+    COMPONENT_YAML_PATH,
+    parse_component_yaml,
+    split_component_name,
+)
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 from snapcraft_compression_advisor.payload.snap_yaml import (
     SNAP_YAML_MAX_BYTES,
@@ -18,13 +21,13 @@ from snapcraft_compression_advisor.payload.source import DirectoryPayload
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMPONENT_YAML_PATH = "meta/component.yaml"
-COMPONENT_TYPE = "component"
-"""Type of a payload that is no snap of its own; snapd knows no such type."""
+__all__ = ["COMPONENT_TYPE", "ComponentDirectory", "component_name"]
 
 
 class ComponentDirectory(DirectoryPayload):
     """A component's prime directory: files, but no apps and no ``meta/snap.yaml``.
+
+    Its ``meta/component.yaml`` isn't looked at, and may be missing yet.
 
     :param path: of the directory.
     :param name: what reports call it.
@@ -46,17 +49,10 @@ def component_name(prime_dir: Path) -> str:
     path = prime_dir / COMPONENT_YAML_PATH
     try:
         with path.open("rb") as file:
-            text = file.read(SNAP_YAML_MAX_BYTES)
+            text = file.read(SNAP_YAML_MAX_BYTES + 1)
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
         raise NoInputError(message, resolution="Build the component again.") from error
-    try:
-        document = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError):
-        document = None
-    whole = document.get("component") if isinstance(document, dict) else None
-    _, plus, name = whole.partition("+") if isinstance(whole, str) else ("", "", "")
-    if not plus or not name:
-        message = f"{str(path)!r} doesn't name a component"
-        raise BadDataError(message, resolution="Build the component again.")
-    return name
+    metadata = parse_component_yaml(text, where=str(path))
+    _, name = split_component_name(metadata.name)
+    return name or metadata.name

@@ -1,4 +1,4 @@
-"""A payload to read from: a prime directory or a built snap."""
+"""A payload to read from: a prime directory or a built snap, or a component's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from snapcraft_compression_advisor.errors import (
     BadDataError,
     NoInputError,
     StorageError,
+)
+from snapcraft_compression_advisor.payload.component_yaml import (
+    COMPONENT_YAML_PATH,
+    parse_component_yaml,
 )
 from snapcraft_compression_advisor.payload.inventory import (
     Inventory,
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.squashfs.entry import FileBlocks
+    from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageEntry
 
 PayloadKind = Literal["prime", "snap"]
 
@@ -41,11 +45,11 @@ class Payload(Protocol):
 
     @property
     def path(self) -> Path:
-        """The prime directory or the ``.snap``."""
+        """The prime directory, the ``.snap`` or the ``.comp``."""
 
     @property
     def kind(self) -> PayloadKind:
-        """Whether it is a prime directory or a built snap."""
+        """Whether it is a prime directory or a built image."""
 
     @property
     def inventory(self) -> Inventory:
@@ -53,11 +57,11 @@ class Payload(Protocol):
 
     @property
     def snap(self) -> SnapMetadata:
-        """Its ``meta/snap.yaml``."""
+        """Its ``meta/snap.yaml``; a component's name, type and nothing else."""
 
     @property
     def packed_with(self) -> str | None:
-        """The codec of a built snap, ``None`` for a prime directory."""
+        """The codec of a built image, ``None`` for a prime directory."""
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end.
@@ -71,7 +75,7 @@ class Payload(Protocol):
 
 
 class DirectoryPayload:
-    """A prime directory."""
+    """A prime directory of a snap or of a component."""
 
     kind: PayloadKind = "prime"
     packed_with = None
@@ -113,9 +117,10 @@ class DirectoryPayload:
 
 
 class SnapPayload:
-    """A built snap, read without unpacking it.
+    """A built snap or component, read without unpacking it.
 
     :param image: stays open as long as the payload is read.
+    :ivar entries: what a walk over the image finds.
     """
 
     kind: PayloadKind = "snap"
@@ -123,10 +128,10 @@ class SnapPayload:
     def __init__(self, path: Path, image: Image) -> None:
         self.path = path
         self.image = image
-        entries = list(image.walk())
-        self.inventory = list_image(entries)
+        self.entries: Sequence[ImageEntry] = tuple(image.walk())
+        self.inventory = list_image(self.entries)
         self._files = {
-            entry.path: entry for entry in entries if entry.kind is EntryKind.FILE
+            entry.path: entry for entry in self.entries if entry.kind is EntryKind.FILE
         }
         self.snap = _read_metadata(self)
 
@@ -150,10 +155,10 @@ class SnapPayload:
 
 @contextmanager
 def open_payload(path: Path) -> Iterator[Payload]:
-    """Open a prime directory or a snap.
+    """Open a prime directory, a snap or a component.
 
-    :raises NoInputError: where it isn't there, can't be read, or has no
-        ``meta/snap.yaml``.
+    :raises NoInputError: where it isn't there, can't be read, or has neither
+        ``meta/snap.yaml`` nor ``meta/component.yaml``.
     :raises BadDataError: where it is neither, or broken.
     :raises StorageError: where it changes meanwhile.
     """
@@ -183,25 +188,29 @@ def _is_directory(path: Path) -> bool:
     except OSError as error:
         message = f"Cannot open {str(path)!r}: {error.strerror}"
         raise NoInputError(
-            message, resolution="Name a prime directory or a built .snap."
+            message, resolution="Name a prime directory, or a built .snap or .comp."
         ) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         message = f"{str(path)!r} is neither a directory nor a file"
         raise BadDataError(
-            message, resolution="Name a prime directory or a built .snap."
+            message, resolution="Name a prime directory, or a built .snap or .comp."
         )
     return stat.S_ISDIR(mode)
 
 
 def _read_metadata(payload: DirectoryPayload | SnapPayload) -> SnapMetadata:
-    where = f"{payload.path}/{SNAP_YAML_PATH}"
-    entry = payload.inventory.entries.get(SNAP_YAML_PATH)
-    if entry is None or entry.kind is not EntryKind.FILE:
-        message = f"No {SNAP_YAML_PATH} in {str(payload.path)!r}"
-        raise NoInputError(
-            message,
-            resolution="Name the directory that 'snapcraft prime' fills (usually "
-            "'prime'), or a built .snap.",
-        )
-    text = payload.read(SNAP_YAML_PATH, offset=0, length=SNAP_YAML_MAX_BYTES + 1)
-    return parse_snap_yaml(text, where=where)
+    """Return what a payload is; one with both files is a snap."""
+    for path, parse in (
+        (SNAP_YAML_PATH, parse_snap_yaml),
+        (COMPONENT_YAML_PATH, parse_component_yaml),
+    ):
+        entry = payload.inventory.entries.get(path)
+        if entry is not None and entry.kind is EntryKind.FILE:
+            text = payload.read(path, offset=0, length=SNAP_YAML_MAX_BYTES + 1)
+            return parse(text, where=f"{payload.path}/{path}")
+    message = f"No {SNAP_YAML_PATH} in {str(payload.path)!r}"
+    raise NoInputError(
+        message,
+        resolution="Name the directory that 'snapcraft prime' fills (usually "
+        "'prime'), or a built .snap or .comp.",
+    )

@@ -18,6 +18,10 @@ from snapcraft_compression_advisor.rules.compression import (
     LzoGainsNothing,
     LzoWouldGain,
 )
+from snapcraft_compression_advisor.rules.declared import (
+    CompressionChanged,
+    CompressionLost,
+)
 from snapcraft_compression_advisor.rules.incompressible import IncompressiblePayload
 from snapcraft_compression_advisor.rules.launch_caches import (
     Fonts,
@@ -29,6 +33,30 @@ from snapcraft_compression_advisor.rules.launch_caches import (
     SettingsSchemas,
 )
 from snapcraft_compression_advisor.rules.launch_files import LaunchDominated
+from snapcraft_compression_advisor.rules.preflight_entries import (
+    ExtendedAttributes,
+    FileModes,
+    Owners,
+)
+from snapcraft_compression_advisor.rules.preflight_image import (
+    BlockSize,
+    CompressorOptions,
+    Fragments,
+    SuperblockFlags,
+)
+from snapcraft_compression_advisor.rules.preflight_limits import (
+    NoSnapDelta,
+    StoreSize,
+)
+from snapcraft_compression_advisor.rules.preflight_writer import (
+    OtherWriter,
+    Padding,
+    ResquashDiffers,
+)
+from snapcraft_compression_advisor.rules.regressions import (
+    ImageGrown,
+    LaunchSlower,
+)
 from snapcraft_compression_advisor.rules.shipped import (
     DebugSymbols,
     DevelopmentFiles,
@@ -50,6 +78,8 @@ ALL_RULES: tuple[Rule, ...] = (
     KeyImplicit(),
     ComponentKey(),
     IncompressiblePayload(),
+    CompressionLost(),
+    CompressionChanged(),
     ColdStartBudget(),
     LaunchDominated(),
     SettingsSchemas(),
@@ -69,4 +99,18 @@ ALL_RULES: tuple[Rule, ...] = (
     SuppliedLibraries(),
     CodecNotInKernel(),
     CodecNotAccepted(),
+    BlockSize(),
+    Fragments(),
+    CompressorOptions(),
+    SuperblockFlags(),
+    ExtendedAttributes(),
+    Owners(),
+    FileModes(),
+    Padding(),
+    OtherWriter(),
+    ResquashDiffers(),
+    NoSnapDelta(),
+    StoreSize(),
+    LaunchSlower(),
+    ImageGrown(),
 )

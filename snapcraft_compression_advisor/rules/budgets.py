@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.rules.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.rules.finding import Evidence, Finding, Fix
 from snapcraft_compression_advisor.rules.places import current_codec, image_place
@@ -129,7 +130,8 @@ class ImageSizeBudget:
         "The `.snap` is larger than `budgets.image-size`. A built snap's size is "
         "measured. A prime directory's is estimated with the codec that snapcraft.yaml "
         "names, else xz: the rule fires where even the low end of the interval is "
-        "larger, and is undecided where the budget lies within the interval."
+        "larger, and is undecided where the budget lies within the interval. A "
+        "component's image has no budget."
     )
     why: ClassVar[str] = (
         "Users download the image, and its deltas grow with it. It grows slowly, with "
@@ -146,7 +148,7 @@ class ImageSizeBudget:
     def check(self, context: Context) -> Iterator[Finding]:
         """Yield one finding where the budget is broken, or may be."""
         limit = context.policy.budgets.image_size
-        if limit is None:
+        if limit is None or context.snap.type == COMPONENT_TYPE:
             return
         codec = current_codec(context)
         size = _image_bytes(context.analysis, codec)

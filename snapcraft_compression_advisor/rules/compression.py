@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
+from snapcraft_compression_advisor.advice.reasons import LZO_PAYS
+from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.rules.figures import (
     bytes_text,
     seconds_text,
@@ -13,7 +15,7 @@ from snapcraft_compression_advisor.rules.figures import (
 from snapcraft_compression_advisor.rules.finding import Evidence, Finding, Fix
 from snapcraft_compression_advisor.rules.kernels import target_has
 from snapcraft_compression_advisor.rules.places import compression_place, current_codec
-from snapcraft_compression_advisor.rules.project import ProjectFile
+from snapcraft_compression_advisor.rules.project import ComponentProject, ProjectFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +45,8 @@ class LzoWouldGain:
     fails_if: ClassVar[str] = (
         "The snap isn't packed with lzo, and lzo would save at least `min-saving` per "
         "cold launch of the deciding app on every device, at both ends of the "
-        "interval, and its larger download pays for itself within `max-launches`. "
+        "interval, and its larger download pays for itself within `max-launches`; or "
+        "lzo alone surely keeps `budgets.cold-start`, whatever it saves. "
         "Where the interval leaves that open, the finding is undecided. It isn't "
         "looked at where one of the policy's targets can't decompress lzo."
     )
@@ -93,7 +96,8 @@ class LzoGainsNothing:
         "The snap is packed with lzo, is more than 1 % larger than with xz, and lzo "
         "saves less than `min-saving` per cold launch of the deciding app, or its "
         "larger download doesn't pay for itself within `max-launches`: wherever in "
-        "the interval the truth is. Where the interval leaves that open, the finding "
+        "the interval the truth is. Not where xz would break `budgets.cold-start` and "
+        "lzo doesn't. Where the interval leaves that open, the finding "
         "is undecided."
     )
     why: ClassVar[str] = (
@@ -134,7 +138,8 @@ class KeyImplicit:
     summary: ClassVar[str] = "snapcraft.yaml has no `compression` key."
     fails_if: ClassVar[str] = (
         "The project file has no root key `compression`, or it is null. Where no "
-        "project file is found, there is nothing to look at."
+        "project file is found, there is nothing to look at. A component has the "
+        "snap's, so nothing is said of it."
     )
     why: ClassVar[str] = (
         "snapcraft then packs with xz. Written down, the choice is visible, reviewed, "
@@ -149,6 +154,8 @@ class KeyImplicit:
         """Yield one finding where the key isn't there."""
         project = context.project
         if project is None or project.compression is not None:
+            return
+        if context.snap.type == COMPONENT_TYPE:
             return
         yield Finding(
             rule=self.id,
@@ -176,6 +183,8 @@ def _fix(context: Context, compression: str) -> Fix:
             f"'compression: {compression}'"
         )
     description = f"Set 'compression: {compression}' in snapcraft.yaml"
+    if isinstance(project, ComponentProject):
+        description = f"Give component {project.component} 'compression: {compression}'"
     if not isinstance(project, ProjectFile):
         return Fix(description=description, safe=True)
     kept: dict[str, str] = {}
@@ -197,7 +206,9 @@ def _undecided(rule: LzoWouldGain | LzoGainsNothing, context: Context) -> Findin
         message=_open_question(context),
         location=compression_place(context),
         evidence=tuple(_advice_evidence(context)),
-        fix=Fix(description="Record a launch, and name it as 'launch-profile'"),
+        fix=Fix(description="Record a launch, and name it as 'launch-profile'")
+        if context.analysis.launches
+        else None,
         undecided=True,
     )
 
@@ -225,6 +236,8 @@ def _gain_message(context: Context) -> str:
         f"an estimated {seconds_text(decisive.seconds)} less than with xz, for "
         f"{bytes_text(added)} ({_growth(context)}) more to download."
     )
+    if advice.reasons[0] != LZO_PAYS:  # a budget decides
+        message = f"{advice.reasons[0]} {message}"
     codec = current_codec(context)
     return message if codec == "xz" else f"{message} It is packed with {codec} now."
 
@@ -232,10 +245,13 @@ def _gain_message(context: Context) -> str:
 def _loss_message(context: Context) -> str:
     advice = context.analysis.recommendation
     decisive, added = advice.decisive, advice.bytes_added
-    if decisive is None or added is None:  # a verdict of change has both
+    if added is None:  # a verdict of change has it
         return "lzo makes the image larger and doesn't pay for it."
+    adds = f"lzo adds {bytes_text(added)} ({_growth(context)}) to what xz would take"
+    if decisive is None:  # a component
+        return f"{adds}: {advice.reasons[0]}"
     return (
-        f"lzo adds {bytes_text(added)} ({_growth(context)}) to what xz would take, and "
+        f"{adds}, and "
         f"a cold launch of {decisive.app} on {decisive.device} takes an estimated "
         f"{seconds_text(decisive.seconds)} less: {advice.reasons[0]}"
     )

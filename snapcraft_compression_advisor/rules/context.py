@@ -10,9 +10,13 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
     from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.comparison.figures import BaselineBuild
     from snapcraft_compression_advisor.payload.inventory import Inventory
     from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
     from snapcraft_compression_advisor.payload.survey import Survey
+    from snapcraft_compression_advisor.preflight.packing import Packing
+    from snapcraft_compression_advisor.preflight.previous import PreviousSnap
+    from snapcraft_compression_advisor.preflight.resquash import Resquash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,10 @@ class Context:
     :param survey: what was found in its files: caches, linkage, needless files.
     :param policy: budgets and options.
     :param project: snapcraft.yaml, where there is one.
+    :param packing: how a built snap was packed; ``None`` for a prime directory.
+    :param resquash: what became of it packed again, where that was asked for.
+    :param previous: the snap that was published before, where it was given.
+    :param baseline: the build that a baseline is of, where there is one.
     """
 
     analysis: Analysis
@@ -53,3 +61,7 @@ class Context:
     survey: Survey
     policy: LintPolicy
     project: Project | None = None
+    packing: Packing | None = None
+    resquash: Resquash | None = None
+    previous: PreviousSnap | None = None
+    baseline: BaselineBuild | None = None

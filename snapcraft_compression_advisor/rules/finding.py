@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.advice.edit import Edit
+    from snapcraft_compression_advisor.comparison.figures import (
+        BaselineBuild,
+        PayloadFigures,
+    )
 
 Severity = Literal["error", "warning", "info"]
 """The weightiest first."""
@@ -90,12 +94,16 @@ class LintedPayload:
     :param snap_name: of its snap.yaml; empty where it couldn't be read.
     :param findings: by severity, then rule, then location.
     :param error: why it couldn't be linted.
+    :param figures: of its image and its launches, to compare the next build with.
+    :param baseline: the build that a baseline is of, where there is one.
     """
 
     path: str
     snap_name: str
     findings: tuple[Finding, ...]
     error: str | None = None
+    figures: PayloadFigures | None = None
+    baseline: BaselineBuild | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from snapcraft_compression_advisor.launch.model import estimate_launch, sum_blocks
+from snapcraft_compression_advisor.launch.file_cost import cost_of_files
+from snapcraft_compression_advisor.launch.model import sum_blocks
 from snapcraft_compression_advisor.rules.figures import seconds_text
 from snapcraft_compression_advisor.rules.finding import (
     Evidence,
@@ -174,37 +175,20 @@ def _dominance(
     """Return the fewest files that take most, or else the few heaviest."""
     launch_set = launch.launch_set
     costs = sorted(
-        ((_cost(launch_set, (file,), trial, device).mid, file) for file in largest),
+        (
+            (cost_of_files(launch_set, (file,), trial, device).mid, file)
+            for file in largest
+        ),
         key=lambda pair: (-pair[0], pair[1].path),
     )
     heaviest = tuple(file for _, file in costs[:FEW])
     total = launch.estimates[device.name][trial.codec].added_s
     for count in range(1, len(heaviest) + 1):
-        seconds = _cost(launch_set, heaviest[:count], trial, device)
+        seconds = cost_of_files(launch_set, heaviest[:count], trial, device)
         share = _share(seconds, total)
         if share.mid >= DOMINATING_SHARE:
             break
     return _Dominance(files=heaviest[:count], seconds=seconds, share=share)
-
-
-def _cost(
-    launch_set: LaunchSet,
-    files: tuple[LaunchFile, ...],
-    trial: CodecTrial,
-    device: DeviceProfile,
-) -> Interval:
-    """Return what some files add, of which a launch can't read more than is there."""
-    part = replace(
-        launch_set,
-        files=files,
-        read_share=_at_most_all(launch_set.read_share),
-        seek_share=_at_most_all(launch_set.seek_share),
-    )
-    return estimate_launch(part, trial, device).added_s
-
-
-def _at_most_all(share: Interval) -> Interval:
-    return share.map(lambda value: min(1.0, value))
 
 
 def _share(part: Interval, whole: Interval) -> Interval:
@@ -240,7 +224,7 @@ def _evidence(
         for name in dict.fromkeys((current_codec(context), *_CODECS)):
             trial = codecs.get(name)
             if trial is not None and trial.available:
-                cost = _cost(launch.launch_set, (file,), trial, device)
+                cost = cost_of_files(launch.launch_set, (file,), trial, device)
                 yield Evidence(
                     label=f"it adds with {name} on {device.name}",
                     text=seconds_text(cost),

@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.advice.splice import set_root_compression
 from snapcraft_compression_advisor.advice.splice_component import (
     set_component_compression,
 )
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.rules.context import Project
 
 if TYPE_CHECKING:
@@ -79,13 +79,47 @@ class ProjectFile(Project):
             after = set_component_compression(
                 self.content, name, compression, where=str(self.path)
             )
-        except BadDataError:
+        except (BadDataError, UsageError):  # UsageError: the file has no such component
             return None
         return self._edit(after)
 
     def _edit(self, after: bytes) -> Edit | None:
         edit = Edit(path=self.path, before=self.content, after=after)
         return edit if edit.changes else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentProject(ProjectFile):
+    """What snapcraft.yaml says of one component: its compression, own or inherited.
+
+    :param component: its own name, without the snap's.
+    """
+
+    component: str
+
+    def edit(
+        self,
+        compression: str,
+        *,
+        component_keys: Mapping[str, str] | None = None,  # noqa: ARG002 # it has none
+    ) -> Edit | None:
+        """Return the edit that sets the component's compression."""
+        return self.edit_component(self.component, compression)
+
+
+def project_of_component(project: ProjectFile, component: str) -> ComponentProject:
+    """Return what a project says of one of its components, as of a payload."""
+    return ComponentProject(
+        path=project.path,
+        content=project.content,
+        name=project.name,
+        compression=project.components.get(component) or project.compression,
+        compression_line=project.component_lines.get(component),
+        components={},
+        component_lines={},
+        ignored=project.ignored,
+        component=component,
+    )
 
 
 def read_project(path: Path, content: bytes) -> ProjectFile:

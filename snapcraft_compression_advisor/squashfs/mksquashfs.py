@@ -31,6 +31,10 @@ _NO_SPACE = "No space left on device"
 _LAST_LINES = 8
 
 
+class DiskFullError(StorageError):
+    """Squashfs-tools could not write all of their output."""
+
+
 def pack_options(codec: str) -> tuple[str, ...]:
     """Return the options of ``snap pack``, up to its exclude file.
 
@@ -86,7 +90,8 @@ def pack(
     :param image: the image to write; one that is there is replaced.
     :param exclude_file: patterns to leave out.
     :raises ToolError: where mksquashfs is missing or fails.
-    :raises StorageError: where the disk is full or files vanish meanwhile.
+    :raises DiskFullError: where the disk is full.
+    :raises StorageError: where files vanish meanwhile.
     """
     command = (
         "mksquashfs",
@@ -115,7 +120,7 @@ def unpack(image: Path, directory: Path) -> None:
     """Unpack an image into a directory that isn't there yet.
 
     :raises ToolError: where unsquashfs is missing.
-    :raises StorageError: where the disk is full.
+    :raises DiskFullError: where the disk is full.
     :raises BadDataError: where the image is broken.
     """
     command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
@@ -166,7 +171,7 @@ def _check(result: subprocess.CompletedProcess[str], command: Sequence[str]) -> 
         return
     if _NO_SPACE in result.stdout + result.stderr:
         message = f"The disk is full: {command[0]} could not write its output"
-        raise StorageError(
+        raise DiskFullError(
             message,
             details=_tail(result),
             resolution="Free some space, or set TMPDIR to a directory on a larger "

@@ -16,6 +16,8 @@ from host_projects import (
     project_file,
     run_host_app,
     write_policy,
+    write_profile,
+    write_steady_device,
 )
 
 if TYPE_CHECKING:
@@ -207,6 +209,24 @@ def test_enforce_stops_where_a_budget_is_broken(tmp_path: Path) -> None:
     ran = run_host_app(folder, "pack")
     assert ran.status == 1
     assert "the budget is 100.0 kB" in ran.output
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "packed"),
+    [("apply", 0, {"hello.snap": "lzo"}), ("enforce", 1, {})],
+)
+def test_a_budget_of_cold_starts_that_lzo_alone_keeps_decides(
+    tmp_path: Path, mode: str, status: int, packed: dict[str, str]
+) -> None:
+    folder = make_project(tmp_path / "project")
+    device, budgets = write_steady_device(folder), "{cold-start: {steady: 5ms}}"
+    policy = f"devices: [{device}]\nbudgets: {budgets}\npack: {{mode: {mode}}}\n"
+    write_policy(folder, policy)
+    write_profile(folder, warm_s=0.0001)
+    ran = run_host_app(folder, "pack")
+    assert ran.status == status
+    assert "lzo keeps the budget of cold starts, xz breaks it." in ran.output
+    assert codecs_of(folder) == packed
 
 
 def test_broken_settings_stop_the_pack(tmp_path: Path) -> None:

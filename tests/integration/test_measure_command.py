@@ -200,6 +200,8 @@ def test_full_disk_is_a_storage_error(
         place.rmdir()
     assert result.returncode == 74, result.stderr
     assert "Traceback" not in result.stderr
+    assert "larger disk with --scratch" in result.stderr
+    assert "TMPDIR" not in result.stderr
     assert left == []
 
 

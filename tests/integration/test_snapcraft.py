@@ -7,6 +7,7 @@ installed from its repository: they skip elsewhere, and say so.
 from __future__ import annotations
 
 import importlib.util
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,6 +23,8 @@ from host_projects import (
     project_file,
     run_program,
     write_policy,
+    write_profile,
+    write_steady_device,
 )
 
 if TYPE_CHECKING:
@@ -160,7 +163,7 @@ def test_broken_settings_stop_the_pack_and_are_named(
     folder = project(tmp_path, base, "advise")
     write_policy(folder, "devices: [hdd-latop]\n")
     ran = snapcraft(folder, "pack")
-    assert ran.status != 0
+    assert ran.status == 65
     assert "hdd-latop" in ran.output
     assert "Recommended resolution" in ran.output
     assert codecs_of(folder) == {}
@@ -197,7 +200,71 @@ def test_the_linter_can_be_ignored_by_name(
     assert "SCA101" not in ran.output
 
 
-@pytest.mark.parametrize("base", ["core22", "core24"])
+@pytest.mark.parametrize("base", BASES)
+def test_the_linter_can_be_ignored_by_rule_and_by_file(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "advise")
+    (folder / "files" / "lib").mkdir()
+    archive = b"!<arch>\n" + random.Random(1).randbytes(300_000)
+    (folder / "files" / "lib" / "libx.a").write_bytes(archive)
+    ran = snapcraft(folder, "pack")
+    assert "SCA101" in ran.output
+    assert "SCA303" in ran.output
+    text = project_file(folder).read_text()
+    ignored = "lint: {ignore: [compression: [SCA101, lib*]]}"
+    project_file(folder).write_text(f"{text}\n{ignored}\n")
+    (snap,) = folder.glob("*.snap")
+    snap.unlink()
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0
+    assert "SCA101" not in ran.output
+    assert "SCA303" not in ran.output
+    assert "SCA103" in ran.output
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_what_the_advisor_cannot_do_costs_warnings_only(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = make_project(
+        tmp_path / "project",
+        base=base,
+        keys=f"compression: &codec xz\n{BASES[base]}",
+        policy=f"{LZO_PAYS}pack:\n  mode: write\n  override-declared: true\n"
+        "  report: nowhere/report.json\n",
+    )
+    before = project_file(folder).read_bytes()
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0, ran.output
+    warnings = [
+        line
+        for line in ran.lines
+        if line.startswith("Warning: compression advisor: ") and "(log: " in line
+    ]
+    assert len(warnings) == 2
+    assert any("report.json isn't written" in line for line in warnings)
+    assert any("snapcraft.yaml is as it was" in line for line in warnings)
+    assert list(codecs_of(folder).values()) == ["lzo"]
+    assert project_file(folder).read_bytes() == before
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_a_budget_of_cold_starts_steers_what_is_packed(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "apply")
+    device, budgets = write_steady_device(folder), "{cold-start: {steady: 5ms}}"
+    policy = f"devices: [{device}]\nbudgets: {budgets}\npack: {{mode: apply}}\n"
+    write_policy(folder, policy)
+    write_profile(folder, warm_s=0.0001)
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0, ran.output
+    assert "lzo keeps the budget of cold starts, xz breaks it." in ran.lines
+    assert list(codecs_of(folder).values()) == ["lzo"]
+
+
+@pytest.mark.parametrize("base", BASES)
 def test_a_directory_is_packed_with_advice(
     tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
 ) -> None:
@@ -208,7 +275,7 @@ def test_a_directory_is_packed_with_advice(
     assert list(codecs_of(folder).values()) == ["lzo"]
 
 
-@pytest.mark.parametrize("base", ["core22", "core24"])
+@pytest.mark.parametrize("base", BASES)
 def test_the_command_advises_on_what_was_built(
     tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
 ) -> None:

@@ -124,7 +124,12 @@ def test_equal_files_are_found_where_the_image_stores_them_twice(
 ) -> None:
     prime = make_prime(
         tmp_path / "prime",
-        {"a": text(30_000), "b": text(30_000), "c": noise(300_000, 1)},
+        {
+            "a": text(30_000),
+            "b": text(30_000),
+            "c": noise(300_000, 1),
+            "d": noise(300_000, 2),  # as long as c, in blocks as long
+        },
     )
     assert not survey(packed(prime)).copies
     (copy,) = survey(packed(prime, "-no-duplicates")).copies

@@ -143,6 +143,11 @@ def test_a_cache_of_a_time_in_nanoseconds_is_never_taken_from_an_image() -> None
     assert not list(font_faults(make_tree(files, times=times, base="bare")))
 
 
+def test_caches_that_the_running_snap_may_look_for_elsewhere_are_left_alone() -> None:
+    files = {FONTCONFIG: b"", **MANY, CACHE: font_cache(100, 5)}
+    assert not list(font_faults(make_tree(files, base="core24")))
+
+
 def test_a_cache_of_another_time_is_stale_in_a_built_snap() -> None:
     files = {FONTCONFIG: b"", **MANY, CACHE: font_cache(100)}
     times = {FONTS: 101}
@@ -155,6 +160,13 @@ def test_a_directory_that_has_no_cache_while_others_do_is_found() -> None:
     files = {FONTCONFIG: b"", **MANY, other: font_cache(1)}
     (fault,) = font_faults(make_tree(files, base="bare"))
     assert fault.state == "stale"
+
+
+def test_a_few_fonts_without_a_cache_beside_many_that_have_one_are_left_alone() -> None:
+    few = {f"usr/share/fonts/other/font{n}.ttf": b"x" for n in range(3)}
+    files = {FONTCONFIG: b"", **MANY, **few, CACHE: font_cache(100)}
+    times = {FONTS: 100}
+    assert not list(font_faults(make_tree(files, times=times, base="bare")))
 
 
 def test_few_fonts_or_fonts_without_fontconfig_need_no_cache() -> None:

@@ -32,6 +32,8 @@ SCHEMAS = "usr/share/glib-2.0/schemas"
 LOADERS = f"{LIB}/gdk-pixbuf-2.0/2.10.0/loaders"
 PIXBUF = f"{LIB}/libgdk_pixbuf-2.0.so.0"
 METHODS = f"{LIB}/gtk-3.0/3.0.0/immodules"
+GTK2 = f"{LIB}/libgtk-x11-2.0.so.0"
+METHODS2 = f"{LIB}/gtk-2.0/2.10.0/immodules"
 MODULES = f"{LIB}/gio/modules"
 THEME = "usr/share/icons/Adwaita"
 ICONS = {f"{THEME}/16x16/actions/icon-{n}.png": b"x" for n in range(120)}
@@ -131,9 +133,10 @@ def test_a_compiled_form_that_cannot_be_read_is_left_alone() -> None:
     [
         (PIXBUF, f"{LOADERS}/libpixbufloader-svg.so", "loaders.cache", '"{}"\n'),
         (GTK, f"{METHODS}/im-ibus.so", "immodules.cache", '"{}" \n"ibus" "IBus"\n'),
+        (GTK2, f"{METHODS2}/im-xim.so", "immodules.cache", '"{}" \n"xim" "XIM"\n'),
         (GIO, f"{MODULES}/libdconfsettings.so", "modules/giomodule.cache", "{}: x\n"),
     ],
-    ids=["loaders", "input methods", "gio"],
+    ids=["loaders", "input methods", "input methods of GTK 2", "gio"],
 )
 def test_a_list_of_modules_is_missing_stale_or_complete(
     library: str, module: str, cache: str, line: str

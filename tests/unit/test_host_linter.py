@@ -57,6 +57,26 @@ def test_findings_have_the_rules_ids_and_the_line(
 
 
 @pytest.mark.parametrize(
+    ("mode", "rules"),
+    [
+        ("advise", {"SCA101", "SCA103"}),
+        ("apply", {"SCA103"}),
+        ("write", set()),
+    ],
+)
+def test_what_is_packed_is_linted_rather_than_what_was_declared(
+    linter_module: ModuleType, tmp_path: Path, mode: str, rules: set[str]
+) -> None:
+    folder = make_project(
+        tmp_path / "project", policy=f"{LZO_PAYS}pack: {{mode: {mode}}}\n"
+    )
+    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor.before_pack(Artifact(prime_dir=folder / "files", compression="xz"))
+    found = {each.rule for each in linter_module.find(advisor, folder / "files")}
+    assert {rule for rule in found if rule.startswith("SCA10")} == rules
+
+
+@pytest.mark.parametrize(
     ("mode", "result"),
     [("advise", LinterResult.WARNING), ("enforce", LinterResult.ERROR)],
 )

@@ -10,7 +10,11 @@ from host_doubles import SnapcraftError, install_snapcraft
 from host_projects import make_project, write_policy
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
-from snapcraft_compression_advisor.host.pack_functions import wrap_pack_functions
+from snapcraft_compression_advisor.host.pack_functions import (
+    Stop,
+    wrap_pack_functions,
+    wrap_run,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +39,9 @@ def snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture
 def advisor(folder: Path, snapcraft: SimpleNamespace) -> Advisor:
     advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
-    wrap_pack_functions(snapcraft.pack, SnapcraftError, lambda: advisor)
+    stop = Stop()
+    wrap_pack_functions(snapcraft.pack, SnapcraftError, lambda: advisor, stop)
+    wrap_run(snapcraft.cli, stop)
     return advisor
 
 
@@ -88,15 +94,31 @@ def test_where_the_service_has_advised_the_functions_only_pack(
 
 
 @pytest.mark.usefixtures("advisor")
-@pytest.mark.parametrize("mode", ["enforce", "aply"])
+@pytest.mark.parametrize(("mode", "status"), [("enforce", 1), ("aply", 65)])
 def test_what_stops_the_pack_is_an_error_that_snapcraft_prints_well(
-    folder: Path, snapcraft: SimpleNamespace, mode: str
+    folder: Path, snapcraft: SimpleNamespace, mode: str, status: int
 ) -> None:
     set_mode(folder, mode)
     with pytest.raises(SnapcraftError) as raised:
         snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
     assert raised.value.resolution
+    assert raised.value.retcode == status
     assert snapcraft.packs.calls == []
+    assert snapcraft.cli.run() == status  # the double's ends with 1 itself
+
+
+@pytest.mark.usefixtures("advisor")
+def test_where_the_advisor_stopped_nothing_snapcraft_ends_as_ever(
+    folder: Path, snapcraft: SimpleNamespace
+) -> None:
+    snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
+    assert snapcraft.cli.run() == 1
+
+
+def test_a_run_that_ends_well_does(snapcraft: SimpleNamespace) -> None:
+    snapcraft.cli.run = lambda: 0
+    wrap_run(snapcraft.cli, Stop(status=65))
+    assert snapcraft.cli.run() == 0
 
 
 @pytest.mark.usefixtures("advisor")
@@ -116,6 +138,18 @@ def test_a_call_that_is_not_known_here_goes_to_snapcraft_as_it_is(
     pack: Any = snapcraft.pack.pack_snap
     with pytest.raises(TypeError, match="speed"):
         pack(folder, output=None, speed="high")
+
+
+def test_an_advisor_that_cannot_be_had_costs_no_pack(
+    folder: Path, snapcraft: SimpleNamespace
+) -> None:
+    def broken() -> Advisor:
+        message = "No module named 'numpy'"
+        raise ImportError(message)
+
+    wrap_pack_functions(snapcraft.pack, SnapcraftError, broken, Stop())
+    snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
+    assert [call[2] for call in snapcraft.packs.calls] == ["xz"]
 
 
 @pytest.mark.usefixtures("advisor")

@@ -80,11 +80,13 @@ def test_recorded_warm_start_counts() -> None:
     assert "takes an estimated 3.40 s (2.51 s to 6.27 s)" in finding.message
 
 
-def test_budget_within_the_interval_is_undecided() -> None:
-    context = recorded_context(budget(nvme_laptop="3.5s"), warm_s=2.0)
+@pytest.mark.parametrize("limit", ["2.60s", "3.50s", "6.20s"])
+def test_budget_within_the_interval_is_undecided(limit: str) -> None:
+    context = recorded_context(budget(nvme_laptop=limit), warm_s=2.0)
     (finding,) = found_by(ColdStartBudget(), context)
     assert finding.undecided
-    assert finding.message.endswith("the budget is 3.50 s, which lies within that.")
+    said = f"the budget is {limit[:-1]} s, which lies within that."
+    assert finding.message.endswith(said)
 
 
 def test_launch_of_which_nothing_is_known_is_undecided() -> None:
@@ -104,6 +106,10 @@ def test_budget_of_another_app_is_not_that_of_this_one() -> None:
     assert not found_by(ColdStartBudget(), make_context(policy=policy))
     policy = budget(nvme_laptop={"app0": "1ms"})
     assert found_by(ColdStartBudget(), make_context(policy=policy))
+
+
+def test_budget_on_a_device_that_is_not_estimated_for_is_left_alone() -> None:
+    assert not found_by(ColdStartBudget(), make_context(policy=budget(other="1ms")))
 
 
 def test_no_budget_is_no_finding() -> None:

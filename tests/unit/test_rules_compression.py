@@ -119,7 +119,10 @@ def test_lzo_that_saves_too_little_is_found() -> None:
     assert edited(finding) == LZO_PROJECT.replace("lzo", "xz")
 
 
-@pytest.mark.parametrize(("declared", "saves"), [("xz", LITTLE), ("lzo", MUCH)])
+@pytest.mark.parametrize(
+    ("declared", "saves"),
+    [("xz", LITTLE), ("xz", PERHAPS), ("gzip", LITTLE), ("lzo", MUCH)],
+)
 def test_lzo_that_pays_or_is_not_there_is_no_loss(
     declared: str, saves: Interval
 ) -> None:

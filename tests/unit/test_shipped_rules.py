@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lint_contexts import found_by
+from lint_contexts import found_by, sized
 from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
 from snapcraft_compression_advisor.payload.shipped.needless import (
     Needless,
@@ -18,6 +18,7 @@ from snapcraft_compression_advisor.rules.shipped import (
     Documentation,
     NeedlessRule,
 )
+from snapcraft_compression_advisor.units import Interval
 from surveyed import make_surveyed, storing
 
 LARGE, SMALL = 1_000_000, 10_000
@@ -49,6 +50,27 @@ def test_what_weighs_something_is_a_finding(rule: NeedlessRule) -> None:
 def test_what_weighs_nothing_is_no_finding(rule: NeedlessRule) -> None:
     context = make_surveyed(
         needless=[needless(rule, SMALL)], analysis=storing({"usr/lib/a/one": SMALL})
+    )
+    assert not found_by(rule, context)
+
+
+@pytest.mark.parametrize("rule", NEEDLESS_RULES, ids=lambda rule: rule.id)
+def test_files_of_another_kind_are_another_rules(rule: NeedlessRule) -> None:
+    context = make_surveyed(
+        needless=[needless(other, LARGE) for other in NEEDLESS_RULES if other != rule],
+        analysis=storing({"usr/lib/a/one": LARGE}),
+    )
+    assert not found_by(rule, context)
+
+
+@pytest.mark.parametrize("rule", NEEDLESS_RULES, ids=lambda rule: rule.id)
+def test_what_is_less_than_a_thousandth_of_the_image_is_no_finding(
+    rule: NeedlessRule,
+) -> None:
+    analysis = storing({"usr/lib/a/one": LARGE})
+    context = make_surveyed(
+        needless=[needless(rule, LARGE)],
+        analysis=sized(analysis, "xz", Interval.exactly(501)),
     )
     assert not found_by(rule, context)
 

@@ -1,0 +1,226 @@
+"""The baseline of a lint run: a saved report, or the build before."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import emit
+
+from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.cli.find_project import find_project
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.errors import NoInputError, UsageError
+from snapcraft_compression_advisor.output.baseline_json import (
+    BASELINE_MAX_BYTES,
+    baseline_of,
+    parse_baseline,
+    render_judged_json,
+)
+from snapcraft_compression_advisor.output.baseline_sarif import render_judged_sarif
+from snapcraft_compression_advisor.output.baseline_text import render_judged_text
+from snapcraft_compression_advisor.output.comment import render_comment
+from snapcraft_compression_advisor.output.fingerprint import fingerprints
+from snapcraft_compression_advisor.output.lint_github import render_lint_github
+from snapcraft_compression_advisor.output.lint_gitlab import render_lint_gitlab
+from snapcraft_compression_advisor.output.lint_json import (
+    build_lint_document,
+    render_lint_json,
+)
+from snapcraft_compression_advisor.output.lint_junit import render_lint_junit
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+from snapcraft_compression_advisor.rules.baseline import judge
+from snapcraft_compression_advisor.rules.finding import LintReport
+from snapcraft_compression_advisor.rules.lint import lint_payload
+from snapcraft_compression_advisor.rules.look_back import BaselineSource
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import ExitStack
+
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.rules.baseline import Baseline, JudgedReport
+    from snapcraft_compression_advisor.rules.finding import Severity
+    from snapcraft_compression_advisor.rules.lint import LintRequest
+    from snapcraft_compression_advisor.rules.project import ProjectFile
+
+_IMAGE_MAGIC = b"hsqs"
+"""First bytes of a squashfs image; no JSON text begins with them."""
+
+JUDGED_RENDERERS: Mapping[str, Callable[[JudgedReport, Severity], str]] = {
+    "text": lambda judged, _: render_judged_text(judged),
+    "json": lambda judged, _: render_judged_json(judged),
+    "sarif": lambda judged, _: render_judged_sarif(judged, ALL_RULES),
+    "github": lambda judged, _: render_lint_github(judged.counting()),
+    # GitLab compares branches' reports itself: what isn't in there counts as mended.
+    "gitlab": lambda judged, _: render_lint_gitlab(judged.report),
+    "junit": lambda judged, fail_on: render_lint_junit(
+        judged.counting(), fail_on=fail_on
+    ),
+    "markdown": render_comment,
+}
+"""By name, as ``lint`` has them without a baseline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenBaseline:
+    """A baseline, with what its snaps are compared by."""
+
+    known: Baseline
+    sources: Mapping[str, BaselineSource]
+
+
+def add_baseline_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that :func:`open_baseline` and :func:`keep_baseline` read."""
+    parser.add_argument(
+        "--baseline",
+        metavar="FILE",
+        type=Path,
+        help="a JSON report of an earlier run, or the build before (a .snap): only "
+        "what is new or worse counts, and regressions are looked for",
+    )
+    parser.add_argument(
+        "--write-baseline",
+        metavar="FILE",
+        type=Path,
+        help="write the JSON report there, for --baseline; what it holds doesn't make "
+        "this run fail",
+    )
+
+
+def check_baseline_options(parsed_args: argparse.Namespace) -> None:
+    """Refuse options that contradict each other.
+
+    :raises UsageError: likewise.
+    """
+    given = parsed_args.baseline or parsed_args.write_baseline
+    if given and parsed_args.diff:
+        message = "--diff shows fixes and knows no baseline"
+        raise UsageError(message, resolution="Leave one of the two out.")
+
+
+def open_baseline(
+    parsed_args: argparse.Namespace,
+    request: LintRequest,
+    paths: Sequence[Path],
+    *,
+    until: ExitStack,
+) -> OpenBaseline | None:
+    """Read the baseline that the options name; a build is linted as it will be now.
+
+    :param paths: of the payloads to be linted, whose project counts for the build too.
+    :param until: closes the build's file.
+    :raises NoInputError: where it isn't there, or can't be read.
+    :raises BadDataError: where it is neither, or of another schema version, or broken.
+    """
+    path: Path | None = parsed_args.baseline
+    if path is None:
+        return None
+    content = _report_text(path)
+    if content is not None:
+        known = parse_baseline(content, where=str(path))
+        sources = {
+            each.snap_name: BaselineSource(figures=each.figures)
+            for each in known.payloads
+        }
+        return OpenBaseline(known=known, sources=sources)
+    payload = until.enter_context(open_payload(path))
+    project = _project(payload, paths, parsed_args.project)
+    emit.progress(f"Linting the baseline {path}")
+    linted = lint_payload(
+        payload,
+        _as_it_was(request, payload),
+        path=str(path),
+        project=project,
+        progress=emit.progress,
+    )
+    document = build_lint_document(LintReport(version=__version__, payloads=(linted,)))
+    source = BaselineSource(figures=linted.figures, payload=payload)
+    return OpenBaseline(
+        known=baseline_of(document, where=str(path)),
+        sources={payload.snap.name: source},
+    )
+
+
+def judged_report(
+    report: LintReport, baseline: OpenBaseline | None
+) -> JudgedReport | None:
+    """Return a report against its baseline, if there is one.
+
+    :raises BadDataError: where that is of other snaps.
+    """
+    if baseline is None:
+        return None
+    return judge(report, fingerprints(report), baseline.known)
+
+
+def keep_baseline(report: LintReport, path: Path | None) -> None:
+    """Write a report as the next run's baseline; one with holes isn't written.
+
+    :raises StorageError: where it can't be written.
+    """
+    if path is None:
+        return
+    if any(payload.error is not None for payload in report.payloads):
+        emit.progress(f"Not written: {path}, as not all was linted", permanent=True)
+        return
+    write_output(render_lint_json(report), path)
+
+
+def _report_text(path: Path) -> bytes | None:
+    """Return a file's text; ``None`` for an image or a directory."""
+    if path.is_dir():
+        return None
+    try:
+        # O_NONBLOCK: opening a FIFO for reading would wait for its writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            magic = file.read(len(_IMAGE_MAGIC))
+            if magic == _IMAGE_MAGIC:
+                return None
+            return magic + file.read(BASELINE_MAX_BYTES)
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+        reason = error.strerror if isinstance(error, OSError) else error
+        message = f"Cannot read the baseline {str(path)!r}: {reason}"
+        raise NoInputError(
+            message,
+            resolution="Check its path, or write one with --write-baseline.",
+        ) from error
+
+
+def _project(
+    payload: Payload, paths: Sequence[Path], project_dir: Path | None
+) -> ProjectFile | None:
+    """Return the project of the payloads, so that both builds are judged by it."""
+    if project_dir is not None:
+        return find_project(payload, project_dir)
+    for path in paths:
+        if path.exists():
+            with open_payload(path) as now:
+                if now.snap.name == payload.snap.name:
+                    return find_project(now, None)
+    return None
+
+
+def _as_it_was(request: LintRequest, payload: Payload) -> LintRequest:
+    """Return the request without the apps that the build before hadn't."""
+    apps, policy = payload.snap.apps, request.policy
+    cold_start = {
+        device: {app: limit for app, limit in budget.items() if app in apps}
+        if isinstance(budget, dict)
+        else budget
+        for device, budget in policy.budgets.cold_start.items()
+    }
+    budgets = policy.budgets.model_copy(update={"cold_start": cold_start})
+    known = tuple(app for app in policy.apps if app in apps)
+    return replace(
+        request,
+        policy=policy.model_copy(update={"apps": known, "budgets": budgets}),
+        profiles=tuple(each for each in request.profiles if each.app in apps),
+        previous=(),
+        resquash=False,
+    )

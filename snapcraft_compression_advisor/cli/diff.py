@@ -1,0 +1,116 @@
+"""``compression-advisor diff``: what changed from one build to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand, emit
+
+from snapcraft_compression_advisor.cli.find_project import find_project
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.comparison.difference import (
+    DifferenceRequest,
+    compare_payloads,
+)
+from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.launch.device_file import choose_devices
+from snapcraft_compression_advisor.launch.profile import read_profile
+from snapcraft_compression_advisor.output.diff_json import render_diff_json
+from snapcraft_compression_advisor.output.diff_markdown import render_diff_markdown
+from snapcraft_compression_advisor.output.diff_text import render_diff_text
+from snapcraft_compression_advisor.payload.source import open_payload
+
+if TYPE_CHECKING:
+    import argparse
+
+    from snapcraft_compression_advisor.payload.source import Payload
+
+RENDERERS = {
+    "text": render_diff_text,
+    "json": render_diff_json,
+    "markdown": render_diff_markdown,
+}
+
+
+class DiffCommand(BaseCommand):
+    """Compare two builds."""
+
+    name = "diff"
+    common = True
+    help_msg = "Compare two builds of a snap: image, files, cold launches"
+    overview = (
+        "Compare two builds of the same snap: what the image grew by and because of "
+        "which files, what a cold launch takes longer and because of which, whether "
+        "the compression changed.\n\n"
+        "Sizes of built snaps are their own; those of prime directories are estimated. "
+        "The exit status is 0 whatever changed; 'lint --baseline' judges it."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        for name, which in (("old", "earlier"), ("new", "later")):
+            parser.add_argument(
+                name,
+                metavar=name.upper(),
+                type=Path,
+                help=f"the {which} build: a .snap or a prime directory",
+            )
+        parser.add_argument(
+            "--app",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help="an app whose launch counts, as for 'advise'; may be given again",
+        )
+        parser.add_argument(
+            "--device",
+            metavar="NAME|FILE",
+            action="append",
+            default=[],
+            help="a device profile, as for 'advise'; may be given again (default: "
+            f"{', '.join(device.name for device in DEFAULT_DEVICES)})",
+        )
+        parser.add_argument(
+            "--launch-profile",
+            metavar="FILE",
+            action="append",
+            type=Path,
+            default=[],
+            help="a recorded launch of either build, to use in place of the guess; "
+            "may be given again",
+        )
+        parser.add_argument(
+            "--format", choices=tuple(RENDERERS), default="text", help="default: text"
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=Path,
+            help="write the report there instead of the standard output",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Print the difference."""
+        devices = choose_devices(parsed_args.device)
+        profiles = tuple(map(read_profile, parsed_args.launch_profile))
+        with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
+            request = DifferenceRequest(
+                devices=devices,
+                apps=tuple(parsed_args.app),
+                profiles=profiles,
+                codecs={each.path: _declared(each) for each in (old, new)},
+                trials={},
+            )
+            difference = compare_payloads(old, new, request, progress=emit.progress)
+        write_output(RENDERERS[parsed_args.format](difference), parsed_args.output)
+        return None
+
+
+def _declared(payload: Payload) -> str | None:
+    """Return what the project beside a prime directory says."""
+    if payload.kind != "prime":
+        return None
+    project = find_project(payload, None)
+    return None if project is None else project.compression

@@ -1,0 +1,147 @@
+"""Payloads linted, some of them at once; one that can't be stops no other."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from craft_cli import emit
+
+from snapcraft_compression_advisor.cli.find_project import find_project
+from snapcraft_compression_advisor.errors import AdvisorError
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+from snapcraft_compression_advisor.rules.finding import LintedPayload
+from snapcraft_compression_advisor.rules.lint import LintRequest, lint_payload
+from snapcraft_compression_advisor.rules.select import check_selectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.rules.project import ProjectFile
+    from snapcraft_compression_advisor.trial.result import Progress
+
+PAYLOADS_AT_ONCE = 2
+"""One takes up to 200 MB of memory. Its trial keeps all cores busy by itself, so that a
+second one only fills the gaps, while files are listed and looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of one payload.
+
+    :param error_status: exit status of the error that kept it from being linted.
+    """
+
+    linted: LintedPayload
+    error_status: int | None = None
+
+
+class _StoppedError(Exception):
+    """The run has ended, whatever this thread was about to do."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Told:
+    """Progress of several threads on one terminal, until they are to stop.
+
+    :param show: takes one message at a time.
+    """
+
+    show: Progress
+    stopped: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self, message: str) -> None:
+        """Show a message.
+
+        :raises _StoppedError: where the thread is to stop.
+        """
+        if self.stopped.is_set():
+            raise _StoppedError
+        with self._lock:
+            self.show(message)
+
+
+def lint_all(
+    paths: Sequence[Path], request: LintRequest, *, project_dir: Path | None
+) -> tuple[Outcome, ...]:
+    """Lint payloads and say which ones couldn't be.
+
+    :param project_dir: of all payloads; ``None`` where each has the one beside it.
+    :returns: in the order of the paths, whatever ended first.
+    """
+    lint = partial(_lint, request=request, project_dir=project_dir)
+    outcomes = tuple(_each(lint, paths))
+    for outcome in outcomes:
+        if outcome.linted.error is not None:
+            emit.progress(f"Not linted: {outcome.linted.error}", permanent=True)
+    return outcomes
+
+
+def _each(
+    lint: Callable[[Path, Progress], Outcome], paths: Sequence[Path]
+) -> Iterator[Outcome]:
+    """Yield outcomes in the order of the paths."""
+    workers = min(PAYLOADS_AT_ONCE, len(paths), len(os.sched_getaffinity(0)))
+    if workers == 1:
+        yield from (lint(path, emit.progress) for path in paths)
+        return
+    told = _Told(show=emit.progress)
+    with ThreadPoolExecutor(workers, thread_name_prefix="lint") as pool:
+        try:
+            yield from pool.map(lambda path: lint(path, _of(path, told)), paths)
+        except BaseException:
+            told.stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _of(path: Path, told: _Told) -> Progress:
+    return lambda message: told(f"{path.name}: {message}")
+
+
+def _lint(
+    path: Path, progress: Progress, *, request: LintRequest, project_dir: Path | None
+) -> Outcome:
+    """Lint a payload, or note why that isn't possible."""
+    name = ""
+    try:
+        with open_payload(path) as payload:
+            name = payload.snap.name
+            linted = lint_payload(
+                payload,
+                request,
+                path=str(path),
+                project=_project(payload, project_dir),
+                progress=progress,
+            )
+    except AdvisorError as error:
+        message = ". ".join(filter(None, (str(error), error.resolution)))
+        return _failed(path, name, message, error.retcode)
+    except OSError as error:
+        message = f"Cannot read {str(path)!r}: {error.strerror}"
+        return _failed(path, name, message, os.EX_IOERR)
+    return Outcome(linted=linted)
+
+
+def _failed(path: Path, name: str, message: str, status: int) -> Outcome:
+    return Outcome(
+        linted=LintedPayload(
+            path=str(path), snap_name=name, findings=(), error=message
+        ),
+        error_status=status,
+    )
+
+
+def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
+    project = find_project(payload, project_dir)
+    if project is not None:
+        check_selectors(project.ignored, ALL_RULES, where=str(project.path))
+    return project

@@ -1,0 +1,60 @@
+"""Arguments of lint that go with the store: a repack, and the previous snap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.preflight.previous import read_previous
+from snapcraft_compression_advisor.rules.declared import CompressionChanged
+from snapcraft_compression_advisor.rules.preflight_writer import ResquashDiffers
+from snapcraft_compression_advisor.rules.select import make_selection
+
+if TYPE_CHECKING:
+    import argparse
+
+    from snapcraft_compression_advisor.rules.lint import LintRequest
+
+
+def add_preflight_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that :func:`with_preflight` reads."""
+    parser.add_argument(
+        "--resquash",
+        action="store_true",
+        help="unpack built snaps, pack them again as the store's review does, and say "
+        "what differs: takes as long as packing, and room for the files in TMPDIR",
+    )
+    parser.add_argument(
+        "--previous",
+        metavar="SNAP",
+        action="append",
+        type=Path,
+        default=[],
+        help="the snap that was published before, to compare the compression with; "
+        "for several snaps may be given again",
+    )
+
+
+def with_preflight(
+    request: LintRequest, parsed_args: argparse.Namespace
+) -> LintRequest:
+    """Return a request with what the arguments ask for.
+
+    :raises UsageError: where they ask for a rule that isn't checked.
+    :raises AdvisorError: where a previous snap can't be read or is none.
+    """
+    selection = make_selection(request.policy)
+    for option, is_given, rule in (
+        ("--resquash", parsed_args.resquash, ResquashDiffers.id),
+        ("--previous", bool(parsed_args.previous), CompressionChanged.id),
+    ):
+        if is_given and not selection.wants(rule):
+            message = f"{option} is given, but its rule {rule} isn't checked"
+            raise UsageError(message, resolution=f"Leave {option} out, or select it.")
+    return replace(
+        request,
+        resquash=parsed_args.resquash,
+        previous=tuple(map(read_previous, dict.fromkeys(parsed_args.previous))),
+    )

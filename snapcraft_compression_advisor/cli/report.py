@@ -1,0 +1,148 @@
+"""``compression-advisor report``: a page from saved JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pydantic
+from craft_cli import BaseCommand
+
+from snapcraft_compression_advisor.cli.report_output import (
+    check_report_path,
+    write_page,
+)
+from snapcraft_compression_advisor.errors import (
+    BadDataError,
+    NoInputError,
+    UsageError,
+)
+from snapcraft_compression_advisor.output.json_report import Report
+from snapcraft_compression_advisor.output.lint_json import LintDocument
+from snapcraft_compression_advisor.output.measure_json import MeasurementReport
+from snapcraft_compression_advisor.output.page.build import Sources
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+Saved = Report | MeasurementReport | LintDocument
+
+MAX_BYTES = 64 * 1024 * 1024
+"""A report of 100,000 findings has a tenth of it."""
+
+_FORMS: tuple[tuple[str, type[Saved]], ...] = (
+    ("recommendation", Report),
+    ("method", MeasurementReport),
+    ("summary", LintDocument),
+)
+"""A key that only reports of this kind have at their root, and the kind."""
+
+_COMMANDS = {Report: "advise", MeasurementReport: "measure", LintDocument: "lint"}
+_LISTED_PROBLEMS = 3
+
+
+class ReportCommand(BaseCommand):
+    """Make a page from saved reports."""
+
+    name = "report"
+    common = True
+    help_msg = "Make a page with charts from saved JSON reports"
+    overview = (
+        "Write the page that 'advise --report' writes, from what 'advise', 'measure' "
+        "and 'lint' saved with '--format json'. Measured launches are drawn beside "
+        "the estimated ones; findings of two runs of lint, the earlier one first, as "
+        "before and now."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "files",
+            metavar="FILE",
+            nargs="+",
+            type=Path,
+            help="JSON of 'advise', 'measure' or 'lint': one of each, two of lint",
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=Path,
+            required=True,
+            help="the page: .html (one file that needs nothing else) or .md",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Write the page."""
+        check_report_path(parsed_args.output)
+        saved = [read_saved(path) for path in parsed_args.files]
+        write_page(sources_of(saved), parsed_args.output)
+        return None
+
+
+def sources_of(saved: Sequence[Saved]) -> Sources:
+    """Return what a page is made from.
+
+    :raises UsageError: where there are more of a kind than a page shows.
+    """
+    report, measurement, before, now = None, None, None, None
+    for each in saved:
+        if isinstance(each, Report) and report is None:
+            report = each
+        elif isinstance(each, MeasurementReport) and measurement is None:
+            measurement = each
+        elif isinstance(each, LintDocument) and before is None:
+            before, now = now, each
+        else:
+            message = f"Too many reports of {_COMMANDS[type(each)]!r} are named"
+            raise UsageError(message, resolution="Name one of each, of lint up to two.")
+    return Sources(report=report, measurement=measurement, lint=now, lint_before=before)
+
+
+def read_saved(path: Path) -> Saved:
+    """Read a report.
+
+    :raises NoInputError: where it isn't there or can't be read.
+    :raises BadDataError: where it is no report, or one of another version.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        message = f"Cannot read {str(path)!r}: {error.strerror}"
+        raise NoInputError(message, resolution="Check its path.") from error
+    if len(text) > MAX_BYTES:
+        raise _bad(path, f"it has more than {MAX_BYTES:,} bytes")
+    try:
+        keys = pydantic.TypeAdapter(dict[str, object]).validate_json(text)
+        form = next((form for key, form in _FORMS if key in keys), None)
+        if form is None:
+            raise _bad(path, "it has none of their keys")
+        if _has_huge_number(keys):
+            raise _bad(path, "it has numbers that nothing has as many of")
+        return form.model_validate_json(text)
+    except pydantic.ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, item['loc'])) or 'file'}: {item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)
+        ]
+        raise _bad(path, *problems[:_LISTED_PROBLEMS]) from error
+
+
+def _has_huge_number(value: object) -> bool:
+    """Tell whether JSON has numbers that don't fit into 64 bits, whole or not."""
+    if isinstance(value, dict):
+        return any(map(_has_huge_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_huge_number, value))
+    return isinstance(value, int | float) and not -(2**63) <= value < 2**63
+
+
+def _bad(path: Path, *problems: str) -> BadDataError:
+    message = f"{str(path)!r} is no report of 'advise', 'measure' or 'lint'"
+    return BadDataError(
+        message,
+        details="; ".join(problems),
+        resolution="Make it with '--format json' and this version.",
+    )

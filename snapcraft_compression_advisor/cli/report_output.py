@@ -1,0 +1,115 @@
+"""Reports as pages: what goes into them, and where they are written."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from craft_cli import emit
+
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.output.html_report import (
+    check_html_extra,
+    render_html,
+)
+from snapcraft_compression_advisor.output.json_report import (
+    Beside,
+    build_report,
+    report_text,
+)
+from snapcraft_compression_advisor.output.markdown_report import render_markdown
+from snapcraft_compression_advisor.output.page.build import Sources, build_page
+from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.rules.lint import lint_analysed
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.output.json_report import Report
+    from snapcraft_compression_advisor.output.page.model import Page
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.rules.lint import LintRequest
+    from snapcraft_compression_advisor.rules.project import ProjectFile
+
+RENDERERS: Mapping[str, Callable[[Page], str]] = {
+    ".html": render_html,
+    ".htm": render_html,
+    ".md": render_markdown,
+}
+"""By the ending of the file's name."""
+
+
+def check_report_path(path: Path | None) -> None:
+    """Refuse early what can't be written after minutes of work.
+
+    :raises UsageError: where the name's ending tells of no known form.
+    :raises ToolError: where an HTML report needs what isn't installed.
+    """
+    if path is None:
+        return
+    render = RENDERERS.get(path.suffix.lower())
+    if render is None:
+        message = f"{str(path)!r} is neither .html nor .md"
+        raise UsageError(message, resolution="Name a file such as report.html.")
+    if render is render_html:
+        check_html_extra()
+
+
+def write_page(sources: Sources, path: Path) -> None:
+    """Write the page.
+
+    :param path: as :func:`check_report_path` accepts it.
+    :raises AdvisorError: where that isn't possible.
+    """
+    write_output(RENDERERS[path.suffix.lower()](build_page(sources)), path)
+
+
+def write_reports(report: Report, parsed_args: argparse.Namespace) -> None:
+    """Write what ``advise`` is asked for: JSON, a page, or both.
+
+    :raises AdvisorError: where that isn't possible.
+    """
+    if parsed_args.format == "json":
+        write_output(report_text(report), parsed_args.output)
+    if parsed_args.report is not None:
+        write_page(Sources(report=report), parsed_args.report)
+
+
+def full_report(
+    analysis: Analysis,
+    payload: Payload,
+    lint: LintRequest,
+    *,
+    project: ProjectFile | None,
+    command: object,
+) -> Report:
+    """Return the report with all that a page shows.
+
+    :param lint: what to check the payload against.
+    :param project: of the payload, where it is at hand.
+    :param command: arguments of the command line; anything else where they aren't
+        known.
+    :raises AdvisorError: where the payload can't be looked at.
+    """
+    emit.progress("Looking for caches and needless files")
+    survey = take_survey(payload)
+    linted = lint_analysed(
+        payload,
+        lint,
+        (analysis, survey),
+        path=str(payload.path),
+        project=project,
+        progress=emit.progress,
+    )
+    entries = payload.inventory.entries.values()
+    words = map(str, command) if isinstance(command, list) else ()
+    beside = Beside(
+        linted=linted,
+        executables=frozenset(entry.path for entry in entries if entry.executable),
+        command=shlex.join(("compression-advisor", *words)) if command else "",
+    )
+    return build_report(analysis, beside)

@@ -1,0 +1,1 @@
+"""Two builds of a snap beside each other: files, sizes, launches."""

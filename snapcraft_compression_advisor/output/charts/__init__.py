@@ -1,0 +1,1 @@
+"""Charts as Vega and Vega-Lite specifications: plain data, drawn elsewhere."""

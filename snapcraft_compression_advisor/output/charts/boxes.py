@@ -1,0 +1,117 @@
+"""Measured launches as box plots, with what was foretold of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.output.charts.spec import (
+    CODEC_COLOURS,
+    INK,
+    MUTED,
+    PAPER,
+    TOLD,
+    Drawing,
+    Spec,
+    layered,
+    mark,
+    quantity,
+    telling,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ROW_PX = 40
+_AXES_PX = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One codec's runs.
+
+    :param five: shortest, first quartile, median, third quartile, longest; seconds.
+    :param runs_s: each run.
+    :param foretold: seconds, and what is told of them.
+    """
+
+    codec: str
+    label: str
+    five: tuple[float, float, float, float, float]
+    runs_s: tuple[float, ...]
+    text: str
+    foretold: tuple[tuple[float, str], ...] = ()
+
+
+def draw_boxes(boxes: Sequence[Box], *, title: str, width: int) -> Drawing:
+    """Draw a box for each codec, its runs as dots, what was foretold as diamonds."""
+    y: Spec = {
+        "field": "label",
+        "type": "nominal",
+        "sort": [box.label for box in boxes],
+        "title": None,
+        "axis": {"ticks": False, "domain": False, "labelPadding": 6},
+    }
+    x = quantity("a", title, axis={"tickCount": 5}, scale={"zero": False})
+    colour: Spec = {"field": "colour", "type": "nominal", "scale": None}
+    to: Spec = {"y": y, "x": x, "x2": {"field": "b"}}
+    return layered(
+        [
+            {**_only("reach"), "mark": mark("rule", stroke=INK), "encoding": to},
+            {
+                **_only("box"),
+                "mark": telling("bar", height=20, stroke=INK, fillOpacity=0.75),
+                "encoding": {**to, "fill": colour, "description": TOLD},
+            },
+            {
+                **_only("median"),
+                "mark": mark("tick", stroke=INK, strokeWidth=3, size=20),
+                "encoding": {"y": y, "x": x},
+            },
+            {
+                **_only("run"),
+                "mark": mark("point", filled=True, fill=INK, size=12, opacity=0.6),
+                "encoding": {"y": y, "x": x},
+            },
+            # A layer without marks would be a picture without a name.
+            *([_foretold(x, y)] if any(box.foretold for box in boxes) else []),
+        ],
+        values=[value for box in boxes for value in _values(box)],
+        width=width,
+        height=_AXES_PX + _ROW_PX * len(boxes),
+    )
+
+
+def _foretold(x: Spec, y: Spec) -> Spec:
+    return {
+        **_only("foretold"),
+        "mark": telling(
+            "point",
+            shape="diamond",
+            fill=PAPER,
+            stroke="var(--decompression)",
+            strokeWidth=2,
+            size=90,
+            opacity=1,
+        ),
+        "encoding": {"y": y, "x": x, "description": TOLD},
+    }
+
+
+def _only(what: str) -> Spec:
+    return {"transform": [{"filter": f"datum.what === '{what}'"}]}
+
+
+def _values(box: Box) -> list[Spec]:
+    least, first, median, third, most = box.five
+    row = {"label": box.label, "colour": CODEC_COLOURS.get(box.codec, MUTED)}
+    return [
+        {**row, "what": "reach", "a": least, "b": most},
+        {**row, "what": "box", "a": first, "b": third, "text": box.text},
+        {**row, "what": "median", "a": median},
+        *({**row, "what": "run", "a": seconds} for seconds in box.runs_s),
+        *(
+            {**row, "what": "foretold", "a": seconds, "text": text}
+            for seconds, text in box.foretold
+        ),
+    ]

@@ -1,0 +1,203 @@
+"""Where a launch goes: files and directories, and what the heaviest cost."""
+
+from __future__ import annotations
+
+import posixpath
+from functools import partial
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.output.charts.launch_map import (
+    Tile,
+    TileGroup,
+    draw_launch_map,
+)
+from snapcraft_compression_advisor.output.page.model import (
+    Chart,
+    Group,
+    Section,
+    Table,
+)
+from snapcraft_compression_advisor.output.page.texts import (
+    percent,
+    seconds,
+    starred,
+)
+from snapcraft_compression_advisor.output.page.tradeoff import DRAWN_APPS
+from snapcraft_compression_advisor.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.output.json_report import LaunchReport, Report
+    from snapcraft_compression_advisor.output.report_launch_files import (
+        LaunchDirectoryReport,
+    )
+
+_LONG_PATH = 24
+_LEAST_TILE = 0.002
+"""Of all blocks: a smaller tile would not show."""
+
+
+def files_section(report: Report) -> Section | None:
+    """Return where launches go; ``None`` where that isn't known."""
+    launches = [
+        launch
+        for launch in report.launches
+        if launch.directories and blocks_of(launch) > 0
+    ]
+    if not launches:
+        return None
+    guessed = any(launch.source == "static" for launch in launches)
+    return Section(
+        key="files",
+        title="Where the launch goes",
+        origin="Blocks read: "
+        + ("guessed from files" if guessed else "recorded")
+        + ". Seconds: estimated.",
+        paragraphs=("One read of a file brings in its whole data block of 128 KiB.",),
+        legend="The larger an area, the more blocks a cold launch reads of that file.",
+        groups=tuple(
+            Group(
+                heading=f"App {launch.app}" if len(launches) > 1 else "",
+                paragraphs=tuple(_paragraphs(launch)),
+                charts=(_chart(launch),) if number < DRAWN_APPS else (),
+                table=_heavy_table(report, launch) if launch.heaviest else None,
+                open_table=True,
+            )
+            for number, launch in enumerate(launches)
+        ),
+    )
+
+
+def blocks_of(launch: LaunchReport) -> float:
+    """Return the data blocks that a launch is expected to read."""
+    return launch.guess.expected_blocks if launch.guess else launch.data_blocks
+
+
+def _paragraphs(launch: LaunchReport) -> Iterator[str]:
+    blocks = blocks_of(launch)
+    of_named = "" if round(blocks) == launch.data_blocks else f"{round(blocks):,} of "
+    yield (
+        f"{launch.app} reads {of_named}{launch.data_blocks:,} data blocks in "
+        f"{launch.files:,} files."
+    )
+    if launch.guess is not None:
+        ratios = sorted(launch.guess.recorded.values())
+        kind = launch.guess.kind
+        if ratios:
+            yield (
+                f"How sure: {kind}; {len(ratios)} recorded applications of this kind "
+                f"read {ratios[0]:.2f} to {ratios[-1]:.2f} times as much as guessed "
+                "without them (measured)."
+            )
+        else:
+            yield f"How sure: {kind}; none of this kind was recorded."
+    for device, costs in launch.devices.items():
+        heaviest = sum(
+            file.added_s[device]["xz"].mid
+            for file in launch.heaviest
+            if "xz" in file.added_s.get(device, {})
+        )
+        if "xz" in costs and costs["xz"].added_s.mid > 0:
+            share = min(1.0, heaviest / costs["xz"].added_s.mid)
+            yield (
+                f"On {device} the files below are {percent(share)} of what xz adds "
+                "(estimated)."
+            )
+
+
+def _chart(launch: LaunchReport) -> Chart:
+    blocks = blocks_of(launch)
+    groups = tuple(_groups(launch, blocks))
+    first = launch.directories[0]
+    return Chart(
+        key="map",
+        title=f"Data blocks that a launch of {launch.app} reads",
+        alt=f"Directories and files by the data blocks that a launch of {launch.app} "
+        f"reads; most are in {first.path}, {percent(first.blocks / blocks)}.",
+        draw=partial(draw_launch_map, groups),
+        wide=True,
+        table=Table(
+            caption=f"Directories by data blocks that a launch of {launch.app} reads",
+            heads=("directory", "files", "data blocks", "share"),
+            rows=tuple(
+                (
+                    each.path,
+                    f"{each.files:,}",
+                    f"{each.blocks:,.0f}",
+                    percent(each.blocks / blocks),
+                )
+                for each in launch.directories
+            ),
+            names=frozenset((0,)),
+        ),
+    )
+
+
+def _groups(launch: LaunchReport, blocks: float) -> Iterator[TileGroup]:
+    for directory in launch.directories:
+        tiles = tuple(_tiles(directory, blocks))
+        if tiles:
+            yield TileGroup(name=_short(directory.path), tiles=tiles)
+
+
+def _short(path: str) -> str:
+    """Return the end of a long path: starts are alike."""
+    if len(path) <= _LONG_PATH:
+        return path
+    return "\N{HORIZONTAL ELLIPSIS}/" + "/".join(path.split("/")[-2:])
+
+
+def _tiles(directory: LaunchDirectoryReport, blocks: float) -> Iterator[Tile]:
+    left, names = directory.blocks, directory.files
+    for file in directory.largest:
+        if file.blocks <= _LEAST_TILE * blocks:
+            continue
+        left, names = left - file.blocks, names - 1
+        yield Tile(
+            name=posixpath.basename(file.path),
+            blocks=file.blocks,
+            text=f"{file.path}: {file.blocks:,.0f} data blocks, "
+            f"{percent(file.blocks / blocks)}",
+        )
+    if left > _LEAST_TILE * blocks and names:
+        yield Tile(
+            name=f"{names:,} other files" if names > 1 else "1 other file",
+            blocks=left,
+            text=f"{directory.path}, {names:,} other files: {left:,.0f} data blocks, "
+            f"{percent(left / blocks)}",
+        )
+
+
+def _heavy_table(report: Report, launch: LaunchReport) -> Table:
+    codecs = [
+        name
+        for name, codec in report.trial.codecs.items()
+        if codec.available and any(name in d for d in launch.devices.values())
+    ]
+    device = next(iter(launch.devices), "")
+    return Table(
+        caption=f"The files that add most to a cold launch of {launch.app} on {device},"
+        " seconds by codec",
+        heads=(
+            "file",
+            "length",
+            "data blocks",
+            *(starred(name, report.trial.codecs[name]) for name in codecs),
+        ),
+        rows=tuple(
+            (
+                file.path,
+                format_bytes(file.size_bytes),
+                f"{file.blocks:,.0f}",
+                *(
+                    seconds(file.added_s[device][name])
+                    if name in file.added_s.get(device, {})
+                    else ""
+                    for name in codecs
+                ),
+            )
+            for file in launch.heaviest
+        ),
+        names=frozenset((0,)),
+    )

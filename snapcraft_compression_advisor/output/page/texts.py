@@ -1,0 +1,73 @@
+"""Figures as the pages print them, and phrases that several parts share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.output.json_report import CodecReport
+    from snapcraft_compression_advisor.output.report_model import Interval
+
+WHAT_IF = "* what if: snapcraft and the store accept only xz and lzo"
+_SHOWN_SHARE = 0.0005
+_TENTH = 0.0995
+_TEN = 10
+
+
+def seconds(figure: Interval) -> str:
+    """Return seconds with their interval, where they have one, in one unit."""
+    unit_s, unit = _unit(figure.mid)
+    low, mid, high = (
+        _number(end / unit_s, unit) for end in (figure.low, figure.mid, figure.high)
+    )
+    if figure.low == figure.high:
+        return f"{mid} {unit}"
+    return f"{mid} {unit} ({low}\N{EN DASH}{high})"
+
+
+def short_seconds(value: float) -> str:
+    """Return seconds; below a tenth in milliseconds."""
+    if not value:
+        return "0 s"
+    unit_s, unit = _unit(value)
+    return f"{_number(value / unit_s, unit)} {unit}"
+
+
+def _unit(value: float) -> tuple[float, str]:
+    return (0.001, "ms") if 0 < abs(value) < _TENTH else (1, "s")
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "s":
+        return format_seconds(value).removesuffix(" s")
+    if abs(value) < 1:
+        return f"{value:.2g}"
+    return f"{value:.0f}" if abs(value) >= _TEN else f"{value:.1f}"
+
+
+def size(figure: Interval) -> str:
+    """Return bytes with the half width of their interval, where that shows."""
+    if not figure.mid:
+        return format_bytes(figure.mid)
+    share = (figure.high - figure.low) / 2 / figure.mid
+    tail = f" ±{share:.1%}" if share >= _SHOWN_SHARE else ""
+    return f"{format_bytes(figure.mid)}{tail}"
+
+
+def versus(figure: Interval, other: Interval | None) -> str:
+    """Return how much larger a size is than another in percent; nothing for itself."""
+    if other is None or figure == other or not other.mid:
+        return ""
+    return f"{figure.mid / other.mid - 1:+.0%}"
+
+
+def percent(share: float) -> str:
+    """Return a share of one in percent, with a decimal where it is small."""
+    return f"{share:.0%}" if share >= _TENTH or not share else f"{share:.1%}"
+
+
+def starred(name: str, codec: CodecReport | None) -> str:
+    """Return a codec's name, with a star where it can't be shipped."""
+    return name if codec is not None and codec.shippable else f"{name} *"

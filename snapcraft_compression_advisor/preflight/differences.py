@@ -1,0 +1,196 @@
+"""What differs between an image and its repack, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.preflight.flags import odd_flags
+from snapcraft_compression_advisor.squashfs.superblock import (
+    SUPERBLOCK_BYTES,
+    Superblock,
+)
+from snapcraft_compression_advisor.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.squashfs.entry import ImageBlock, ImageEntry
+    from snapcraft_compression_advisor.squashfs.image import Image
+
+_LISTED = 5
+"""Files named for each kind of difference: the first ones say enough."""
+_TABLES = {
+    "inode_table_start": "inode table",
+    "directory_table_start": "directory table",
+    "fragment_table_start": "fragment table",
+    "export_table_start": "export table",
+    "id_table_start": "id table",
+    "xattr_table_start": "table of extended attributes",
+}
+_CONSEQUENCES = frozenset({*_TABLES, "root_inode_reference"})
+"""Fields that say where something is: they follow from the others."""
+_ATTRIBUTES = ("kind", "mode", "uid", "gid", "modified_s", "size_bytes", "link_target")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that differs.
+
+    :param part: of the image: ``superblock``, ``file``, ``data``, a table's name.
+    :param text: how, as a phrase; the image first, then its repack.
+    :param path: of the file concerned.
+    """
+
+    part: str
+    text: str
+    path: str | None = None
+
+
+def first_difference(first: Path, second: Path) -> int | None:
+    """Return the first byte in which two files differ; ``None`` where in none."""
+    position = 0
+    with first.open("rb") as one, second.open("rb") as other:
+        while True:
+            left, right = one.read(MIB), other.read(MIB)
+            if left != right:
+                return position + _common_bytes(left, right)
+            if not left:
+                return None
+            position += len(left)
+
+
+def _common_bytes(left: bytes, right: bytes) -> int:
+    pairs = zip(left, right, strict=False)
+    shorter = min(len(left), len(right))
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), shorter)
+
+
+def list_differences(
+    first: Path, image: Image, second: Path, again: Image
+) -> tuple[Difference, ...]:
+    """Return what differs between two images: superblock, files, data, tables, end.
+
+    :param first: path of ``image``.
+    :param second: path of ``again``, its repack.
+    """
+    found: list[Difference] = []
+    ours = {entry.path: entry for entry in image.walk()}
+    theirs = {entry.path: entry for entry in again.walk()}
+    position = first_difference(first, second)
+    if position is not None:
+        text = f"byte {position:,}, in {part_at(image, ours, position)}"
+        found.append(Difference(part="first difference", text=text))
+    found += _superblock_differences(image.superblock, again.superblock)
+    found += islice(_entry_differences(ours, theirs), _LISTED)
+    found += islice(_block_differences(image, ours, again, theirs), _LISTED)
+    if image.image_bytes != again.image_bytes:
+        text = f"{image.image_bytes:,} bytes, {again.image_bytes:,} packed again"
+        found.append(Difference(part="size of the file", text=text))
+    return tuple(found)
+
+
+def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> str:
+    """Return what of an image is at a byte, in words."""
+    block = image.superblock
+    if position < SUPERBLOCK_BYTES:
+        return "the superblock"
+    if position >= block.used_bytes:
+        return "the padding"
+    if position >= block.inode_table_start:
+        return f"the {_table_at(block, position)}"
+    for entry in entries.values():
+        for number, data in enumerate(entry.blocks or ()):
+            if data.position <= position < data.position + data.stored_bytes:
+                return f"block {number} of {entry.path!r}"
+    return "the fragments, or what is in front of the files"
+
+
+def _table_at(block: Superblock, position: int) -> str:
+    """Return the table at a byte.
+
+    Of all but the first two the superblock tells where their index is, which stands
+    behind their blocks: those are in what it says of the table before.
+    """
+    starts = sorted(
+        (start, name)
+        for field, name in _TABLES.items()
+        if (start := getattr(block, field)) <= block.used_bytes
+    )
+    found = [name for start, name in starts if start <= position]
+    if found[-1] == "inode table" or found[-1] == starts[-1][1]:
+        return found[-1]
+    return f"{found[-1]} or the next one"
+
+
+def _superblock_differences(
+    ours: Superblock, theirs: Superblock
+) -> Iterator[Difference]:
+    for field in fields(Superblock):
+        left, right = getattr(ours, field.name), getattr(theirs, field.name)
+        if left == right or field.name in _CONSEQUENCES:
+            continue
+        text = f"{field.name} {left}, packed again {right}"
+        if field.name == "flags":
+            words = ", ".join(odd_flags(left, expected=right))
+            text = f"flags {left:#x}, packed again {right:#x}: {words}"
+        yield Difference(part="superblock", text=text)
+
+
+def _entry_differences(
+    ours: Mapping[str, ImageEntry], theirs: Mapping[str, ImageEntry]
+) -> Iterator[Difference]:
+    for path, entry in ours.items():
+        other = theirs.get(path)
+        if other is None:
+            yield Difference(part="file", path=path, text="isn't there packed again")
+            continue
+        for name in _ATTRIBUTES:
+            left, right = getattr(entry, name), getattr(other, name)
+            if left != right:
+                shown = (oct(left), oct(right)) if name == "mode" else (left, right)
+                text = f"{name} {shown[0]}, packed again {shown[1]}"
+                yield Difference(part="file", path=path, text=text)
+    for path in sorted(theirs.keys() - ours.keys()):
+        yield Difference(part="file", path=path, text="is there only packed again")
+
+
+def _block_differences(
+    image: Image,
+    ours: Mapping[str, ImageEntry],
+    again: Image,
+    theirs: Mapping[str, ImageEntry],
+) -> Iterator[Difference]:
+    """Yield a difference for each file whose stored blocks differ."""
+    for path, entry in ours.items():
+        other = theirs.get(path)
+        if entry.blocks is None or other is None or other.blocks is None:
+            continue
+        pairs = zip_longest(entry.blocks, other.blocks)
+        for number, (left, right) in enumerate(pairs):
+            if not _same(image, left, again, right):
+                text = f"block {number}: {_shown(left)}, packed again {_shown(right)}"
+                yield Difference(part="data", path=path, text=text)
+                break
+
+
+def _same(
+    image: Image, left: ImageBlock | None, again: Image, right: ImageBlock | None
+) -> bool:
+    if left is None or right is None:
+        return left is right
+    if (left.stored_bytes, left.is_stored) != (right.stored_bytes, right.is_stored):
+        return False
+    ours = image.stored_data(left.position, left.stored_bytes)
+    return ours == again.stored_data(right.position, right.stored_bytes)
+
+
+def _shown(block: ImageBlock | None) -> str:
+    if block is None:
+        return "none"
+    if block.is_sparse:
+        return f"{block.raw_bytes:,} bytes of zeros left out"
+    how = "stored" if block.is_stored else "compressed"
+    return f"{how} in {block.stored_bytes:,} bytes"

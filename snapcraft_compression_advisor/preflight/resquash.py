@@ -1,0 +1,232 @@
+"""The store's resquash: unpack an image, pack it again, compare byte for byte.
+
+As ``check_squashfs_resquash`` in ``reviewtools/sr_security.py`` of Canonical's
+review-tools does: ``unsquashfs``, then ``mksquashfs DIR FILE -fstime TIME -noappend
+-comp CODEC -all-root -no-xattrs -no-fragments`` with the codec and the time of the
+image, under umask 0. Times of files are those that unsquashfs restores.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.errors import (
+    BadDataError,
+    StorageError,
+    ToolError,
+)
+from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.preflight.differences import (
+    Difference,
+    first_difference,
+    list_differences,
+)
+from snapcraft_compression_advisor.preflight.tool_run import run_tool
+from snapcraft_compression_advisor.preflight.unpacked_size import unpacked_bytes
+from snapcraft_compression_advisor.squashfs.image import Image
+from snapcraft_compression_advisor.squashfs.mksquashfs import (
+    MINIMUM_IMAGE_BYTES,
+    SYSTEM_SNAP_TYPES,
+    mksquashfs_version,
+    owner_options,
+)
+from snapcraft_compression_advisor.units import MIB, format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from snapcraft_compression_advisor.trial.result import Progress
+
+_NOT_EVERYTHING = 2
+"""Status of unsquashfs where an owner, device or attribute couldn't be restored."""
+_MARGIN_BYTES = 16 * MIB
+"""Tables, and what a file system keeps of its own."""
+_STEP_PERCENT = 10
+_ONE_AT_A_TIME = threading.Lock()
+"""Room on the disk is looked at for one repack, which keeps all cores busy."""
+_RESOLUTION = "Free some space, or set TMPDIR to a directory on a larger disk."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resquash:
+    """What became of an image that was unpacked and packed again.
+
+    :param tool: mksquashfs with its version.
+    :param options: it was packed with.
+    :param equal: whether the two are the same, byte for byte.
+    :param padded: whether the second had to be padded as ``snap pack`` does.
+    :param differences: what differs, the first byte before all.
+    """
+
+    tool: str
+    options: tuple[str, ...]
+    equal: bool
+    padded: bool = False
+    differences: tuple[Difference, ...] = ()
+
+
+def needed_bytes(image: Image) -> int:
+    """Return what room a repack takes: the files, and the image once more."""
+    return unpacked_bytes(image.walk()) + image.image_bytes + _MARGIN_BYTES
+
+
+def repack_options(codec: str, snap_type: str) -> tuple[str, ...]:
+    """Return mksquashfs's options for an image of a codec and a snap's type.
+
+    The store doesn't enforce the check for bases; those keep their owners and
+    attributes, as ``snap pack`` packs them.
+    """
+    owners = owner_options(snap_type)
+    return ("-noappend", "-comp", codec, *owners, "-no-fragments", "-no-progress")
+
+
+def resquash(
+    path: Path, image: Image, *, snap_type: str, progress: Progress
+) -> Resquash:
+    """Unpack an image, pack it again and compare; nothing stays behind.
+
+    :param path: of the image, which is open.
+    :raises StorageError: where the disk is too small, checked beforehand.
+    :raises ToolError: where a tool is missing or fails.
+    :raises BadDataError: where unsquashfs can't read the image.
+    """
+    superblock = image.superblock
+    wrapper = _owner_keeper(snap_type)
+    needed = needed_bytes(image)
+    with _ONE_AT_A_TIME, _scratch(needed) as scratch:
+        progress(f"Unpacking {path.name} (needs {format_bytes(needed)} in {scratch})")
+        _unpack(
+            (*wrapper("-s", scratch), "unsquashfs", *_unpack_options(snap_type)),
+            path,
+            scratch / "tree",
+            _share(progress, "Unpacked", needed - image.image_bytes - _MARGIN_BYTES),
+        )
+        options = repack_options(superblock.codec, snap_type)
+        progress(f"Packing {path.name} again")
+        repacked = scratch / "again.squashfs"
+        run_tool(
+            (
+                *(*wrapper("-i", scratch), "mksquashfs", str(scratch / "tree")),
+                *(str(repacked), "-fstime", str(superblock.modified_s), *options),
+            ),
+            watch=_share(progress, "Packed", superblock.used_bytes),
+        )
+        progress("Comparing the two images")
+        padded = _pad(repacked, image.image_bytes)
+        equal = first_difference(path, repacked) is None
+        return Resquash(
+            tool=f"mksquashfs {mksquashfs_version()}",
+            options=options,
+            equal=equal,
+            padded=padded,
+            differences=() if equal else _differences(path, image, repacked),
+        )
+
+
+def _differences(path: Path, image: Image, repacked: Path) -> tuple[Difference, ...]:
+    with Image.open(repacked) as other:
+        return list_differences(path, image, repacked, other)
+
+
+def _unpack_options(snap_type: str) -> tuple[str, ...]:
+    attributes = () if snap_type in SYSTEM_SNAP_TYPES else ("-no-xattrs",)
+    return ("-no-progress", "-quiet", *attributes)
+
+
+def _unpack(
+    command: tuple[str, ...], image: Path, tree: Path, watch: Callable[[int], None]
+) -> None:
+    try:
+        run_tool(
+            (*command, "-d", str(tree), str(image.absolute())),
+            watch=watch,
+            accepted=(0, _NOT_EVERYTHING),
+        )
+    except ToolError as error:
+        if shutil.which("unsquashfs") is None:
+            raise
+        message = f"unsquashfs cannot unpack {str(image)!r}"
+        raise BadDataError(
+            message,
+            details=error.details or str(error),
+            resolution="Check that the file is complete.",
+        ) from error
+
+
+def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
+    """Return what runs a tool so that owners and devices survive, where they count.
+
+    An app is packed with ``-all-root``, so they don't. Else it takes root, or
+    fakeroot, as the store's review has it.
+
+    :raises ToolError: where there is neither.
+    """
+    if snap_type not in SYSTEM_SNAP_TYPES or os.geteuid() == 0:
+        return lambda _option, _scratch: ()
+    if shutil.which("fakeroot") is None:
+        message = f"Packing a snap of type {snap_type!r} again needs root or fakeroot"
+        raise ToolError(
+            message,
+            details="Its files' owners would be lost",
+            resolution="Install fakeroot, or run the command as root.",
+        )
+    return lambda option, scratch: (
+        "fakeroot",
+        "--unknown-is-real",
+        option,
+        str(scratch / "fakeroot.env"),
+        "--",
+    )
+
+
+def _share(progress: Progress, done: str, whole_bytes: int) -> Callable[[int], None]:
+    """Return what tells the progress, each time that a tenth more is done."""
+    told = 0
+
+    def watch(written_bytes: int) -> None:
+        nonlocal told
+        percent = min(99, written_bytes * 100 // max(1, whole_bytes))
+        if percent >= told + _STEP_PERCENT:
+            told = percent // _STEP_PERCENT * _STEP_PERCENT
+            progress(f"{done} {told} % of {format_bytes(whole_bytes)}")
+
+    return watch
+
+
+def _pad(repacked: Path, image_bytes: int) -> bool:
+    """Pad a small image as ``snap pack`` does, where the first one is padded so."""
+    small = repacked.stat().st_size < MINIMUM_IMAGE_BYTES == image_bytes
+    if small:
+        os.truncate(repacked, MINIMUM_IMAGE_BYTES)
+    return small
+
+
+@contextmanager
+def _scratch(needed: int) -> Iterator[Path]:
+    """Make a directory with enough room, removed whatever happens."""
+    place = Path(tempfile.gettempdir())
+    with deferred_signals() as signals:
+        try:
+            free_bytes = shutil.disk_usage(place).free
+            if free_bytes < needed:
+                message = (
+                    f"Not enough free space in {str(place)!r}: unpacking and packing "
+                    f"again needs {format_bytes(needed)}, {format_bytes(free_bytes)} "
+                    "are free"
+                )
+                raise StorageError(message, resolution=_RESOLUTION)
+            directory = tempfile.TemporaryDirectory(
+                prefix="compression-advisor-", dir=place
+            )
+        except OSError as error:
+            message = f"Cannot write to {str(place)!r}: {error.strerror}"
+            raise StorageError(message, resolution=_RESOLUTION) from error
+        with directory as path, signals.delivered():
+            yield Path(path)

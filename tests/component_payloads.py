@@ -1,0 +1,42 @@
+"""Components, as directories and as images."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.squashfs.mksquashfs import (
+    MINIMUM_IMAGE_BYTES,
+    owner_options,
+    pack_options,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def fill_component(folder: Path, *, name: str = "sample+texts") -> Path:
+    """Fill a component's directory: one file that compresses and one that doesn't."""
+    (folder / "meta").mkdir(parents=True)
+    text = f"component: {name}\ntype: standard\nversion: '1.0'\n"
+    (folder / "meta/component.yaml").write_text(text)
+    (folder / "text").write_text(
+        "".join(f"line {number}\n" for number in range(90_000))
+    )
+    (folder / "noise").write_bytes(random.Random(3).randbytes(100_000))
+    return folder
+
+
+def pack_component(folder: Path, image: Path, *, compression: str) -> Path:
+    """Pack a directory as newer versions of ``snap pack`` pack components."""
+    options = (*pack_options(compression), *owner_options("app"))
+    subprocess.run(
+        ["mksquashfs", ".", image.absolute(), *options],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    with image.open("ab") as file:
+        file.truncate(max(file.tell(), MINIMUM_IMAGE_BYTES))
+    return image

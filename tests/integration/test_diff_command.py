@@ -1,0 +1,210 @@
+"""Diff, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
+from snapcraft_compression_advisor.output.diff_json import diff_schema_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BYTES = 2_000_000
+
+
+@pytest.fixture
+def primes(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a build's prime directory and the next one's."""
+    old, new = fill_prime(tmp_path / "old"), fill_prime(tmp_path / "new")
+    program = new / "usr/bin/sample"
+    (new / "usr/bin/hardlink").unlink()
+    with program.open("ab") as file:
+        file.write(random.Random(7).randbytes(BYTES))
+    (new / "usr/share/data/added").write_bytes(random.Random(8).randbytes(50_000))
+    (new / "usr/share/data/text").unlink()
+    (new / "usr/bin/alias").unlink()
+    (new / "usr/bin/alias").symlink_to("other")
+    return old, new
+
+
+def diff(*arguments: str | Path, locale: str = "C.UTF-8") -> dict[str, Any]:
+    result = advisor("diff", *arguments, "--format", "json", LC_ALL=locale)
+    assert result.returncode == 0, result.stderr
+    document: dict[str, Any] = json.loads(result.stdout)
+    jsonschema.validate(document, json.loads(diff_schema_text()))
+    return document
+
+
+def packed(prime: Path, directory: Path, *options: str) -> Path:
+    directory.mkdir(exist_ok=True)
+    image = directory / "sample.snap"
+    image.unlink(missing_ok=True)
+    command = ["mksquashfs", str(prime), str(image), "-noappend", "-no-progress"]
+    subprocess.run([*command, *options], check=True, capture_output=True)
+    return image
+
+
+def test_sizes_of_snaps_are_their_own(
+    primes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, new = (
+        snap_pack(prime, tmp_path / f"{prime.name}-packed", compression="xz")
+        for prime in primes
+    )
+    document = diff(old, new)
+    sizes = [path.stat().st_size for path in (old, new)]
+    assert [document[side]["image_bytes"]["mid"] for side in ("old", "new")] == sizes
+    assert document["old"]["origin"] == "measured"
+    changes = {each["path"]: each for each in document["files"]}
+    assert {path: each["change"] for path, each in changes.items()} == {
+        "usr/bin/sample": "changed",
+        "usr/bin/hardlink": "removed",
+        "usr/bin/alias": "changed",
+        "usr/share/data/added": "added",
+        "usr/share/data/text": "removed",
+    }
+    grown = changes["usr/bin/sample"]
+    assert grown["new_bytes"] - grown["old_bytes"] == BYTES
+    assert grown["stored_change_bytes"]["mid"] == pytest.approx(BYTES, rel=0.02)
+    assert changes["usr/bin/alias"]["stored_change_bytes"]["mid"] == 0
+    explained = sum(each["stored_change_bytes"]["mid"] for each in changes.values())
+    tables = document["tables_change_bytes"]["mid"]
+    assert explained + tables == sizes[1] - sizes[0]
+    assert abs(tables) < 10_000
+
+
+def test_launch_is_slower_because_of_the_program_that_grew(
+    primes: tuple[Path, Path],
+) -> None:
+    document = diff(*primes, "--device", "hdd-laptop")
+    (launch,) = document["launches"]
+    assert (launch["app"], launch["verdict"]) == ("sample", "slower")
+    assert launch["causes"][0]["path"] == "usr/bin/sample"
+    text = advisor("diff", *primes, "--device", "hdd-laptop").stdout
+    assert "because usr/bin/sample grew by 2.0 MB" in text
+
+
+def test_prime_directories_are_estimated_and_agree_with_snaps(
+    primes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    document = diff(*primes)
+    assert document["new"]["origin"] == "estimated"
+    snap = snap_pack(primes[1], tmp_path / "packed", compression="xz")
+    estimate = document["new"]["image_bytes"]
+    assert estimate["low"] <= snap.stat().st_size <= estimate["high"]
+    mixed = diff(primes[0], snap)
+    assert {each["path"] for each in mixed["files"]} == {
+        each["path"] for each in document["files"]
+    }
+
+
+def test_other_compression_is_no_change_of_files(
+    primes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, new = (
+        snap_pack(primes[0], tmp_path / codec, compression=codec)
+        for codec in ("xz", "lzo")
+    )
+    document = diff(old, new)
+    assert document["files"] == []
+    assert document["repacked_bytes"]["mid"] > 0
+    assert (document["old"]["compression"], document["new"]["compression"]) == (
+        "xz",
+        "lzo",
+    )
+    causes = document["launches"][0]["causes"]
+    assert [each["path"] for each in causes] == [None]
+
+
+def test_same_snap_has_no_difference(primes: tuple[Path, Path], tmp_path: Path) -> None:
+    snap = snap_pack(primes[0], tmp_path / "packed", compression="xz")
+    document = diff(snap, snap)
+    assert document["files"] == []
+    assert document["image_change_bytes"] == {"low": 0, "mid": 0, "high": 0}
+    assert {each["verdict"] for each in document["launches"]} == {"same"}
+
+
+def test_same_size_and_blocks_do_not_hide_other_contents(tmp_path: Path) -> None:
+    prime = fill_prime(tmp_path / "prime")
+    old = snap_pack(prime, tmp_path / "old", compression="xz")
+    noise = prime / "usr/share/data/noise"
+    noise.write_bytes(random.Random(9).randbytes(noise.stat().st_size))
+    new = snap_pack(prime, tmp_path / "new", compression="xz")
+    paths = {each["path"] for each in diff(old, new)["files"]}
+    assert paths == {"usr/share/data/noise"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-b", "1M", "-no-fragments"), ("-comp", "xz"), ("-comp", "zstd", "-b", "4K")],
+)
+def test_foreign_image_is_compared_but_for_launches(
+    primes: tuple[Path, Path], tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    old = packed(primes[0], tmp_path / "foreign", *options)
+    new = snap_pack(primes[1], tmp_path / "packed", compression="xz")
+    document = diff(old, new)
+    assert document["launches"] == []
+    assert "isn't like those of snap pack" in document["notes"][0]
+    assert "usr/share/data/added" in {each["path"] for each in document["files"]}
+    assert "usr/share/data/noise" not in {each["path"] for each in document["files"]}
+
+
+def test_app_that_came_is_not_compared_and_one_of_neither_is_refused(
+    primes: tuple[Path, Path],
+) -> None:
+    text = SNAP_YAML.replace("  other:", "  another:")
+    (primes[1] / "meta/snap.yaml").write_text(text)
+    document = diff(*primes, "--app", "another")
+    assert document["launches"] == []
+    assert document["notes"] == ["App another is new, so its launch isn't compared."]
+    assert advisor("diff", *primes, "--app", "nobody").returncode == 64
+
+
+def test_broken_and_foreign_files_are_clear_errors(
+    primes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    snap = snap_pack(primes[0], tmp_path / "packed", compression="xz")
+    content = bytearray(snap.read_bytes())
+    short = tmp_path / "short.snap"
+    short.write_bytes(content[: len(content) // 2])
+    content[200:4096] = bytes(3896)
+    spoilt = tmp_path / "spoilt.snap"
+    spoilt.write_bytes(content)
+    other = shutil.copytree(primes[0], tmp_path / "other", symlinks=True)
+    (other / "meta/snap.yaml").write_text(SNAP_YAML.replace("name: sample", "name: x"))
+    for arguments, status, said in (
+        ((snap, tmp_path / "nowhere"), 66, "No such file"),
+        ((short, snap), 65, str(short)),
+        ((primes[0], spoilt), 65, str(spoilt)),
+        ((snap, other), 65, "is a build of 'sample'"),
+        ((snap, "/dev/null"), 65, "neither a directory nor a file"),
+    ):
+        result = advisor("diff", *arguments)
+        assert result.returncode == status, result.stderr
+        assert said in result.stderr
+        assert "Traceback" not in result.stderr
+        assert result.stdout == ""
+
+
+def test_answer_is_the_same_on_another_machine(
+    primes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    here = diff(*primes)
+    for prime in primes:
+        for path in prime.rglob("*"):
+            os.utime(path, (1, 1), follow_symlinks=False)
+    assert diff(*primes, locale="C") == here
+    target = tmp_path / "report.md"
+    result = advisor("diff", *primes, "--format", "markdown", "-o", target)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert target.read_text().startswith("## sample: two builds\n")

@@ -1,0 +1,147 @@
+"""Lint against a baseline, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from official_schemas import SARIF, official_schema
+from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POLICY = "budgets: {image-growth: 3%}\nfail-on: warning\n"
+
+
+@pytest.fixture
+def builds(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a snap and the next one, which has grown; the policy lies beside."""
+    prime = fill_prime(tmp_path / "prime")
+    old = snap_pack(prime, tmp_path / "old", compression="xz")
+    with (prime / "usr/bin/sample").open("ab") as file:
+        file.write(random.Random(4).randbytes(12_000_000))
+    new = snap_pack(prime, tmp_path / "new", compression="xz")
+    (tmp_path / "compression-advisor.yaml").write_text(POLICY)
+    return old, new
+
+
+def lint(*arguments: str | Path, cwd: Path) -> dict[str, Any]:
+    result = advisor("lint", *arguments, "--format", "json", cwd=cwd)
+    assert result.returncode in (0, 1), result.stderr
+    (payload,) = json.loads(result.stdout)["payloads"]
+    assert payload["error"] is None
+    return dict(payload)
+
+
+def test_written_baseline_makes_known_findings_pass(
+    builds: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, _ = builds
+    (tmp_path / "compression-advisor.yaml").write_text("fail-on: info\n")
+    assert advisor("lint", old, cwd=tmp_path).returncode == 1
+    written = advisor("lint", old, "--write-baseline", "base.json", cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    again = advisor("lint", old, "--baseline", "base.json", cwd=tmp_path)
+    assert again.returncode == 0
+    assert "nothing new" in again.stdout
+
+
+def test_growth_is_found_against_a_report_and_against_the_snap(
+    builds: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, new = builds
+    advisor("lint", old, "--write-baseline", "base.json", cwd=tmp_path)
+    for baseline in ("base.json", old):
+        payload = lint(new, "--baseline", baseline, cwd=tmp_path)
+        states = {each["rule"]: each["state"] for each in payload["findings"]}
+        assert states["SCA602"] == "new"
+        assert states["SCA105"] == "known"
+
+
+def test_launch_that_became_slower_is_found_with_its_cause(
+    builds: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, new = builds
+    payload = lint(new, "--baseline", old, "--device", "hdd-laptop", cwd=tmp_path)
+    (finding,) = (each for each in payload["findings"] if each["rule"] == "SCA601")
+    assert not finding["undecided"]
+    assert finding["files"] == ["usr/bin/sample"]
+
+
+@pytest.mark.parametrize(
+    "name", ["text", "json", "sarif", "github", "gitlab", "junit", "markdown"]
+)
+def test_every_format_knows_the_baseline(
+    builds: tuple[Path, Path], tmp_path: Path, name: str
+) -> None:
+    old, new = builds
+    command = ("lint", new, "--baseline", old, "--format", name)
+    result = advisor(*command, "--also", f"{name}=also", cwd=tmp_path)
+    assert result.returncode == 1, result.stderr
+    assert "SCA602" in result.stdout
+    assert (tmp_path / "also").read_text() == result.stdout
+    if name == "sarif":
+        schema = json.loads(official_schema(SARIF))
+        jsonschema.Draft4Validator(schema).validate(json.loads(result.stdout))
+        assert '"baselineState": "unchanged"' in result.stdout
+
+
+def test_app_of_the_policy_may_be_newer_than_the_baseline(
+    builds: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, _ = builds
+    prime = fill_prime(
+        tmp_path / "later/prime", snap_yaml=SNAP_YAML.replace("  other:", "  later:")
+    )
+    (tmp_path / "compression-advisor.yaml").write_text("apps: [sample, later]\n")
+    assert lint(prime, "--baseline", old, cwd=tmp_path)["figures"]["launches"]
+
+
+def test_payload_that_cannot_be_linted_writes_no_baseline(tmp_path: Path) -> None:
+    (tmp_path / "no.snap").write_bytes(b"no image")
+    result = advisor("lint", "no.snap", "--write-baseline", "base.json", cwd=tmp_path)
+    assert result.returncode == 65
+    assert "Not written: base.json" in result.stderr
+    assert not (tmp_path / "base.json").exists()
+
+
+def test_what_is_no_baseline_is_one_clear_error(
+    builds: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, new = builds
+    content = old.read_bytes()
+    files = {
+        "version.json": b'{"schema": 7, "payloads": []}',
+        "text.json": b"hello",
+        "empty.json": b"",
+        "short.snap": content[: len(content) // 2],
+        "magic.snap": content[:50],
+        "other.json": b'{"schema": 1, "advisor_version": "1", "payloads": [{"path": '
+        b'"x", "snap_name": "other", "error": null, "findings": []}], "summary": '
+        b'{"error": 0, "warning": 0, "info": 0, "undecided": 0, "not_linted": 0}}',
+    }
+    for name, each in files.items():
+        (tmp_path / name).write_bytes(each)
+    for name, status, said in (
+        ("nowhere.json", 66, "nowhere.json"),
+        ("version.json", 65, "schema version 7"),
+        ("text.json", 65, "neither a report of lint nor a snap"),
+        ("empty.json", 65, "neither a report of lint nor a snap"),
+        ("short.snap", 65, "short.snap"),
+        ("magic.snap", 65, "magic.snap"),
+        ("other.json", 65, "is of 'other', not of 'sample'"),
+        ("/dev/null", 65, "/dev/null"),
+    ):
+        result = advisor("lint", new, "--baseline", name, cwd=tmp_path)
+        assert result.returncode == status, (name, result.stderr)
+        assert said in result.stderr
+        assert "Traceback" not in result.stderr
+    both = advisor("lint", new, "--baseline", old, "--diff", cwd=tmp_path)
+    assert both.returncode == 64
+    also = advisor("lint", new, "--also", "sarf=x", cwd=tmp_path)
+    assert also.returncode == 64

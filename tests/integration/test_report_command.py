@@ -1,0 +1,88 @@
+"""Pages from real payloads: fresh, and from saved JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+import jsonschema
+
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.cli.report import read_saved
+from snapcraft_compression_advisor.output.html_report import render_html
+from snapcraft_compression_advisor.output.json_report import Report, schema_text
+from snapcraft_compression_advisor.output.page.build import Sources, build_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pytest
+
+
+def advise(*arguments: str | Path) -> int:
+    return main(["advise", *map(str, arguments)])
+
+
+def without_command(html: str) -> Sequence[str]:
+    """Return a page but for the command that made its numbers."""
+    return re.split("<dd>compression-advisor [^<]*</dd>", html)
+
+
+def test_fresh_page_and_one_from_saved_json_are_the_same(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    fresh, saved, later = (tmp_path / name for name in ("a.html", "a.json", "b.html"))
+    assert advise(small_prime, "--report", fresh) == os.EX_OK
+    assert advise(small_prime, "--format", "json", "-o", saved) == os.EX_OK
+    assert main(["report", str(saved), "-o", str(later)]) == os.EX_OK
+    assert without_command(fresh.read_text()) == without_command(later.read_text())
+    assert fresh.stat().st_size < 1_500_000
+
+
+def test_saved_json_holds_all_that_pages_tell(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    saved = tmp_path / "a.json"
+    assert advise(small_prime, "--format", "json", "-o", saved) == os.EX_OK
+    report = json.loads(saved.read_text())
+    jsonschema.validate(report, json.loads(schema_text()))
+    assert report["file_sizes"]["files"] > 1
+    assert report["kinds"]
+    assert report["findings"] is not None
+    assert report["method"]["command"].startswith("compression-advisor advise ")
+    assert report["launches"][0]["heaviest"]
+
+
+def test_markdown_page_stands_beside_the_text(
+    small_prime: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.md"
+    assert advise(small_prime, "--report", page) == os.EX_OK
+    verdict = re.search(r"^\*\*(.+)\*\*$", page.read_text(), re.MULTILINE)
+    assert verdict is not None
+    assert verdict[1].split(":")[0] in capsys.readouterr().out
+
+
+def test_name_that_tells_no_form_is_refused_before_any_work(
+    small_prime: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert advise(small_prime, "--report", tmp_path / "a.pdf") == os.EX_USAGE
+    assert "Trying" not in capsys.readouterr().err
+
+
+def test_findings_of_the_page_are_those_of_lint(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    saved, lint = tmp_path / "a.json", tmp_path / "l.json"
+    assert advise(small_prime, "--format", "json", "-o", saved) == os.EX_OK
+    arguments = ["lint", str(small_prime), "--format", "json", "-o", str(lint)]
+    assert main([*arguments, "--exit-zero"]) == os.EX_OK
+    found = json.loads(lint.read_text())["payloads"][0]["findings"]
+    rules = [each["rule"] for each in json.loads(saved.read_text())["findings"]]
+    assert rules == [each["rule"] for each in found]
+    report = read_saved(saved)
+    assert isinstance(report, Report)
+    assert "Findings of lint" in render_html(build_page(Sources(report=report)))

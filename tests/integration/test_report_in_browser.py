@@ -1,0 +1,213 @@
+"""Pages in a real browser: Debian's Chromium, headless, driven by Playwright."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from measurements import make_measurement
+from reports import make_full_report
+from snapcraft_compression_advisor.output.html_report import render_html
+from snapcraft_compression_advisor.output.measure_json import (
+    build_measurement_report,
+)
+from snapcraft_compression_advisor.output.page.build import Sources, build_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Locator, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+SCREENSHOTS = Path(__file__).parents[2] / ".cache" / "screenshots"
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="neither chromium nor google-chrome is installed"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start the system's Chromium."""
+    with sync_playwright() as playwright:
+        # Its sandbox doesn't start as root, and shows nothing but our own page.
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of everything."""
+    measurement = build_measurement_report(make_measurement(walk=True))
+    sources = Sources(report=make_full_report(), measurement=measurement)
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render_html(build_page(sources)), encoding="utf-8")
+    return path
+
+
+@contextmanager
+def opened(
+    browser: Browser,
+    path: Path,
+    *,
+    width: int = 1100,
+    dark: bool = False,
+    scripts: bool = True,
+) -> Iterator[Page]:
+    """Open a page; whatever it complains of or asks for fails the test."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme="dark" if dark else "light",
+        java_script_enabled=scripts,
+    )
+    problems: list[str] = []
+    requests: list[str] = []
+    page = context.new_page()
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("dialog", lambda dialog: problems.append(dialog.message))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(path.as_uri())
+    yield page
+    page.wait_for_load_state("networkidle")
+    context.close()
+    assert problems == []
+    assert requests == [path.as_uri()]
+
+
+def first_mark(page: Page, text: str) -> Locator:
+    """Return the mark of a chart that stands for what begins so, as it is shown."""
+    marks = page.locator(f'svg [role="graphics-symbol"][aria-label^="{text}"]')
+    return marks.locator("visible=true").first
+
+
+@pytest.mark.parametrize(
+    ("width", "colours"), [(1100, "light"), (1100, "dark"), (360, "light")]
+)
+def test_page_is_accessible_and_fits(
+    browser: Browser, page_file: Path, width: int, colours: str
+) -> None:
+    dark = colours == "dark"
+    with opened(browser, page_file, width=width, dark=dark) as page:
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        inner = page.evaluate("document.documentElement.scrollWidth")
+        assert inner <= width
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        name = f"report-{width}-{colours}.png"
+        page.screenshot(path=SCREENSHOTS / name, full_page=True)
+
+
+def test_marks_show_the_reports_numbers_where_the_pointer_is(
+    browser: Browser, page_file: Path
+) -> None:
+    added = make_full_report().launches[0].devices["nvme-laptop"]["xz"].added_s
+    with opened(browser, page_file) as page:
+        tip = page.locator("#tip")
+        assert tip.is_hidden()
+        first_mark(page, "xz: ").hover()
+        text = tip.inner_text()
+        assert text.startswith(f"xz: 44.1 MB, {added.mid:.2f} s ({added.low:.2f}")
+        first_mark(page, "usr/lib/libbig.so: ").hover()
+        assert tip.inner_text() == "usr/lib/libbig.so: 69 data blocks, 73%"
+        page.locator("h1").hover()
+        assert tip.is_hidden()
+
+
+def test_arrow_keys_go_from_mark_to_mark(browser: Browser, page_file: Path) -> None:
+    with opened(browser, page_file) as page:
+        chart = page.locator("#tradeoff svg.broad").first
+        labels = [
+            each.get_attribute("aria-label")
+            for each in chart.locator('[role="graphics-symbol"]').all()
+        ]
+        chart.focus()
+        tip = page.locator("#tip")
+        seen = []
+        for _ in labels:
+            page.keyboard.press("ArrowRight")
+            seen.append(tip.inner_text())
+        assert seen == labels
+        page.keyboard.press("Escape")
+        assert tip.is_hidden()
+        page.keyboard.press("End")
+        assert tip.inner_text() == labels[-1]
+
+
+def test_dark_screens_get_dark_pages(browser: Browser, page_file: Path) -> None:
+    shades = []
+    for dark in (False, True):
+        with opened(browser, page_file, dark=dark) as page:
+            shades.append(
+                page.evaluate(
+                    "[getComputedStyle(document.documentElement).backgroundColor,"
+                    "getComputedStyle(document.querySelector('svg.broad text')).fill]"
+                )
+            )
+    assert shades[0][0] == "rgb(255, 255, 255)"
+    assert shades[1][0] == "rgb(18, 22, 27)"
+    assert shades[0][1] != shades[1][1]
+
+
+def test_phones_get_charts_of_their_width(browser: Browser, page_file: Path) -> None:
+    with opened(browser, page_file, width=360) as page:
+        assert page.locator("svg.broad").locator("visible=true").count() == 0
+        for chart in page.locator("svg.narrow").all():
+            box = chart.bounding_box()
+            assert box is not None
+            assert 250 <= box["width"] <= 340
+
+
+def test_paper_has_the_tables_and_no_navigation(
+    browser: Browser, page_file: Path
+) -> None:
+    with opened(browser, page_file, dark=True, scripts=False) as page:
+        page.emulate_media(media="print")
+        assert page.locator("nav").is_hidden()
+        colour = page.evaluate("getComputedStyle(document.body).color")
+        assert colour == "rgb(0, 0, 0)"
+        for table in page.locator("table").all():
+            box = table.bounding_box()
+            assert box is not None
+            assert box["height"] > 0
+        assert page.pdf().startswith(b"%PDF")
+
+
+def test_charts_are_there_without_scripts(browser: Browser, page_file: Path) -> None:
+    with opened(browser, page_file, scripts=False) as page:
+        charts = page.locator("figure svg.broad").all()
+        assert len(charts) >= 10
+        for chart in charts:
+            assert chart.is_visible()
+
+
+def test_page_of_hostile_names_runs_nothing(browser: Browser, tmp_path: Path) -> None:
+    attack = "</title></script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    finding = {"message": attack, "files": (attack,)}
+    files = ((f"usr/{attack}", 9_000_000), (f"{attack}.so", 10_000_000))
+    report = make_full_report(files)
+    report = report.model_copy(
+        update={
+            "payload": report.payload.model_copy(update={"name": attack}),
+            "findings": [
+                each.model_copy(update=finding) for each in report.findings or ()
+            ],
+        }
+    )
+    path = tmp_path / "report.html"
+    path.write_text(render_html(build_page(Sources(report=report))), encoding="utf-8")
+    with opened(browser, path) as page:
+        assert page.locator("script").count() == 1
+        assert page.locator("img").count() == 0
+        assert attack in page.locator("h1").inner_text()
+        first_mark(page, "usr/</title>").hover()
+        assert attack.removeprefix("</title>") in page.locator("#tip").inner_text()

@@ -1,0 +1,261 @@
+"""``lint --resquash`` and ``--previous``, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from image_sources import mksquashfs, noise, text
+from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
+from snapcraft_compression_advisor.errors import StorageError, ToolError
+from snapcraft_compression_advisor.preflight.resquash import needed_bytes, resquash
+from snapcraft_compression_advisor.squashfs.image import Image
+from store_images import SNAP_OPTIONS, write_store_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_mock import MockerFixture
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts take root")
+
+
+@pytest.fixture(scope="module")
+def snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("resquash")
+    prime = fill_prime(directory / "prime")
+    return snap_pack(prime, directory / "packed", compression="lzo")
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    """Return what TMPDIR is for the command, to be empty in the end."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    return directory
+
+
+def findings(result: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    assert result.returncode in (0, 1), result.stderr
+    (payload,) = json.loads(result.stdout)["payloads"]
+    assert payload["error"] is None
+    return list(payload["findings"])
+
+
+def test_snap_of_snap_pack_comes_out_the_same(snap: Path, scratch: Path) -> None:
+    options = ("--resquash", "--select", "SCA5", "--format", "json")
+    result = advisor("lint", snap, *options, TMPDIR=str(scratch))
+    assert not findings(result)
+    assert "needs " in result.stderr
+    assert f"{snap.name} is the same, byte for byte" in result.stderr
+    assert not list(scratch.iterdir())
+
+
+def test_what_differs_is_in_the_report(tmp_path: Path, scratch: Path) -> None:
+    prime, image = fill_prime(tmp_path / "prime"), tmp_path / "odd.snap"
+    mksquashfs(prime, image, *SNAP_OPTIONS, "-comp", "lzo", "-no-exports")
+    options = ("--resquash", "--select", "SCA510", "--format", "json")
+    result = advisor("lint", image, *options, TMPDIR=str(scratch))
+    assert result.returncode == 1
+    (finding,) = findings(result)
+    assert finding["rule"] == "SCA510"
+    assert "byte 24, in the superblock" in finding["message"]
+    texts = [each["text"] for each in finding["evidence"]]
+    assert any("not exportable (-no-exports)" in text for text in texts)
+    assert "is not the same" in result.stderr
+    assert not list(scratch.iterdir())
+
+
+def test_prime_directory_has_nothing_to_pack_again(small_prime: Path) -> None:
+    result = advisor("lint", small_prime, "--resquash", "--select", "SCA5")
+    assert result.returncode == 0
+    assert "isn't packed: there is nothing to pack again" in result.stderr
+
+
+def test_rule_that_is_not_checked_is_an_error(snap: Path) -> None:
+    for option, rule in ((("--resquash",), "SCA510"), (("--previous", snap), "SCA107")):
+        result = advisor("lint", snap, *option, "--ignore", rule)
+        assert result.returncode == 64
+        assert f"{option[0]} is given, but its rule {rule} isn't" in result.stderr
+
+
+@pytest.fixture(scope="module")
+def slow_snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a snap that takes xz some seconds."""
+    directory = tmp_path_factory.mktemp("slow")
+    tree = directory / "tree"
+    (tree / "meta").mkdir(parents=True)
+    (tree / "meta/snap.yaml").write_text(SNAP_YAML)
+    for number in range(6):
+        (tree / f"{number}").write_bytes(noise(1_000_000, number) + text(50_000))
+    mksquashfs(tree, directory / "slow.snap", *SNAP_OPTIONS, "-comp", "xz")
+    return directory / "slow.snap"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("step", ["Unpacking", "Packing"])
+def test_interrupted_repack_leaves_nothing_behind(
+    slow_snap: Path, scratch: Path, number: signal.Signals, step: str
+) -> None:
+    _interrupt(number, step, slow_snap, scratch=scratch)
+
+
+def test_interrupted_run_over_two_snaps_leaves_nothing_behind(
+    slow_snap: Path, tmp_path: Path, scratch: Path
+) -> None:
+    other = tmp_path / "other.snap"
+    other.write_bytes(slow_snap.read_bytes())
+    _interrupt(signal.SIGINT, "Packing", slow_snap, other, scratch=scratch)
+
+
+def _interrupt(number: signal.Signals, step: str, *snaps: Path, scratch: Path) -> None:
+    """Interrupt a repack at a step, and look at what is left."""
+    command = [sys.executable, "-m", "snapcraft_compression_advisor", "lint"]
+    options = ["--resquash", "--select", "SCA5"]
+    with subprocess.Popen(
+        [*command, *map(str, snaps), *options],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if f"{step} " in line:
+                process.send_signal(number)
+                break
+        rest = process.stderr.read()
+    assert process.returncode == 128 + number
+    assert ("Interrupted" if number is signal.SIGINT else "Terminated") in rest
+    assert "Traceback" not in rest
+    assert not list(scratch.iterdir())
+    assert not _running(scratch)
+
+
+def _running(scratch: Path) -> list[str]:
+    """Return the programs that still work in a directory."""
+    said = subprocess.run(
+        ["ps", "-eo", "args"], check=True, capture_output=True, text=True
+    )
+    return [line for line in said.stdout.splitlines() if str(scratch) in line]
+
+
+@contextmanager
+def small_disk(place: Path, options: str) -> Iterator[Path]:
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
+    subprocess.run(mount, check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.root
+@needs_root
+def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "size=8m") as disk:
+        result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
+        assert not list(disk.iterdir())
+    assert result.returncode == 74
+    assert "Not enough free space" in result.stderr
+    assert "Unpacking" not in result.stderr
+
+
+@pytest.mark.root
+@needs_root
+def test_disk_that_fills_up_meanwhile_is_told(snap: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "size=500m,nr_inodes=8") as disk:
+        result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
+        assert not list(disk.iterdir())
+    assert result.returncode == 74
+    assert "The disk is full" in result.stderr
+
+
+def test_room_is_looked_at_before_anything_is_written(
+    snap: Path, scratch: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("tempfile.gettempdir", return_value=str(scratch))
+    with Image.open(snap) as image:
+        needed = needed_bytes(image)
+        usage = mocker.patch("shutil.disk_usage")
+        usage.return_value.free = needed - 1
+        with pytest.raises(StorageError, match="Not enough free space"):
+            resquash(snap, image, snap_type="app", progress=lambda _: None)
+        assert not list(scratch.iterdir())
+        usage.return_value.free = needed
+        assert resquash(snap, image, snap_type="app", progress=lambda _: None).equal
+
+
+def test_damaged_data_are_bad_data(slow_snap: Path, scratch: Path) -> None:
+    damaged = scratch.parent / "damaged.snap"
+    contents = bytearray(slow_snap.read_bytes())
+    with Image.open(slow_snap) as image:
+        entry = next(each for each in image.walk() if each.path == "3")
+        assert entry.blocks is not None
+        blocks = [block for block in entry.blocks if not block.is_stored]
+        position = blocks[0].position
+    contents[position + 30 : position + 60] = b"\xff" * 30
+    damaged.write_bytes(contents)
+    result = advisor("lint", damaged, "--resquash", TMPDIR=str(scratch))
+    assert result.returncode == 65
+    assert "Traceback" not in result.stderr
+    assert not list(scratch.iterdir())
+
+
+def test_base_keeps_its_owners_through_fakeroot(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    tree, image = tmp_path / "tree", tmp_path / "image"
+    write_store_tree(tree)
+    options = ("-no-fragments", "-comp", "xz", "-xattrs", "-force-uid", "1234")
+    mksquashfs(tree, image, *options, "-p", "null c 666 root root 1 3")
+    mocker.patch("os.geteuid", return_value=1000)
+    with Image.open(image) as opened:
+        again = resquash(image, opened, snap_type="base", progress=lambda _: None)
+        assert again.equal
+        assert "-all-root" not in again.options
+        mocker.patch("shutil.which", return_value=None)
+        with pytest.raises(ToolError, match="needs root or fakeroot"):
+            resquash(image, opened, snap_type="base", progress=lambda _: None)
+
+
+def test_previous_snap_of_another_codec_is_found(
+    snap: Path, small_prime: Path, tmp_path: Path
+) -> None:
+    before = snap_pack(small_prime, tmp_path / "before", compression="xz")
+    options = ("--select", "SCA107", "--format", "json", "--previous", before)
+    (finding,) = findings(advisor("lint", snap, *options))
+    assert finding["message"].startswith("The previous snap was packed with xz")
+    assert not findings(advisor("lint", before, *options))
+    assert not findings(advisor("lint", small_prime, *options))
+
+
+def test_previous_snap_that_is_none_is_an_error(snap: Path, tmp_path: Path) -> None:
+    hostile = tmp_path / "hostile.snap"
+    hostile.write_bytes(snap.read_bytes()[:5000])
+    for previous, status, message in (
+        (hostile, 65, "truncated"),
+        (tmp_path / "missing.snap", 66, "no such file"),
+        (fill_prime(tmp_path / "prime"), 65, "is a directory, not a previous snap"),
+    ):
+        result = advisor("lint", snap, "--previous", previous)
+        assert (result.returncode, result.stdout) == (status, "")
+        assert message in result.stderr.lower()
+
+
+def test_previous_snap_of_another_name_is_an_error(snap: Path, tmp_path: Path) -> None:
+    yaml = SNAP_YAML.replace("name: sample", "name: other")
+    other = tmp_path / "other.snap"
+    mksquashfs(fill_prime(tmp_path / "prime", snap_yaml=yaml), other, *SNAP_OPTIONS)
+    result = advisor("lint", snap, "--previous", other)
+    assert result.returncode == 64
+    assert "No previous snap of 'sample' is given" in result.stderr

@@ -1,0 +1,113 @@
+"""Full reports without files or tools, for tests of pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyses import make_analysis
+from lint_reports import BUDGET_BROKEN, DEBUG_SYMBOLS, LZO_WOULD_GAIN, STRADDLES
+from snapcraft_compression_advisor.launch.launch_set import (
+    GuessBasis,
+    LaunchFile,
+)
+from snapcraft_compression_advisor.output.json_report import (
+    Beside,
+    Report,
+    build_report,
+)
+from snapcraft_compression_advisor.payload.layout import make_layout
+from snapcraft_compression_advisor.rules.finding import LintedPayload
+from snapcraft_compression_advisor.trial.result import StoredBlock
+from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from snapcraft_compression_advisor.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.analysis import Analysis
+
+FILES = (
+    ("usr/bin/calc", 300_000),
+    ("usr/lib/libcalc.so.1", 2_000_000),
+    ("usr/lib/libbig.so", 9_000_000),
+    ("usr/share/calc/sound.ogg", 700_000),
+    ("usr/share/calc/help.txt", 1_500),
+)
+COMPRESSED_SHARE = {"xz": 0.3, "lzo": 0.45, "gzip": 0.4, "zstd": 0.35, "none": 1.0}
+
+
+def make_stored(files: Sequence[tuple[str, int]] = FILES) -> StoredSizes:
+    """Return sizes of files of which sound doesn't compress; all are known."""
+    layout = make_layout(files)
+    owners = layout.files_of_blocks()
+    packed = np.array([path.endswith(".ogg") for path, _ in files])[owners]
+    return StoredSizes(
+        layout=layout,
+        codecs={
+            codec: BlockSizes(
+                stored_bytes=layout.raw_bytes().astype(np.float64)
+                * np.where(packed, 1.0, share),
+                errors=np.zeros(layout.block_count),
+            )
+            for codec, share in COMPRESSED_SHARE.items()
+        },
+    )
+
+
+def make_full_analysis(
+    files: Sequence[tuple[str, int]] = FILES, *, apps: int = 1
+) -> Analysis:
+    """Return an analysis with all that reports tell; launches read every file."""
+    analysis = make_analysis(apps=apps)
+    launch_files = tuple(
+        LaunchFile(path=path, size_bytes=size, blocks=((0, (size - 1) // (128 * KIB)),))
+        for path, size in sorted(files)
+    )
+    basis = GuessBasis(kind="GTK 4", recorded=(("a", 1.12), ("b", 1.17)))
+    launches = tuple(
+        replace(
+            launch,
+            launch_set=replace(launch.launch_set, files=launch_files, basis=basis),
+        )
+        for launch in analysis.launches
+    )
+    codecs = {
+        name: replace(
+            codec,
+            blocks={
+                path: tuple(
+                    StoredBlock(
+                        raw_bytes=128 * KIB,
+                        stored_bytes=round(128 * KIB * COMPRESSED_SHARE[name]),
+                        compressed=name != "none",
+                    )
+                    for _ in range((size - 1) // (128 * KIB) + 1)
+                )
+                for path, size in files
+            },
+        )
+        if codec.available
+        else codec
+        for name, codec in analysis.trial.codecs.items()
+    }
+    trial = replace(analysis.trial, codecs=codecs, stored=make_stored(files))
+    return replace(analysis, trial=trial, launches=launches)
+
+
+def make_full_report(
+    files: Sequence[tuple[str, int]] = FILES, *, apps: int = 1
+) -> Report:
+    """Return a report as ``advise --format json`` saves it, findings included."""
+    findings = (BUDGET_BROKEN, LZO_WOULD_GAIN, DEBUG_SYMBOLS, STRADDLES)
+    linted = LintedPayload(path="prime", snap_name="calculator", findings=findings)
+    return build_report(
+        make_full_analysis(files, apps=apps),
+        Beside(
+            linted=linted,
+            executables=frozenset(("usr/bin/calc",)),
+            command="compression-advisor advise prime --report calculator.html",
+        ),
+    )

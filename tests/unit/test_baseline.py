@@ -1,0 +1,227 @@
+"""Findings against a baseline."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lint_reports import (
+    BUDGET_BROKEN,
+    DEBUG_SYMBOLS,
+    LZO_WOULD_GAIN,
+    OTHER_BUDGET_BROKEN,
+    STRADDLES,
+    make_report,
+    report_of,
+    sample_rules,
+)
+from snapcraft_compression_advisor.cli.baseline import JUDGED_RENDERERS
+from snapcraft_compression_advisor.comparison.figures import (
+    BaselineBuild,
+    LaunchFigure,
+    PayloadFigures,
+    image_change,
+    launch_changes,
+)
+from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.output.baseline_json import (
+    parse_baseline,
+    render_judged_json,
+)
+from snapcraft_compression_advisor.output.baseline_sarif import render_judged_sarif
+from snapcraft_compression_advisor.output.baseline_text import render_judged_text
+from snapcraft_compression_advisor.output.fingerprint import fingerprints
+from snapcraft_compression_advisor.output.lint_json import render_lint_json
+from snapcraft_compression_advisor.rules.baseline import judge
+from snapcraft_compression_advisor.rules.finding import Location
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.rules.baseline import JudgedReport
+    from snapcraft_compression_advisor.rules.finding import Finding, LintReport
+
+FIGURES = PayloadFigures(
+    codec="xz",
+    image_bytes=Interval(low=43e6, mid=44e6, high=45e6),
+    measured=False,
+    launches=(
+        LaunchFigure(
+            app="calculator",
+            device="nvme-laptop",
+            source="static",
+            added_s=Interval(low=0.4, mid=0.7, high=1.2),
+        ),
+    ),
+)
+
+
+def judged(now: LintReport, before: LintReport) -> JudgedReport:
+    saved = render_lint_json(before).encode()
+    return judge(now, fingerprints(now), parse_baseline(saved, where="base.json"))
+
+
+def states(now: tuple[Finding, ...], before: tuple[Finding, ...]) -> list[str]:
+    (payload,) = judged(report_of(*now), report_of(*before)).payloads
+    return [each.state for each in payload.findings]
+
+
+def at(path: str) -> Finding:
+    return replace(DEBUG_SYMBOLS, location=Location(kind="payload", path=path))
+
+
+def test_finding_is_known_though_figures_and_lines_have_changed() -> None:
+    now = replace(
+        LZO_WOULD_GAIN,
+        message="other figures",
+        location=replace(LZO_WOULD_GAIN.location, line=9),
+    )
+    assert states((now, BUDGET_BROKEN), (LZO_WOULD_GAIN,)) == ["known", "new"]
+
+
+def test_what_weighs_more_than_before_is_worse() -> None:
+    decided = replace(STRADDLES, undecided=False)
+    assert states((decided,), (STRADDLES,)) == ["worse"]
+    assert states((STRADDLES,), (decided,)) == ["known"]
+    error = replace(LZO_WOULD_GAIN, severity="error")
+    assert states((error,), (LZO_WOULD_GAIN,)) == ["worse"]
+
+
+def test_finding_moves_with_its_file() -> None:
+    assert states((at("lib/x/a.so"),), (at("lib/a.so"),)) == ["moved"]
+    assert states((at("lib/b.so"),), (at("lib/a.so"),)) == ["new"]
+    assert states((at("lib/x/a.so"), at("lib/a.so")), (at("lib/a.so"),)) == [
+        "new",
+        "known",
+    ]
+
+
+def test_other_compression_makes_no_finding_new() -> None:
+    evidence = DEBUG_SYMBOLS.evidence[0]
+    with_lzo = replace(
+        DEBUG_SYMBOLS, evidence=(replace(evidence, label="image with lzo"),)
+    )
+    assert states((with_lzo,), (DEBUG_SYMBOLS,)) == ["known"]
+    assert states((OTHER_BUDGET_BROKEN,), (BUDGET_BROKEN,)) == ["new"]
+
+
+def test_what_only_the_baseline_has_is_gone() -> None:
+    (payload,) = judged(
+        report_of(BUDGET_BROKEN), report_of(BUDGET_BROKEN, LZO_WOULD_GAIN)
+    ).payloads
+    assert [each.rule for each in payload.gone] == ["SCA101"]
+
+
+def test_regression_is_new_each_time() -> None:
+    slower = replace(LZO_WOULD_GAIN, rule="SCA601", name="launch-slower")
+    result = judged(report_of(slower), report_of(slower))
+    (payload,) = result.payloads
+    assert [each.state for each in payload.findings] == ["new"]
+    assert not payload.gone
+    assert len(result.counting().payloads[0].findings) == 1
+
+
+def test_only_new_and_worse_findings_count() -> None:
+    result = judged(
+        report_of(BUDGET_BROKEN, at("lib/x/a.so"), LZO_WOULD_GAIN),
+        report_of(at("lib/a.so"), LZO_WOULD_GAIN),
+    )
+    (payload,) = result.counting().payloads
+    assert payload.findings == (BUDGET_BROKEN,)
+
+
+def test_same_report_has_nothing_new() -> None:
+    report = make_report()
+    result = judged(report, report)
+    assert not any(payload.findings for payload in result.counting().payloads)
+    assert not any(payload.gone for payload in result.payloads)
+
+
+def test_baseline_of_another_snap_is_refused() -> None:
+    with pytest.raises(BadDataError, match=r"is of 'other', not of 'mine'"):
+        judged(report_of(snap="mine"), report_of(snap="other"))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "isn't JSON"),
+        (b"\x00\xff", "isn't JSON"),
+        (b"[" * 100_000, "isn't JSON"),
+        (b"[]", "neither a report of lint nor a snap"),
+        (b"{}", "Field required"),
+        (b'{"schema": 2}', "of schema version 2, not 1"),
+        (b'{"schema": 1, "payloads": 3}', "neither a report"),
+    ],
+)
+def test_what_is_no_report_is_refused(content: bytes, said: str) -> None:
+    with pytest.raises(BadDataError, match=said):
+        parse_baseline(content, where="base.json")
+
+
+def test_figures_survive_the_report() -> None:
+    report = report_of(LZO_WOULD_GAIN)
+    payload = replace(report.payloads[0], figures=FIGURES)
+    saved = render_lint_json(replace(report, payloads=(payload,))).encode()
+    known = parse_baseline(saved, where="b").of("s")
+    assert known is not None
+    assert known.figures == FIGURES
+
+
+def test_figures_that_are_the_same_have_not_changed() -> None:
+    baseline = BaselineBuild(figures=FIGURES)
+    assert image_change(baseline, FIGURES) == Interval.exactly(0)
+    (change,) = launch_changes(baseline, FIGURES)
+    assert change.change_s == Interval.exactly(0)
+
+
+def test_figures_alone_leave_open_what_their_intervals_do() -> None:
+    slower = replace(
+        FIGURES,
+        launches=(
+            replace(FIGURES.launches[0], added_s=Interval(low=0.6, mid=1.0, high=1.6)),
+        ),
+    )
+    (change,) = launch_changes(BaselineBuild(figures=FIGURES), slower)
+    assert (change.change_s.low, change.change_s.high) == pytest.approx((-0.6, 1.2))
+    assert change.change_s.mid == pytest.approx(0.3)
+
+
+def test_text_shows_what_counts_in_full_and_the_rest_in_brief() -> None:
+    text = render_judged_text(
+        judged(
+            report_of(BUDGET_BROKEN, at("lib/x/a.so")),
+            report_of(at("lib/a.so"), LZO_WOULD_GAIN),
+        )
+    )
+    assert "error SCA201 cold-start-budget\n" in text
+    assert "8 files take" not in text
+    assert "Against base.json: 1 new finding, 1 moved, 1 gone.\n" in text
+    assert "  moved: SCA302 debug-symbols: lib/a.so -> lib/x/a.so\n" in text
+    assert "  gone: SCA101 lzo-would-gain: snap/snapcraft.yaml\n" in text
+
+
+def test_json_and_sarif_say_each_state() -> None:
+    result = judged(
+        report_of(BUDGET_BROKEN, at("lib/x/a.so"), LZO_WOULD_GAIN),
+        report_of(at("lib/a.so"), LZO_WOULD_GAIN, STRADDLES),
+    )
+    (payload,) = json.loads(render_judged_json(result))["payloads"]
+    assert [each["state"] for each in payload["findings"]] == ["new", "moved", "known"]
+    assert [each["rule"] for each in payload["gone"]] == ["SCA301"]
+    (run,) = json.loads(render_judged_sarif(result, sample_rules()))["runs"]
+    assert [each["baselineState"] for each in run["results"]] == [
+        "new",
+        "updated",
+        "unchanged",
+    ]
+
+
+def test_gitlab_keeps_known_findings_and_annotations_do_not() -> None:
+    result = judged(report_of(LZO_WOULD_GAIN), report_of(LZO_WOULD_GAIN))
+    shown = {name: make(result, "error") for name, make in JUDGED_RENDERERS.items()}
+    assert "SCA101" in shown["gitlab"]
+    assert "SCA101" not in shown["github"]
+    assert "SCA101" not in shown["junit"]

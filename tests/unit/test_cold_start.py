@@ -1,0 +1,186 @@
+"""Budgets of cold starts in the recommendation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lint_contexts import found_by, make_context
+from snapcraft_compression_advisor.advice.cold_start import ColdStart
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
+from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
+from snapcraft_compression_advisor.rules.compression import LzoWouldGain
+from snapcraft_compression_advisor.units import Interval
+
+MB = 1_000_000
+FAST = Interval(low=1.0, mid=1.2, high=1.4)
+OPEN = Interval(low=1.8, mid=2.1, high=2.4)
+SLOW = Interval(low=2.2, mid=2.5, high=2.9)
+PAYS = Interval.exactly(1.3)
+"""Saved by lzo, enough for its bytes."""
+TOO_LITTLE = Interval.exactly(0.1)
+ADDED = Interval.exactly(10.0 * MB)
+
+
+def start(
+    xz: Interval, lzo: Interval, *, own_time_known: bool = True, app: str = "app"
+) -> ColdStart:
+    return ColdStart(
+        app=app,
+        device="hdd",
+        limit_s=2.0,
+        seconds={"xz": xz, "lzo": lzo},
+        own_time_known=own_time_known,
+    )
+
+
+def advise(
+    *starts: ColdStart,
+    saved: Interval,
+    declared: str | None = None,
+    policy: Policy | None = None,
+    added: Interval = ADDED,
+) -> Recommendation:
+    """Judge an xz image of 100 MB."""
+    evidence = Evidence(
+        declared=declared,
+        xz_bytes=Interval.exactly(100.0 * MB),
+        lzo_bytes=Interval.exactly(110.0 * MB),
+        bytes_added=added,
+        savings=[Saving(app="app", device="hdd", seconds=saved)],
+        cold_starts=starts,
+    )
+    return recommend(evidence, policy or Policy())
+
+
+@pytest.mark.parametrize(
+    ("declared", "verdict"),
+    [(None, "change"), ("xz", "change"), ("zstd", "change"), ("lzo", "keep")],
+)
+def test_lzo_is_recommended_where_it_alone_keeps_the_budget(
+    declared: str | None, verdict: str
+) -> None:
+    advice = advise(start(SLOW, FAST), saved=TOO_LITTLE, declared=declared)
+    assert (advice.compression, advice.verdict) == ("lzo", verdict)
+    assert advice.reasons[0] == "lzo keeps the budget of cold starts, xz breaks it."
+    assert advice.reasons[1] == (
+        "A cold start of app on hdd takes an estimated 2.50 s with xz (between 2.20 s "
+        "and 2.90 s) and 1.20 s with lzo (between 1.00 s and 1.40 s); its budget is "
+        "2.00 s."
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "verdict"),
+    [(None, "keep"), ("xz", "keep"), ("zstd", "change"), ("lzo", "change")],
+)
+def test_xz_is_recommended_where_it_alone_keeps_the_budget(
+    declared: str | None, verdict: str
+) -> None:
+    advice = advise(start(FAST, SLOW), saved=PAYS, declared=declared)
+    assert (advice.compression, advice.verdict) == ("xz", verdict)
+
+
+@pytest.mark.parametrize(
+    ("saved", "verdict"), [(PAYS, "change"), (TOO_LITTLE, "no-benefit")]
+)
+def test_where_neither_keeps_it_savings_decide_and_the_reasons_say_so(
+    saved: Interval, verdict: str
+) -> None:
+    advice = advise(start(SLOW, SLOW), saved=saved)
+    assert advice.verdict == verdict
+    assert advice.reasons[1] == (
+        "Neither xz nor lzo keeps the budget of cold starts: ship less, or raise it."
+    )
+
+
+def test_one_codec_has_to_keep_all_budgets() -> None:
+    advice = advise(start(SLOW, FAST), start(FAST, SLOW, app="other"), saved=TOO_LITTLE)
+    assert advice.verdict == "no-benefit"
+    assert advice.reasons[1].startswith("Neither xz nor lzo")
+    assert "A cold start of other on hdd" in advice.reasons[3]
+
+
+def test_a_doubt_about_the_other_codec_recommends_nothing_and_is_said() -> None:
+    advice = advise(start(SLOW, OPEN), saved=TOO_LITTLE)
+    assert (advice.compression, advice.verdict) == ("xz", "no-benefit")
+    assert advice.reasons[1] == (
+        "xz breaks the budget of cold starts; whether lzo keeps it is open."
+    )
+
+
+def test_without_a_recorded_launch_no_codec_is_known_to_keep_a_budget() -> None:
+    advice = advise(start(SLOW, FAST, own_time_known=False), saved=TOO_LITTLE)
+    assert advice.verdict == "no-benefit"
+    assert "whether lzo keeps it is open" in advice.reasons[1]
+    assert "the app's own time not counted" in advice.reasons[2]
+
+
+def test_what_size_speaks_for_is_not_recommended_where_it_breaks_the_budget() -> None:
+    advice = advise(start(SLOW, OPEN), saved=TOO_LITTLE, declared="lzo")
+    assert (advice.compression, advice.verdict) == ("lzo", "keep")
+    assert "which would break the budget" in advice.reasons[0]
+    advice = advise(start(OPEN, FAST), saved=TOO_LITTLE, declared="lzo")
+    assert (advice.compression, advice.verdict) == ("lzo", "undecided")
+    assert "which may break the budget" in advice.reasons[0]
+    advice = advise(start(OPEN, SLOW), saved=PAYS)
+    assert (advice.compression, advice.verdict) == ("xz", "keep")
+    assert "which would break the budget" in advice.reasons[0]
+
+
+@pytest.mark.parametrize("seconds", [(FAST, FAST), (OPEN, FAST), (OPEN, OPEN)])
+@pytest.mark.parametrize(
+    ("saved", "verdict"), [(PAYS, "change"), (TOO_LITTLE, "no-benefit")]
+)
+def test_a_budget_that_xz_does_not_break_changes_nothing(
+    seconds: tuple[Interval, Interval], saved: Interval, verdict: str
+) -> None:
+    advice = advise(start(*seconds), saved=saved)
+    assert advice.reasons == advise(saved=saved).reasons
+    assert advice.verdict == verdict
+
+
+def test_growth_beyond_what_is_allowed_stands_above_the_budget() -> None:
+    policy = Policy(max_growth_bytes=5 * MB)
+    advice = advise(start(SLOW, FAST), saved=PAYS, policy=policy)
+    assert (advice.compression, advice.verdict) == ("xz", "keep")
+    assert advice.reasons[1].startswith("Only lzo keeps the budget of cold starts")
+
+
+@pytest.mark.parametrize(("declared", "stays"), [(None, "xz"), ("lzo", "lzo")])
+def test_growth_in_doubt_leaves_the_budget_undecided(
+    declared: str | None, stays: str
+) -> None:
+    advice = advise(
+        start(SLOW, FAST),
+        saved=PAYS,
+        declared=declared,
+        policy=Policy(max_growth_bytes=10 * MB),
+        added=Interval(low=9.0 * MB, mid=10.0 * MB, high=11.0 * MB),
+    )
+    assert (advice.compression, advice.verdict) == (stays, "undecided")
+    assert "whether the image grows by more than allowed" in advice.reasons[0]
+
+
+def test_the_settings_say_which_starts_have_a_budget() -> None:
+    budgets = {"hdd": "2s", "nvme": {"app": "500ms"}}
+    policy = LintPolicy.model_validate({"budgets": {"cold-start": budgets}}).to_policy()
+    assert policy.cold_start_limit_s("app", "hdd") == 2.0
+    assert policy.cold_start_limit_s("other", "hdd") == 2.0
+    assert policy.cold_start_limit_s("app", "nvme") == 0.5
+    assert policy.cold_start_limit_s("other", "nvme") is None
+    assert policy.cold_start_limit_s("app", "sbc") is None
+
+
+def test_the_rule_names_the_budget_that_decides() -> None:
+    context = make_context()
+    advice = advise(start(SLOW, FAST), saved=TOO_LITTLE)
+    context = replace(
+        context, analysis=replace(context.analysis, recommendation=advice)
+    )
+    (finding,) = found_by(LzoWouldGain(), context)
+    assert finding.message.startswith(
+        "lzo keeps the budget of cold starts, xz breaks it. With lzo, a cold launch"
+    )

@@ -1,0 +1,216 @@
+"""Rules on a component: its own key, no launches, no budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyses import make_analysis
+from lint_contexts import edited, found_by, make_context, make_project
+from payloads import make_payload
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
+from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
+from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.cli.find_project import find_project
+from snapcraft_compression_advisor.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.rules.budgets import ImageSizeBudget
+from snapcraft_compression_advisor.rules.compression import (
+    KeyImplicit,
+    LzoGainsNothing,
+    LzoWouldGain,
+)
+from snapcraft_compression_advisor.rules.lint import (
+    LintRequest,
+    analysis_request,
+    lint_payload,
+)
+from snapcraft_compression_advisor.rules.project import project_of_component
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from payloads import MemoryPayload
+    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.rules.project import ProjectFile
+
+TEXT = """\
+name: hello
+compression: lzo
+components:
+  texts:
+    type: standard
+  noise:
+    type: standard
+    compression: xz
+"""
+
+
+def component(name: str = "hello+texts") -> MemoryPayload:
+    return make_payload(
+        {"text": b"x" * 5000}, name=name, base="none", type=COMPONENT_TYPE
+    )
+
+
+def seen_by(name: str, text: str = TEXT) -> ProjectFile:
+    return project_of_component(make_project(text), name)
+
+
+def context_of(
+    project: ProjectFile | None, *, codec: str = "lzo", added: Interval | None = None
+) -> Context:
+    """Return what rules look at in a component that no launch reads."""
+    analysis = make_analysis()
+    evidence = Evidence(
+        declared=codec,
+        xz_bytes=analysis.trial.codecs["xz"].image_bytes,
+        lzo_bytes=analysis.trial.codecs["lzo"].image_bytes,
+        bytes_added=added or analysis.trial.lzo_less_xz_bytes,
+        launched=False,
+    )
+    analysis = replace(
+        analysis,
+        payload=replace(analysis.payload, declared_compression=codec),
+        launches=(),
+        recommendation=recommend(evidence, Policy()),
+    )
+    context = make_context(analysis=analysis, project=project)
+    return replace(context, snap=component().snap)
+
+
+def test_a_component_has_its_own_key_or_the_snaps() -> None:
+    assert seen_by("texts").compression == "lzo"
+    assert seen_by("noise").compression == "xz"
+    assert (seen_by("texts").compression_line, seen_by("noise").compression_line) == (
+        4,
+        8,
+    )
+
+
+def test_lzo_for_what_no_launch_reads_is_mended_by_the_components_own_key() -> None:
+    (finding,) = found_by(LzoGainsNothing(), context_of(seen_by("texts")))
+    assert "No launch is known to read these files" in finding.message
+    assert finding.message.startswith("lzo adds ")
+    assert finding.fix is not None
+    assert finding.fix.description == "Give component texts 'compression: xz'"
+    assert edited(finding) == TEXT.replace(
+        "  texts:\n    type: standard\n",
+        "  texts:\n    type: standard\n    compression: xz\n",
+    )
+
+
+def test_a_component_packed_otherwise_than_declared_is_to_be_built_again() -> None:
+    (finding,) = found_by(LzoGainsNothing(), context_of(seen_by("noise")))
+    assert finding.fix is not None
+    assert finding.fix.edit is None
+    assert "Build the snap again" in finding.fix.description
+
+
+def test_an_unknown_component_cannot_be_mended_by_itself() -> None:
+    (finding,) = found_by(LzoGainsNothing(), context_of(seen_by("others")))
+    assert finding.location.line is None
+    assert finding.fix is not None
+    assert finding.fix.edit is None
+
+
+def test_xz_suits_a_component() -> None:
+    context = context_of(seen_by("noise"), codec="xz")
+    for rule in (LzoWouldGain(), LzoGainsNothing()):
+        assert not found_by(rule, context)
+
+
+def test_what_size_leaves_open_is_undecided_without_a_launch_to_record() -> None:
+    added = Interval(low=1.0, mid=1e6, high=1e7)
+    (finding,) = found_by(LzoGainsNothing(), context_of(seen_by("texts"), added=added))
+    assert finding.undecided
+    assert finding.fix is None
+
+
+def test_nothing_is_said_of_a_snaps_missing_key() -> None:
+    text = "name: hello\ncomponents: {texts: {type: standard}}\n"
+    assert not found_by(KeyImplicit(), context_of(seen_by("texts", text)))
+
+
+def test_the_budget_is_the_snaps() -> None:
+    policy = LintPolicy.model_validate({"budgets": {"image-size": "17kB"}})
+    context = replace(context_of(None), policy=policy)
+    assert not found_by(ImageSizeBudget(), context)
+    snap = replace(context, snap=make_payload({}).snap)
+    assert found_by(ImageSizeBudget(), snap)
+
+
+def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:
+    policy = LintPolicy.model_validate(
+        {
+            "apps": ["hello"],
+            "budgets": {
+                "image-size": "17kB",
+                "cold-start": {"nvme-laptop": {"hello": "1s"}},
+            },
+        }
+    )
+    request = LintRequest(policy=policy, devices=())
+    found = analysis_request(component(), request, seen_by("noise"))
+    assert (found.apps, found.profiles, found.size_limits) == ((), (), ())
+    assert found.declared_compression == "xz"
+
+
+def test_a_built_components_codec_is_its_own() -> None:
+    built = component()
+    built.kind = "snap"
+    request = LintRequest(policy=LintPolicy(), devices=())
+    assert analysis_request(built, request, seen_by("texts")).declared_compression is (
+        None
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy_path", "kind", "said"),
+    [
+        ("there/policy.yaml", BadDataError, "there/policy.yaml: Snap 'hello' has no"),
+        (None, UsageError, "Snap 'hello' has no app 'nobody'"),
+    ],
+)
+def test_an_unknown_app_is_bad_data_in_a_policy_and_bad_usage_in_an_option(
+    policy_path: str | None, kind: type[Exception], said: str
+) -> None:
+    request = LintRequest(
+        policy=LintPolicy.model_validate({"apps": "nobody"}),
+        policy_path=policy_path,
+        devices=(),
+    )
+    with pytest.raises(kind) as raised:
+        lint_payload(
+            make_payload({"bin/x": b""}),
+            request,
+            path="prime",
+            project=None,
+            progress=lambda _: None,
+        )
+    assert type(raised.value) is kind
+    assert str(raised.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "place", ["hello+texts_1.comp", "partitions/component/texts/prime"]
+)
+def test_a_component_finds_its_project(tmp_path: Path, place: str) -> None:
+    (tmp_path / "snapcraft.yaml").write_text(TEXT)
+    payload = component()
+    payload.path = tmp_path / place
+    project = find_project(payload, None)
+    assert project is not None
+    assert (project.compression, project.components) == ("lzo", {})
+    payload.path = tmp_path / "elsewhere" / place
+    assert find_project(payload, None) is None
+
+
+def test_a_component_of_another_snap_has_another_project(tmp_path: Path) -> None:
+    (tmp_path / "snapcraft.yaml").write_text(TEXT)
+    payload = component("other+texts")
+    payload.path = tmp_path / "other+texts_1.comp"
+    assert find_project(payload, None) is None
+    assert find_project(payload, tmp_path) is not None

@@ -1,0 +1,89 @@
+"""The compression declared, packed and published."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lint_contexts import found_by, make_context, make_project
+from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.preflight.previous import PreviousSnap, previous_of
+from snapcraft_compression_advisor.rules.declared import (
+    CompressionChanged,
+    CompressionLost,
+)
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.rules.context import Context
+
+PREVIOUS = PreviousSnap(
+    path="old.snap", name="hello", codec="xz", image_bytes=90_000_000
+)
+
+
+def built(
+    codec: str, *, project: str | None = None, policy: str | None = None
+) -> Context:
+    """Return the context of a built snap, with what was declared for it."""
+    context = make_context(
+        declared=codec,
+        project=None if project is None else make_project(project),
+        policy={"compression": policy} if policy else {},
+    )
+    payload = replace(context.analysis.payload, kind="snap")
+    return replace(context, analysis=replace(context.analysis, payload=payload))
+
+
+def test_key_that_the_snap_does_not_show_is_lost() -> None:
+    (finding,) = found_by(
+        CompressionLost(), built("xz", project="name: a\ncompression: lzo\n")
+    )
+    assert finding.message == (
+        "lzo is declared in snapcraft.yaml, but the snap is packed with xz."
+    )
+    assert (finding.location.kind, finding.location.line) == ("project", 2)
+    assert [each.origin for each in finding.evidence] == ["declared", "measured"]
+
+
+@pytest.mark.parametrize("text", ["name: a\ncompression: xz\n", "name: a\n"])
+def test_key_that_is_kept_or_absent_is_not_lost(text: str) -> None:
+    assert not found_by(CompressionLost(), built("xz", project=text))
+
+
+def test_policy_can_declare_the_compression() -> None:
+    (finding,) = found_by(CompressionLost(), built("xz", policy="lzo"))
+    assert finding.message.startswith("lzo is declared in the policy")
+    assert finding.location.kind == "image"
+    assert not found_by(CompressionLost(), built("lzo", policy="lzo"))
+
+
+def test_prime_directory_is_held_to_the_policy_by_its_project() -> None:
+    context = make_context(
+        declared="xz",
+        project=make_project("name: a\ncompression: xz\n"),
+        policy={"compression": "lzo"},
+    )
+    (finding,) = found_by(CompressionLost(), context)
+    assert "would be packed with xz" in finding.message
+    assert finding.evidence[-1].origin == "declared"
+
+
+def test_change_from_the_previous_snap_is_found() -> None:
+    context = replace(built("lzo"), previous=PREVIOUS)
+    (finding,) = found_by(CompressionChanged(), context)
+    assert (
+        finding.message == "The previous snap was packed with xz, this one is with lzo."
+    )
+    assert finding.evidence[0].text == "xz, 90.0 MB"
+    assert not found_by(CompressionChanged(), replace(built("xz"), previous=PREVIOUS))
+    assert not found_by(CompressionChanged(), built("lzo"))
+
+
+def test_previous_snap_is_chosen_by_name() -> None:
+    other = replace(PREVIOUS, name="other")
+    assert previous_of("hello", [other, PREVIOUS]) is PREVIOUS
+    assert previous_of("hello", []) is None
+    with pytest.raises(UsageError, match="No previous snap of 'hello'"):
+        previous_of("hello", [other])

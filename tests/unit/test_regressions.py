@@ -1,0 +1,111 @@
+"""SCA601 and SCA602."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyses import MB, make_analysis
+from builds import make_difference
+from lint_contexts import found_by, make_context
+from snapcraft_compression_advisor.comparison.figures import BaselineBuild, figures_of
+from snapcraft_compression_advisor.rules.regressions import ImageGrown, LaunchSlower
+from snapcraft_compression_advisor.units import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.rules.context import Context
+
+
+def context(
+    baseline: BaselineBuild | None, policy: Mapping[str, object] | None = None
+) -> Context:
+    return replace(make_context(policy=policy), baseline=baseline)
+
+
+def before(*, faster: float = 0.0, image_mb: Interval | None = None) -> BaselineBuild:
+    """Return figures that are those of the analysis, but for these."""
+    now = figures_of(make_analysis())
+    size = image_mb or Interval.exactly(44.1)
+    return BaselineBuild(
+        figures=replace(
+            now,
+            image_bytes=size.map(lambda each: each * MB),
+            launches=tuple(
+                replace(each, added_s=each.added_s.map(lambda end: end - faster))
+                for each in now.launches
+            ),
+        )
+    )
+
+
+def budget(growth: str) -> dict[str, object]:
+    return {"budgets": {"image-growth": growth}}
+
+
+def test_neither_rule_speaks_without_a_baseline() -> None:
+    assert not found_by(LaunchSlower(), context(None))
+    assert not found_by(ImageGrown(), context(None, budget("1MB")))
+
+
+def test_launch_that_is_slower_by_more_than_both_intervals_is_found() -> None:
+    (finding, _) = found_by(LaunchSlower(), context(before(faster=30.0)))
+    assert not finding.undecided
+    assert finding.severity == "warning"
+    assert "30.0 s" in finding.message
+
+
+def test_launch_whose_intervals_overlap_is_undecided() -> None:
+    (finding, _) = found_by(LaunchSlower(), context(before(faster=0.5)))
+    assert (finding.undecided, finding.severity) == (True, "info")
+
+
+def test_launch_that_is_about_as_fast_is_no_finding() -> None:
+    assert not found_by(LaunchSlower(), context(before(faster=0.05)))
+    allowed = {"budgets": {"launch-growth": "1s"}}
+    assert not found_by(LaunchSlower(), context(before(faster=0.9), allowed))
+
+
+def test_previous_build_decides_where_figures_alone_do_not() -> None:
+    build = replace(before(), difference=make_difference())
+    (finding,) = found_by(LaunchSlower(), context(build))
+    assert not finding.undecided
+    assert "because of usr/lib/libfoo.so; 0.10 s is allowed." in finding.message
+    assert finding.files == ("usr/lib/libfoo.so", "usr/share/new.svg")
+
+
+@pytest.mark.parametrize(
+    ("size", "growth", "undecided"),
+    [
+        (Interval.exactly(40), "4MB", False),
+        (Interval.exactly(40), "10%", False),
+        (Interval.exactly(40), "4.2MB", None),
+        (Interval.exactly(40), "11%", None),
+        (Interval.exactly(50), "0.1MB", None),
+        (Interval(low=39, mid=40, high=41), "4MB", True),
+        (Interval(low=39, mid=40, high=41), "3MB", False),
+    ],
+)
+def test_growth_is_held_against_its_budget(
+    size: Interval, growth: str, *, undecided: bool | None
+) -> None:
+    findings = found_by(ImageGrown(), context(before(image_mb=size), budget(growth)))
+    assert [each.undecided for each in findings] == (
+        [] if undecided is None else [undecided]
+    )
+    assert all(each.severity == "error" for each in findings if not each.undecided)
+
+
+def test_growth_without_a_budget_is_no_finding() -> None:
+    assert not found_by(ImageGrown(), context(before(image_mb=Interval.exactly(1))))
+
+
+def test_report_without_figures_leaves_growth_open() -> None:
+    baseline = BaselineBuild(figures=None)
+    (finding,) = found_by(ImageGrown(), context(baseline, budget("3%")))
+    assert finding.undecided
+    assert "isn't known; 3.0% is allowed" in finding.message
+    assert not found_by(LaunchSlower(), context(baseline))

@@ -1,0 +1,164 @@
+"""What the JSON report tells of files, launches and downloads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from reports import COMPRESSED_SHARE, make_full_analysis, make_full_report, make_stored
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.model import estimate_launch
+from snapcraft_compression_advisor.output.json_report import Report, build_report
+from snapcraft_compression_advisor.output.report_files import (
+    file_sizes_report,
+    incompressible_report,
+    kind_reports,
+)
+from snapcraft_compression_advisor.output.report_launch_files import (
+    LISTED_DIRECTORIES,
+    launch_directories,
+)
+from snapcraft_compression_advisor.payload.layout import make_layout
+from snapcraft_compression_advisor.units import KIB
+
+
+def test_largest_files_are_told_with_what_they_make_up() -> None:
+    layout = make_layout([(f"f{number}", 10_000 - number) for number in range(120)])
+    sizes = file_sizes_report(layout)
+    shares = {top.files: top.share for top in sizes.top}
+    assert [file.path for file in sizes.largest] == [f"f{n}" for n in range(10)]
+    assert shares[10] == pytest.approx(99_955 / (1_200_000 - 7_140))
+    assert shares[120] == 1.0
+    assert list(shares) == sorted(shares)
+
+
+def test_every_file_is_in_one_class_of_size() -> None:
+    sizes = [1, 4 * KIB, 4 * KIB + 1, 128 * KIB, 200_000_000]
+    report = file_sizes_report(make_layout([(str(each), each) for each in sizes]))
+    by_end = {each.up_to_bytes: each.files for each in report.classes}
+    assert by_end[4 * KIB] == 2
+    assert by_end[16 * KIB] == 1
+    assert by_end[128 * KIB] == 1
+    assert by_end[None] == 1
+    assert sum(each.raw_bytes for each in report.classes) == report.raw_bytes
+
+
+def test_payload_without_contents_has_no_shares() -> None:
+    sizes = file_sizes_report(make_layout([]))
+    assert (sizes.files, sizes.raw_bytes, sizes.top, sizes.largest) == (0, 0, [], [])
+
+
+def test_kinds_are_summed_by_codec() -> None:
+    kinds = {each.kind: each for each in kind_reports(make_stored(), ())}
+    libraries = kinds["shared libraries"]
+    assert (libraries.files, libraries.raw_bytes) == (2, 11_000_000)
+    for codec in ("xz", "lzo"):
+        stored = libraries.stored_bytes[codec]
+        assert stored.mid == pytest.approx(11_000_000 * COMPRESSED_SHARE[codec])
+    assert kinds["sound and video"].stored_bytes["xz"].mid == 700_000
+
+
+def test_holes_are_no_part_of_a_kind() -> None:
+    stored = make_stored()
+    stored.layout.holes[:] = True
+    assert {each.raw_bytes for each in kind_reports(stored, ())} == {0}
+
+
+def test_what_does_not_compress_is_named() -> None:
+    found = incompressible_report(make_stored(), "xz")
+    assert found is not None
+    assert found.stored_bytes.mid == 700_000
+    assert [file.path for file in found.largest] == ["usr/share/calc/sound.ogg"]
+    assert incompressible_report(make_stored(), "lz4") is None
+
+
+def launch_file(path: str, blocks: int) -> LaunchFile:
+    return LaunchFile(
+        path=path, size_bytes=blocks * 128 * KIB, blocks=((0, blocks - 1),)
+    )
+
+
+def directories_of(*files: LaunchFile) -> dict[str, tuple[int, float]]:
+    launch_set = make_full_analysis().launches[0].launch_set
+    found = launch_directories(replace(launch_set, files=files))
+    return {each.path: (each.files, each.blocks) for each in found}
+
+
+def test_directories_are_told_with_their_own_files() -> None:
+    files = (launch_file("a/x", 2), launch_file("a/b/y", 3), launch_file("z", 1))
+    assert directories_of(*files) == {"a/b": (1, 3), "a": (1, 2), ".": (1, 1)}
+
+
+def test_too_many_directories_count_with_the_ones_that_they_lie_in() -> None:
+    many = [launch_file(f"data/t{number:03}/x", 1) for number in range(200)]
+    found = directories_of(*many, launch_file("bin/x", 9))
+    assert len(found) <= LISTED_DIRECTORIES
+    assert found["bin"] == (1, 9)
+    assert sum(blocks for _, blocks in found.values()) == 209
+    assert found["data"][0] > 180
+
+
+def test_directory_counts_not_with_another_before_those_within_it() -> None:
+    within = [launch_file(f"data/t{number:02}/x", 5) for number in range(20)]
+    found = directories_of(*within, launch_file("data/x", 1), launch_file("b/x", 9))
+    assert "." not in found
+    assert sum(blocks for _, blocks in found.values()) == 110
+
+
+def test_heaviest_file_comes_first_with_what_it_costs_alone() -> None:
+    analysis = make_full_analysis()
+    heavy = build_report(analysis).launches[0].heaviest
+    assert heavy[0].path == "usr/lib/libbig.so"
+    launch_set = analysis.launches[0].launch_set
+    alone = replace(
+        launch_set,
+        files=tuple(f for f in launch_set.files if f.path == heavy[0].path),
+        read_share=launch_set.read_share.map(lambda share: min(1.0, share)),
+        seek_share=launch_set.seek_share.map(lambda share: min(1.0, share)),
+    )
+    device = analysis.devices[0]
+    expected = estimate_launch(alone, analysis.trial.codecs["lzo"], device).added_s
+    told = heavy[0].added_s[device.name]["lzo"]
+    assert (told.low, told.mid, told.high) == (
+        expected.low,
+        expected.mid,
+        expected.high,
+    )
+
+
+def test_break_even_is_that_of_the_advice_at_the_policys_link() -> None:
+    report = make_full_report()
+    by_link = {each.link_mbit_per_s: each for each in report.break_even}
+    advice = report.recommendation
+    assert by_link[50.0].launches == advice.break_even_launches
+    assert by_link[5.0].launches == pytest.approx(10 * (by_link[50.0].launches or 0))
+    assert (by_link[50.0].launches_low or 0) < (by_link[50.0].launches or 0)
+
+
+def test_report_without_block_sizes_says_nothing_of_files() -> None:
+    analysis = make_full_analysis()
+    trial = replace(analysis.trial, stored=None)
+    report = build_report(replace(analysis, trial=trial))
+    assert (report.file_sizes, report.kinds, report.incompressible) == (None, [], None)
+
+
+def test_report_of_an_older_version_is_read() -> None:
+    old = make_full_report().model_dump(mode="json", by_alias=True)
+    for key in ("file_sizes", "kinds", "incompressible", "break_even", "findings",
+                "method"):  # fmt: skip
+        del old[key]
+    for launch in old["launches"]:
+        del launch["directories"], launch["heaviest"]
+    assert Report.model_validate(old).method is None
+
+
+def test_sample_is_told_by_the_blocks_whose_size_is_known() -> None:
+    stored = make_stored()
+    stored.codecs["xz"].errors[3:] = 5.0
+    analysis = make_full_analysis()
+    trial = replace(analysis.trial, stored=stored)
+    method = build_report(replace(analysis, trial=trial)).method
+    assert method is not None
+    assert method.blocks_known["xz"] == 3
+    assert method.blocks_known["lzo"] == method.distinct_blocks
