@@ -10,7 +10,11 @@ import numpy as np
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.trial.look import fastest_look, look_at_blocks
-from snapcraft_compression_advisor.trial.phase import Phase, phase_of_names
+from snapcraft_compression_advisor.trial.phase import (
+    Phase,
+    kind_columns,
+    phase_of_names,
+)
 from snapcraft_compression_advisor.trial.sample import first_step
 from snapcraft_compression_advisor.units import MIB
 
@@ -111,7 +115,7 @@ def _phase(
         shares=1 / weights,
         weights=weights,
         ratios=columns / raw_bytes[:, None],
-        kinds=np.zeros((len(members), 0)),
+        kinds=kind_columns(layout, members),
         zeros=columns[:, 0] == 0,
         in_file_order=True,
     )

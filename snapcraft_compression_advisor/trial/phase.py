@@ -122,10 +122,6 @@ def phase_of_names(layout: Layout, members: NDArray[np.int64]) -> Phase:
     :param members: all blocks of the payload, but for holes.
     """
     raw_bytes = layout.raw_bytes()[members].astype(np.float64)
-    kinds = kinds_of_blocks(layout)[members]
-    names, index = np.unique(kinds, return_inverse=True)
-    most = np.argsort(-np.bincount(index, weights=raw_bytes), kind="stable")
-    columns = [index == kind for kind in most[:MOST_KINDS]]
     return Phase(
         members=members,
         raw_bytes=raw_bytes,
@@ -133,11 +129,21 @@ def phase_of_names(layout: Layout, members: NDArray[np.int64]) -> Phase:
         weights=np.ones(len(members)),
         ratios=np.zeros((len(members), 0)),
         latest=0,
-        kinds=np.array(columns, dtype=np.float64)
-        .reshape(min(MOST_KINDS, len(names)), len(members))
-        .T,
+        kinds=kind_columns(layout, members),
         zeros=np.zeros(len(members), dtype=np.bool_),
     )
+
+
+def kind_columns(layout: Layout, members: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return for blocks a column for each of the kinds with the most bytes in all.
+
+    :returns: 1 where a block is of the kind, else 0.
+    """
+    names, index = np.unique(kinds_of_blocks(layout), return_inverse=True)
+    bytes_each = np.bincount(index, weights=layout.raw_bytes())
+    most = np.argsort(-bytes_each, kind="stable")[:MOST_KINDS]
+    columns = index[members][:, None] == most[: len(names)]
+    return np.asarray(columns, dtype=np.float64)
 
 
 def closer_phase(

@@ -40,9 +40,9 @@ class Effort:
     codecs: tuple[str, ...] = tuple(CODECS)
 
 
-ORDINARY = Effort(scales=(1, 3), narrow_enough=0.04)
-"""For figures that people read. Three times the blocks at a third of the step hit many
-of the same ones again, which needn't be tried twice."""
+ORDINARY = Effort(scales=(1, 2), narrow_enough=0.015)
+"""For figures that people read. Twice the blocks at half of the step hit every other
+one again, which needn't be tried twice."""
 
 LEAST = Effort(scales=(0.25, 1, 3), narrow_enough=0.1, codecs=SHIPPABLE)
 """For a yes or a no: a quarter of the blocks tells most of the time."""
