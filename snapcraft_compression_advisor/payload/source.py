@@ -82,12 +82,13 @@ class DirectoryPayload:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._root = str(path)
         self.inventory = scan_directory(path)
         self.snap = _read_metadata(self)
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
-        place = self.path / path
+        place = os.path.join(self._root, path)  # noqa: PTH118 # a tenth of the time
         try:
             descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
@@ -95,7 +96,7 @@ class DirectoryPayload:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            message = f"Cannot read {str(place)!r}: {error.strerror}"
+            message = f"Cannot read {place!r}: {error.strerror}"
             raise StorageError(
                 message,
                 resolution="If a build still changes the directory, wait for it.",

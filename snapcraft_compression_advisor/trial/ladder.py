@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.trial.phase import (
     closer_phase,
     similar_side_by_side,
 )
-from snapcraft_compression_advisor.trial.sample import Sample, draw
+from snapcraft_compression_advisor.trial.sample import Sample, draw, first_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -73,12 +73,13 @@ class Ladder:
         known = self.census.codec
         closer = CLOSER_BLOCKS if known is None else SNAP_CLOSER_BLOCKS
         tried = TRIED_BLOCKS if known is None else SNAP_TRIED_BLOCKS
-        phase = self._closer(self.census.blocks, round(closer * scale))
+        start = first_step(self._seed, scale=scale)
+        phase = self._closer(self.census.blocks, round(closer * scale), start)
         self.phases = (*self.census.phases, phase)
-        self.sample = self._draw(phase, round(tried * scale))
+        self.sample = self._draw(phase, round(tried * scale), start)
 
-    def _closer(self, phase: Phase, count: int) -> Phase:
-        drawn = self._draw(phase, count)
+    def _closer(self, phase: Phase, count: int, start: float) -> Phase:
+        drawn = self._draw(phase, count, start)
         ascending = np.argsort(drawn.members)
         members = drawn.members[ascending]
         new = np.array(
@@ -94,13 +95,13 @@ class Ladder:
             np.array(sizes).reshape(len(members), self._look.columns),
         )
 
-    def _draw(self, phase: Phase, count: int) -> Sample:
+    def _draw(self, phase: Phase, count: int, start: float) -> Sample:
         return draw(
             phase,
             self._places,
             count=count,
             certain=np.isin(phase.members, self._certain),
-            seed=self._seed,
+            start=start,
         )
 
     def closest(

@@ -162,14 +162,10 @@ def look_at_blocks(
     :raises StorageError: where a file changes or vanishes meanwhile.
     """
 
-    def rows(batch: list[bytes]) -> list[tuple[float, ...]]:
-        return [look.at(contents) for contents in batch]
+    def rows(batch: NDArray[np.int64]) -> list[tuple[float, ...]]:
+        return [look.at(read_block(payload, layout.block(int(n)))) for n in batch]
 
-    batches: Iterator[list[bytes]] = (
-        [read_block(payload, layout.block(int(number))) for number in batch]
-        for batch in _batches(numbers)
-    )
-    found = [row for batch in map_in_order(rows, batches) for row in batch]
+    found = [row for batch in map_in_order(rows, _batches(numbers)) for row in batch]
     return np.array(found, dtype=np.float64).reshape(len(numbers), look.columns)
 
 

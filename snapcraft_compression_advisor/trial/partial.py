@@ -124,13 +124,14 @@ class PartialTrial:
             for member in map(int, sample.members):
                 if member not in known:
                     codecs.setdefault(member, []).append(name)
+
+        def sizes(member: int) -> list[int]:
+            block = read_block(self._payload, self._layout.block(member))
+            return [len(CODECS[name].compress(block)) for name in codecs[member]]
+
         members = sorted(codecs)
-        blocks = (
-            (read_block(self._payload, self._layout.block(member)), codecs[member])
-            for member in members
-        )
-        for member, sizes in zip(members, map_in_order(_sizes, blocks), strict=True):
-            for name, stored_bytes in zip(codecs[member], sizes, strict=True):
+        for member, found in zip(members, map_in_order(sizes, members), strict=True):
+            for name, stored_bytes in zip(codecs[member], found, strict=True):
                 self._known[name][member] = stored_bytes
 
     @property
@@ -268,11 +269,6 @@ class PartialTrial:
         places = self._ladder.census.blocks.places_of(trial.sample.members)
         sizes[places] = trial.stored_bytes
         return self._ladder.spread_out(sizes)
-
-
-def _sizes(block_and_codecs: tuple[bytes, Sequence[str]]) -> list[int]:
-    block, names = block_and_codecs
-    return [len(CODECS[name].compress(block)) for name in names]
 
 
 def _padded(size_bytes: float) -> float:

@@ -34,7 +34,7 @@ def draw(
     *,
     count: int,
     certain: NDArray[np.bool_],
-    seed: int = 0,
+    start: float = 0.5,
 ) -> Sample:
     """Draw blocks at equal steps along the sum of their raw bytes.
 
@@ -48,7 +48,7 @@ def draw(
     :param count: how many to draw; certain ones come on top.
     :param certain: for each block of the phase, whether it is to be drawn anyway.
         Blocks of zeros never are.
-    :param seed: another one draws other blocks.
+    :param start: of the first step, how much is taken before the first block.
     """
     sizes = phase.raw_bytes * phase.weights
     possible, certain = ~phase.zeros, certain & ~phase.zeros
@@ -60,7 +60,7 @@ def draw(
     if left <= 0 or not len(listed):
         drawn = listed[:0]
     else:
-        points = (np.arange(left) + first_step(seed)) / left * ends[-1]
+        points = (np.arange(left) + start) / left * ends[-1]
         drawn = listed[np.minimum(np.searchsorted(ends, points), len(listed) - 1)]
     member = sure.copy()
     member[drawn] = True
@@ -71,9 +71,14 @@ def draw(
     return Sample(members=phase.members[chosen], shares=shares[chosen])
 
 
-def first_step(seed: int) -> float:
-    """Return where in the first step a draw starts, from 0 to 1."""
-    return (0.5 + seed * _GOLDEN_RATIO) % 1.0
+def first_step(seed: int, *, scale: float = 1.0) -> float:
+    """Return where in the first step a draw starts, from 0 to 1.
+
+    :param seed: another one draws other blocks.
+    :param scale: of a draw with so many times the blocks, where steps are shorter and
+        hit most of the same blocks again.
+    """
+    return (0.5 + seed * _GOLDEN_RATIO) * scale % 1.0
 
 
 def every_other(sample: Sample) -> Sample:

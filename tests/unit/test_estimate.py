@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.trial.estimate import (
     quantile,
 )
 from snapcraft_compression_advisor.trial.phase import Phase, closer_phase
-from snapcraft_compression_advisor.trial.sample import Sample, draw
+from snapcraft_compression_advisor.trial.sample import Sample, draw, first_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ BLOCKS = 3000
 def drawn(phase: Phase, count: int, *, seed: int = 0) -> Sample:
     places = np.arange(BLOCKS)
     nothing = np.zeros(len(phase.members), dtype=np.bool_)
-    return draw(phase, places, count=count, certain=nothing, seed=seed)
+    return draw(phase, places, count=count, certain=nothing, start=first_step(seed))
 
 
 def estimate(

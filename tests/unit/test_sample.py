@@ -11,13 +11,20 @@ from hypothesis import strategies as st
 
 from censuses import make_census
 from snapcraft_compression_advisor.trial.census import spread
-from snapcraft_compression_advisor.trial.sample import Sample, draw, every_other
+from snapcraft_compression_advisor.trial.sample import (
+    Sample,
+    draw,
+    every_other,
+    first_step,
+)
 
 
 def take(count: int, *, blocks: int = 1000, seed: int = 0, certain: int = 0) -> Sample:
     census, _ = make_census(blocks)
     sure = np.arange(blocks) < certain
-    return draw(census, np.arange(blocks), count=count, certain=sure, seed=seed)
+    return draw(
+        census, np.arange(blocks), count=count, certain=sure, start=first_step(seed)
+    )
 
 
 def test_same_seed_draws_the_same_blocks() -> None:
@@ -107,3 +114,24 @@ def test_another_start_takes_other_blocks_into_the_census() -> None:
     sizes, every = np.full(1000, 10), np.ones(1000, dtype=np.bool_)
     one, other = (spread(sizes, every, 100, start=s)[0] for s in (0.5, 0.05))
     assert set(one.tolist()).isdisjoint(other.tolist())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+@pytest.mark.parametrize("scale", [2, 3])
+def test_larger_draw_hits_the_blocks_of_the_smaller_again(
+    seed: int, scale: int
+) -> None:
+    census, _ = make_census(5000)
+    census = replace(census, raw_bytes=np.full(5000, 4096.0))
+    nothing = np.zeros(5000, dtype=np.bool_)
+    few, many = (
+        draw(
+            census,
+            np.arange(5000),
+            count=50 * times,
+            certain=nothing,
+            start=first_step(seed, scale=times),
+        )
+        for times in (1, scale)
+    )
+    assert set(few.members.tolist()) <= set(many.members.tolist())

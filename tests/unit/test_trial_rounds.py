@@ -10,7 +10,7 @@ import pytest
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.trial import ladder
-from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
@@ -24,7 +24,7 @@ def few_blocks(mocker: MockerFixture) -> None:
     mocker.patch.multiple(ladder, CLOSER_BLOCKS=12, TRIED_BLOCKS=6)
 
 
-def run(*, decided: bool) -> TrialResult:
+def run(*, decided: bool, narrow_enough: float = 1.0) -> TrialResult:
     """Try a payload whose files are part noise, part text."""
     chance = random.Random(7)
     contents = {
@@ -37,6 +37,7 @@ def run(*, decided: bool) -> TrialResult:
         wanted=("file1",),
         progress=lambda _: None,
         decided=lambda _: decided,
+        effort=Effort(scales=(1, 2), narrow_enough=narrow_enough),
     )
 
 
@@ -50,6 +51,12 @@ def test_open_recommendation_has_more_tried() -> None:
     settled, open_ = run(decided=True), run(decided=False)
     for codec in ("xz", "lzo"):
         assert half_width(open_, codec) < half_width(settled, codec)
+
+
+def test_wide_intervals_have_more_tried_though_the_recommendation_stands() -> None:
+    wide = run(decided=True, narrow_enough=1.0)
+    narrower = run(decided=True, narrow_enough=1e-6)
+    assert half_width(narrower, "xz") < half_width(wide, "xz")
 
 
 def test_codecs_of_the_first_round_keep_what_they_found() -> None:
