@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 from snapcraft_compression_advisor.units import Interval
@@ -170,8 +170,7 @@ def sum_blocks(launch_set: LaunchSet, trial: CodecTrial) -> BlockSums:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _ExpectedBlock:
+class _ExpectedBlock(NamedTuple):
     """A block with the share in which it is read, and that of the block before it."""
 
     block: StoredBlock

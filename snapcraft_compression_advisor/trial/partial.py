@@ -244,18 +244,14 @@ class PartialTrial:
         self, name: str, paths: Collection[str]
     ) -> Mapping[str, tuple[StoredBlock, ...]]:
         """Return files' blocks: as tried, else as predicted."""
-        sizes = self._block_sizes(name).astype(np.int64).tolist()
-        raw = self._layout.raw_bytes().tolist()
+        sizes = self._block_sizes(name).astype(np.int64)
+        raw = self._layout.raw_bytes()
+        compressed = ((sizes > 0) & (sizes < raw)).tolist()
+        every = list(map(StoredBlock, raw.tolist(), sizes.tolist(), compressed))
+        of_paths = {path: self._layout.blocks_of(path) for path in paths}
         return {
-            path: tuple(
-                StoredBlock(
-                    raw_bytes=raw[number],
-                    stored_bytes=sizes[number],
-                    compressed=0 < sizes[number] < raw[number],
-                )
-                for number in self._layout.blocks_of(path)
-            )
-            for path in paths
+            path: tuple(every[numbers.start : numbers.stop])
+            for path, numbers in of_paths.items()
         }
 
     def _block_sizes(self, name: str) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from snapcraft_compression_advisor.units import Interval
 
@@ -20,9 +20,10 @@ class Progress(Protocol):
         """Show a line that the next one replaces."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredBlock:
+class StoredBlock(NamedTuple):
     """A data block as an image holds it.
+
+    A tuple: a launch set may have 100,000 of them, with six codecs.
 
     :param raw_bytes: its length in the file.
     :param stored_bytes: its length in the image; 0 for a block of zeros.

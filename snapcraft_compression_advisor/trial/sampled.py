@@ -32,19 +32,26 @@ class Effort:
     :param scales: so many times as many blocks in each round as :mod:`.ladder` says.
     :param narrow_enough: half width of the interval, as a share of its middle, that
         is enough where it decides nothing any more.
+    :param narrow_enough_of_snap: likewise for a snap, where looking takes longer.
     :param codecs: those to try.
     """
 
     scales: tuple[float, ...]
     narrow_enough: float
+    narrow_enough_of_snap: float
     codecs: tuple[str, ...] = tuple(CODECS)
 
 
-ORDINARY = Effort(scales=(1, 2), narrow_enough=0.015)
+ORDINARY = Effort(scales=(1, 2), narrow_enough=0.015, narrow_enough_of_snap=0.025)
 """For figures that people read. Twice the blocks at half of the step hit every other
 one again, which needn't be tried twice."""
 
-LEAST = Effort(scales=(0.25, 1, 3), narrow_enough=0.1, codecs=SHIPPABLE)
+LEAST = Effort(
+    scales=(0.25, 1, 3),
+    narrow_enough=0.1,
+    narrow_enough_of_snap=0.1,
+    codecs=SHIPPABLE,
+)
 """For a yes or a no: a quarter of the blocks tells most of the time."""
 
 
@@ -81,6 +88,9 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
         for name in effort.codecs
         if CODECS[name].available and name not in ("none", run.known_codec)
     ]
+    enough = effort.narrow_enough
+    if run.known_codec is not None:
+        enough = effort.narrow_enough_of_snap
     for scale in effort.scales:
         progress("Looking closer at some blocks")
         run.look_closer(scale=scale)
@@ -89,7 +99,7 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
         run.try_codecs([name for name in slow if first or name in SHIPPABLE])
         result = run.result()
         widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
-        if widest <= NARROW or (widest <= effort.narrow_enough and decided(result)):
+        if widest <= NARROW or (widest <= enough and decided(result)):
             break
     lacking = [name for name in effort.codecs if not result.codecs[name].available]
     return _with_packed(result, lacking, payload, wanted, progress)

@@ -37,7 +37,9 @@ def run(*, decided: bool, narrow_enough: float = 1.0) -> TrialResult:
         wanted=("file1",),
         progress=lambda _: None,
         decided=lambda _: decided,
-        effort=Effort(scales=(1, 2), narrow_enough=narrow_enough),
+        effort=Effort(
+            scales=(1, 2), narrow_enough=narrow_enough, narrow_enough_of_snap=1.0
+        ),
     )
 
 
