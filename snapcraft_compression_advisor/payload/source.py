@@ -82,13 +82,12 @@ class DirectoryPayload:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._root = str(path)
         self.inventory = scan_directory(path)
         self.snap = _read_metadata(self)
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
-        place = os.path.join(self._root, path)  # noqa: PTH118 # a tenth of the time
+        place = f"{self.path}/{path}"  # joining paths takes ten times as long
         try:
             descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
