@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.units import Interval
 
 _MANY_LAUNCHES = 1_000
+_LEAST_SHOWN_S = 0.005
 
 LZO_PAYS = "lzo makes cold launches faster and pays for its size."
 XZ_IS_SMALLER = " xz makes the image smaller."
@@ -153,15 +154,7 @@ def figures(
     """Say what is saved, what it costs, and when that is paid."""
     bytes_added = added.mid
     seconds = decisive.seconds
-    sentences = [
-        (
-            f"lzo saves an estimated {format_seconds(seconds.mid)} per cold launch of "
-            f"{decisive.app} on {decisive.device} (between "
-            f"{format_seconds(seconds.low)} "
-            f"and {format_seconds(seconds.high)})."
-        )
-    ]
-    sentences += size(evidence, added)
+    sentences = [_saving(decisive), *size(evidence, added)]
     launches = break_even_launches(bytes_added, seconds.mid, policy.link_mbit_per_s)
     if launches:
         sentences.append(
@@ -185,9 +178,24 @@ def size(evidence: Evidence, added: Interval) -> Sequence[str]:
     )
 
 
+def _saving(decisive: Saving) -> str:
+    """Say what is saved; what two decimals don't show is told as so little."""
+    seconds = decisive.seconds
+    where = f"cold launch of {decisive.app} on {decisive.device}"
+    if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
+        return f"By estimate, lzo changes a {where} by less than 0.01 s."
+    return (
+        f"lzo saves an estimated {format_seconds(seconds.mid)} per {where} (between "
+        f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})."
+    )
+
+
 def _launches(count: float) -> str:
     if count <= 1:
         return "the first cold launch makes up"
     if count > _MANY_LAUNCHES:
         return f"not even {_MANY_LAUNCHES:,} cold launches make up"
-    return f"{count:.0f} cold launches make up"
+    rounded = round(count)
+    if rounded == 1:
+        return "1 cold launch makes up"
+    return f"{rounded} cold launches make up"

@@ -34,6 +34,11 @@ _NARROW_PX = 328
 _NOISE = re.compile(r' (?:aria-roledescription="[^"]*"|role="graphics-object")')
 """What the library says of groups of marks, which is nothing to a listener."""
 
+_BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
+_TOLD_KEY = "text"
+"""Of a value: what is told on hover (``TOLD`` of the charts)."""
+
+_INTERVAL = re.compile(r" ([(±].*)", re.DOTALL)
 _SIZE = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 
 
@@ -70,11 +75,18 @@ def render_html(page: Page) -> str:
     text: str = template.render(
         page=page,
         drawn=lambda chart: markup(_both_widths(chart, charts)),
+        parted=_parted,
         style=markup(style),
         script=markup(script),
         policy=_policy(style, script),
     )
     return text.rstrip() + "\n"
+
+
+def _parted(cell: str) -> tuple[str, str]:
+    """Return a figure and its interval, which goes below it where there's no room."""
+    found = _INTERVAL.search(cell)
+    return (cell[: found.start()], found[1]) if found else (cell, "")
 
 
 def _both_widths(chart: Chart, library: ModuleType) -> str:
@@ -126,11 +138,20 @@ def _svg(svg: str, *, label: str, class_name: str) -> str:
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401 # JSON
-    """Return JSON with the texts in it printable."""
+    """Return JSON with the texts in it printable, and those that are drawn cuttable.
+
+    Where the library cuts a text short, it may cut a character beyond 16 bits in two,
+    which it then can't draw. What is only told on hover is never cut.
+    """
     if isinstance(value, str):
-        return printable(value)
+        return _BEYOND_16_BITS.sub("\N{REPLACEMENT CHARACTER}", printable(value))
     if isinstance(value, dict):
-        return {key: _clean(each) for key, each in value.items()}
+        return {
+            key: printable(each)
+            if key == _TOLD_KEY and isinstance(each, str)
+            else _clean(each)
+            for key, each in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [_clean(each) for each in value]
     return value

@@ -143,6 +143,14 @@ class GuessReport(ReportPart):
     )
 
 
+class FitReport(ReportPart):
+    """How far a recorded launch fits a payload that has changed since."""
+
+    blocks_share: float = Field(description="of the launch profile's blocks, 0 to 1")
+    gone: list[str] = Field(description="files that the payload doesn't hold")
+    changed: list[str] = Field(description="files of another size")
+
+
 class LaunchReport(ReportPart):
     """One app's launch."""
 
@@ -153,6 +161,10 @@ class LaunchReport(ReportPart):
     raw_bytes: Count
     guess: GuessReport | None = Field(
         default=None, description="only where the launch was guessed from files"
+    )
+    fit: FitReport | None = Field(
+        default=None,
+        description="only where the launch was recorded and the payload has changed",
     )
     unresolved: list[UnresolvedReport]
     directories: list[LaunchDirectoryReport] = Field(
@@ -299,6 +311,7 @@ def _launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
             "data_blocks": launch_set.data_blocks,
             "raw_bytes": launch_set.raw_bytes,
             "guess": _guess(launch_set),
+            "fit": _fit(launch.profile),
             "unresolved": [
                 {
                     "name": printable(item.name),
@@ -329,6 +342,16 @@ def _guess(launch_set: LaunchSet) -> GuessReport | None:
         expected_blocks=round(launch_set.expected_blocks, 1),
         read_share=interval(launch_set.read_share),
         recorded=dict(basis.recorded),
+    )
+
+
+def _fit(profile: FittedProfile | None) -> FitReport | None:
+    if profile is None or not (profile.gone or profile.changed):
+        return None
+    return FitReport(
+        blocks_share=profile.fitting_share,
+        gone=[printable(name) for name in profile.gone],
+        changed=[printable(name) for name in profile.changed],
     )
 
 

@@ -143,18 +143,28 @@ def kind_reports(stored: StoredSizes, executables: Container[str]) -> list[KindR
     for kind in sorted(set(kinds.tolist())):
         members = kinds == kind
         blocks = np.flatnonzero(members[owners])
+        length = int(raw_bytes[blocks].sum())
         found.append(
             KindReport(
                 kind=kind,
                 files=int(members.sum()),
-                raw_bytes=int(raw_bytes[blocks].sum()),
+                raw_bytes=length,
                 stored_bytes={
-                    codec: interval(sizes.total(blocks))
+                    codec: _at_most(interval(sizes.total(blocks)), length)
                     for codec, sizes in stored.codecs.items()
                 },
             )
         )
     return sorted(found, key=lambda each: (-each.raw_bytes, each.kind))
+
+
+def _at_most(found: Interval, length: float) -> Interval:
+    """Return an interval without what can't be: a block that grows is stored."""
+    return Interval(
+        low=min(found.low, length),
+        mid=min(found.mid, length),
+        high=min(found.high, length),
+    )
 
 
 def incompressible_report(

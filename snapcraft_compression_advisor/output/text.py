@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.output.headlines import headline
+from snapcraft_compression_advisor.output.launch_phrases import (
+    how_it_fits,
+    how_sure,
+    not_shipped,
+)
 from snapcraft_compression_advisor.output.names import printable
+from snapcraft_compression_advisor.output.page.texts import WHAT_IF
+from snapcraft_compression_advisor.output.page.texts import seconds as in_seconds
+from snapcraft_compression_advisor.output.phrases import counted
+from snapcraft_compression_advisor.output.report_model import interval
 from snapcraft_compression_advisor.payload.component_yaml import split_component_name
-from snapcraft_compression_advisor.units import format_bytes, format_seconds
+from snapcraft_compression_advisor.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,19 +32,21 @@ if TYPE_CHECKING:
 COLUMNS = 80
 _DEVICES_PER_TABLE = 2
 _COST_COLUMNS = 24
-_LISTED_NAMES = 6
 _PROFILE = "launch.json"
 _LEAST_SHOWN = 0.0005
 
 
 def render_text(analysis: Analysis) -> str:
-    """Return the report as plain text."""
-    lines = [*_payload_lines(analysis), "", *advice_lines(analysis), ""]
+    """Return the report as plain text, in the order of the pages."""
+    payload = analysis.payload
+    lines = [f"{payload.name}, base {payload.base}", "", *advice_lines(analysis), ""]
+    lines += [*_payload_lines(analysis), ""]
     for launch in analysis.launches or (None,):
         lines += [*_table_lines(analysis, launch), ""]
-    lines += [*_legend_lines(analysis), ""]
+    lines[-1:] = [WHAT_IF, ""]
     for launch in analysis.launches:
         lines += [*_launch_lines(launch, analysis.app_choice), ""]
+    lines += _method_lines(analysis)
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
 
@@ -45,7 +55,6 @@ def _payload_lines(analysis: Analysis) -> Iterator[str]:
     _, component = split_component_name(payload.name)
     built = "Built snap" if component is None else "Built component"
     kind = "Prime directory" if payload.kind == "prime" else built
-    yield f"{payload.name}, base {payload.base}"
     yield f"{kind} {printable(str(payload.path))}"
     declared = payload.declared_compression or "not known"
     yield (
@@ -112,17 +121,17 @@ def _versus(size: Interval, xz_size: Interval | None) -> str:
 
 
 def _with_interval(seconds: Interval) -> str:
-    low, high = (format_seconds(end)[:-2] for end in (seconds.low, seconds.high))
-    return f"{format_seconds(seconds.mid)} ({low}-{high})"
+    """Return seconds as the pages have them, with a dash that every terminal has."""
+    return in_seconds(interval(seconds)).replace("\N{EN DASH}", "-")
 
 
-def _legend_lines(analysis: Analysis) -> Iterator[str]:
+def _method_lines(analysis: Analysis) -> Iterator[str]:
     trial = analysis.trial
     text = f"Image sizes: measured with {trial.tool}."
     if trial.mode == "sampled":
         text = (
             "Image sizes: estimated from some of the data blocks, with the interval "
-            f"that holds the truth for 95 % of such samples ({trial.tool})."
+            f"that holds the truth for 95% of such samples ({trial.tool})."
         )
     text = " ".join((text, *(f"{note}." for note in trial.notes)))
     if analysis.launches:
@@ -132,7 +141,6 @@ def _legend_lines(analysis: Analysis) -> Iterator[str]:
             f"{_and_the_guess(analysis)} leave open."
         )
     yield from textwrap.wrap(text, COLUMNS)
-    yield "* what if: snapcraft and the store accept only xz and lzo"
 
 
 def _origins(analysis: Analysis) -> str:
@@ -156,67 +164,35 @@ def _launch_lines(launch: LaunchAnalysis, app_choice: str) -> Iterator[str]:
     expected = round(launch_set.expected_blocks)
     some = "" if expected == launch_set.data_blocks else f"{expected:,} of "
     yield (
-        f"  launch set, {origin}: {len(launch_set.files):,} files, {some}"
-        f"{launch_set.data_blocks:,} data blocks, {format_bytes(launch_set.raw_bytes)}"
+        f"  launch set, {origin}: {counted(len(launch_set.files), 'file')}, {some}"
+        f"{counted(launch_set.data_blocks, 'data block')}, "
+        f"{format_bytes(launch_set.raw_bytes)}"
     )
     if launch_set.files:
         yield from _basis_lines(launch_set.basis)
     yield from _profile_lines(launch.profile)
-    by_supplier: dict[str, list[str]] = {}
-    for item in launch_set.unresolved:
-        by_supplier.setdefault(item.supplier, []).append(printable(item.name))
-    for supplier, names in by_supplier.items():
-        yield from _indented(f"{_SUPPLIED[supplier]}: {_listed(names)}")
+    for text in not_shipped(
+        (item.supplier, printable(item.name)) for item in launch_set.unresolved
+    ):
+        yield from _indented(text)
 
 
 def _basis_lines(basis: GuessBasis | None) -> Iterator[str]:
     """Yield how far a guess can be trusted for this kind of application."""
     if basis is None:
         return
-    ratios = [ratio for _, ratio in basis.recorded]
-    if ratios:
-        what = "application" if len(ratios) == 1 else "applications"
-        text = (
-            f"how sure: {basis.kind}; {len(ratios)} recorded {what} of this kind "
-            f"read {_from_to(min(ratios), max(ratios))} times as much as guessed "
-            "without it (measured)"
-        )
-    else:
-        text = (
-            f"how sure: {basis.kind}; none of this kind was recorded, so the interval "
-            "is wider"
-        )
-    yield from _indented(text)
-
-
-def _from_to(low: float, high: float) -> str:
-    return f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+    yield from _indented(how_sure(basis.kind, [ratio for _, ratio in basis.recorded]))
 
 
 def _profile_lines(profile: FittedProfile | None) -> Iterator[str]:
     """Yield how far a recorded launch fits a payload that has changed since."""
     if profile is None or not (profile.gone or profile.changed):
         return
-    text = f"the launch profile fits {profile.fitting_share:.0%} of its blocks"
-    for names, what in ((profile.gone, "gone"), (profile.changed, "of another size")):
-        if names:
-            listed = _listed([printable(name) for name in names])
-            text += f"; {len(names)} files {what} ({listed})"
+    gone, changed = (
+        [printable(name) for name in names] for names in (profile.gone, profile.changed)
+    )
+    text = how_it_fits(profile.fitting_share, gone=gone, changed=changed)
     yield from _indented(text)
-
-
-_SUPPLIED = {
-    "base": "from the base",
-    "base or content snap": "from the base or a content snap",
-    "missing": "missing",
-    "unreadable": "not readable as ELF",
-}
-
-
-def _listed(names: Sequence[str]) -> str:
-    text = ", ".join(islice(names, _LISTED_NAMES))
-    more = len(names) - _LISTED_NAMES
-    return f"{text} and {more} more" if more > 0 else text
 
 
 def advice_lines(analysis: Analysis) -> Iterator[str]:

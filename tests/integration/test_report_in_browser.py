@@ -167,6 +167,24 @@ def test_phones_get_charts_of_their_width(browser: Browser, page_file: Path) -> 
             assert 250 <= box["width"] <= 340
 
 
+def test_phones_show_the_first_table_and_the_tiles_whole(
+    browser: Browser, page_file: Path
+) -> None:
+    overflows = "each => each.scrollWidth > each.clientWidth"
+    with opened(browser, page_file, width=360) as page:
+        for part in (
+            page.locator("#tradeoff .scroll"),
+            *page.locator(".tiles > *").all(),
+        ):
+            assert not part.evaluate(overflows)
+
+
+def test_figures_of_tiles_stand_in_a_row(browser: Browser, page_file: Path) -> None:
+    with opened(browser, page_file) as page:
+        boxes = [each.bounding_box() for each in page.locator(".tiles strong").all()]
+        assert len({box["y"] for box in boxes if box is not None}) == 1
+
+
 def test_paper_has_the_tables_and_no_navigation(
     browser: Browser, page_file: Path
 ) -> None:

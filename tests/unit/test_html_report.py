@@ -228,6 +228,7 @@ def test_whatever_a_file_is_called_stays_text(name: str) -> None:
         "]]></svg><script>",
         "\u202egnp.exe",
         "javascript:alert(1)",
+        *("x" * length + "\U0001f600" * 40 for length in (0, 1)),
     ],
 )
 def test_known_attacks_stay_text(name: str) -> None:

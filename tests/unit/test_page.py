@@ -22,7 +22,7 @@ from snapcraft_compression_advisor.output.measure_json import (
 )
 from snapcraft_compression_advisor.output.model_error import MODEL_ERROR
 from snapcraft_compression_advisor.output.page.build import Sources, build_page
-from snapcraft_compression_advisor.output.page.contents import PUBLISHED
+from snapcraft_compression_advisor.output.page.file_sizes import PUBLISHED
 from snapcraft_compression_advisor.output.page.texts import (
     percent,
     seconds,

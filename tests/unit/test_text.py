@@ -90,7 +90,7 @@ def test_guess_of_no_files_is_not_said_to_be_sure() -> None:
 
 def test_report_says_how_sure_the_guess_is_for_its_kind() -> None:
     text = render_text(guessed(("a", 1.21), ("b", 0.88)))
-    assert "guessed from files: 1 files, 1 of 4 data blocks" in text
+    assert "guessed from files: 1 file, 1 of 4 data blocks" in text
     assert (
         "  how sure: GTK 4; 2 recorded applications of this kind read 0.88 to 1.21 "
         "times\n    as much as guessed without it (measured)\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.output.charts.spec import (
     CODEC_COLOURS,
+    FONT_PX,
     INK,
     MUTED,
     PAPER,
@@ -24,6 +25,21 @@ if TYPE_CHECKING:
 
 _ROW_PX = 40
 _AXES_PX = 50
+_LEGEND_PX = 26
+_FORETOLD = "var(--decompression)"
+_SHAPES = ("diamond", "triangle-up", "square", "cross")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foretold:
+    """A launch as a device's profile foretells it.
+
+    :param text: what is told of it.
+    """
+
+    device: str
+    seconds: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +48,7 @@ class Box:
 
     :param five: shortest, first quartile, median, third quartile, longest; seconds.
     :param runs_s: each run.
-    :param foretold: seconds, and what is told of them.
+    :param foretold: on each device.
     """
 
     codec: str
@@ -40,11 +56,12 @@ class Box:
     five: tuple[float, float, float, float, float]
     runs_s: tuple[float, ...]
     text: str
-    foretold: tuple[tuple[float, str], ...] = ()
+    foretold: tuple[Foretold, ...] = ()
 
 
 def draw_boxes(boxes: Sequence[Box], *, title: str, width: int) -> Drawing:
-    """Draw a box for each codec, its runs as dots, what was foretold as diamonds."""
+    """Draw a box for each codec, its runs as dots, what was foretold as shapes."""
+    devices = list(dict.fromkeys(each.device for box in boxes for each in box.foretold))
     y: Spec = {
         "field": "label",
         "type": "nominal",
@@ -74,27 +91,50 @@ def draw_boxes(boxes: Sequence[Box], *, title: str, width: int) -> Drawing:
                 "encoding": {"y": y, "x": x},
             },
             # A layer without marks would be a picture without a name.
-            *([_foretold(x, y)] if any(box.foretold for box in boxes) else []),
+            *([_foretold(x, y, devices, width=width)] if devices else []),
         ],
         values=[value for box in boxes for value in _values(box)],
         width=width,
-        height=_AXES_PX + _ROW_PX * len(boxes),
+        height=_AXES_PX + _ROW_PX * len(boxes) + (_LEGEND_PX if devices else 0),
     )
 
 
-def _foretold(x: Spec, y: Spec) -> Spec:
+def _foretold(x: Spec, y: Spec, devices: Sequence[str], *, width: int) -> Spec:
+    shape: Spec = {
+        "field": "device",
+        "type": "nominal",
+        "scale": {
+            "domain": list(devices),
+            "range": [_SHAPES[place % len(_SHAPES)] for place in range(len(devices))],
+        },
+        "legend": {
+            "orient": "top",
+            "title": "foretold for",
+            "titleOrient": "left",
+            "titleFontWeight": "normal",
+            "titleFontSize": FONT_PX,
+            "titleColor": INK,
+            "aria": False,
+            "labelColor": INK,
+            "labelFontSize": FONT_PX,
+            "labelLimit": width // 3,
+            "symbolFillColor": _FORETOLD,
+            "symbolOpacity": 1,
+            "symbolSize": 90,
+        },
+    }
     return {
         **_only("foretold"),
         "mark": telling(
             "point",
-            shape="diamond",
-            fill=PAPER,
-            stroke="var(--decompression)",
-            strokeWidth=2,
-            size=90,
+            filled=True,
+            fill=_FORETOLD,
+            stroke=PAPER,
+            strokeWidth=1.5,
+            size=150,
             opacity=1,
         ),
-        "encoding": {"y": y, "x": x, "description": TOLD},
+        "encoding": {"y": y, "x": x, "shape": shape, "description": TOLD},
     }
 
 
@@ -111,7 +151,13 @@ def _values(box: Box) -> list[Spec]:
         {**row, "what": "median", "a": median},
         *({**row, "what": "run", "a": seconds} for seconds in box.runs_s),
         *(
-            {**row, "what": "foretold", "a": seconds, "text": text}
-            for seconds, text in box.foretold
+            {
+                **row,
+                "what": "foretold",
+                "a": each.seconds,
+                "device": each.device,
+                "text": each.text,
+            }
+            for each in box.foretold
         ),
     ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.output.charts.spec import (
@@ -18,12 +20,39 @@ from snapcraft_compression_advisor.output.charts.spec import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _HEIGHT = 280
 _ROW_PX = 36
 _AXES_PX = 60
 _ROOMY_PX = 400
+_TWO_LINES = (
+    "indexof(datum.label, ' (') < 0 ? datum.label : "
+    "[slice(datum.label, 0, indexof(datum.label, ' (')), "
+    "slice(datum.label, indexof(datum.label, ' (') + 1)]"
+)
+"""What stands in parentheses goes below its name, where there's little room."""
+
+_LETTER_PX = 6.5
+_NAME_GAP_PX = 8
+_STEPS = 8
+_NEAR_SHARE = 0.05
+"""Of the axis: half a line of text and what the curve's own stroke takes."""
+
+_SIDES: Mapping[str, Spec] = {
+    "right": {"align": "left", "dx": 8, "dy": 4},
+    "left": {"align": "right", "dx": -8, "dy": 0},
+    "below": {"align": "center", "dy": 20},
+    "above": {"align": "center", "dy": -10},
+}
+_NAME_PLACES = {
+    "right": (0.0, 1.0, 0.0),
+    "left": (-1.0, 0.0, 0.0),
+    "below": (-0.5, 0.5, -0.07),
+    "above": (-0.5, 0.5, 0.07),
+}
+"""Where a name starts and ends, in its own lengths from its point, and how far it
+stands above it, share of the axis; the first clear place is taken."""
 _OWN = "var(--lzo)"
 
 
@@ -71,8 +100,8 @@ def draw_size_curve(
         scale={"domain": [0, 1]},
         axis={"format": ".0%", "tickCount": 5},
     )
-    own = {"transform": [{"filter": "datum.own"}]}
-    other = {"transform": [{"filter": "!datum.own"}]}
+    own: Spec = {"transform": [{"filter": "datum.own"}]}
+    other: Spec = {"transform": [{"filter": "!datum.own"}]}
     place: Spec = {"x": x, "y": y}
     return layered(
         [
@@ -93,11 +122,7 @@ def draw_size_curve(
                 ),
                 "encoding": {**place, "description": TOLD},
             },
-            {
-                **other,
-                "mark": mark("text", align="left", dx=8, dy=4, fill=MUTED),
-                "encoding": {**place, "text": {"field": "label", "type": "nominal"}},
-            },
+            *(_name(side, place) for side in _SIDES),
         ],
         values=[
             {
@@ -106,12 +131,51 @@ def draw_size_curve(
                 "text": point.text,
                 "label": point.label,
                 "own": not point.label,
+                "side": _clear_side(point, points, width) if point.label else "",
             }
             for point in (*points, *published)
         ],
         width=width,
         height=_HEIGHT,
     )
+
+
+def _name(side: str, place: Spec) -> Spec:
+    return {
+        "transform": [{"filter": f"datum.side === '{side}'"}],
+        "mark": mark("text", fill=MUTED, **_SIDES[side]),
+        "encoding": {**place, "text": {"field": "label", "type": "nominal"}},
+    }
+
+
+def _clear_side(point: CurvePoint, curve: Sequence[CurvePoint], width: int) -> str:
+    """Return on which side of a point its name doesn't lie on the curve."""
+    most = max(each.files for each in (*curve, point))
+    room_px = width - _AXES_PX
+    decade_px = room_px / max(1.0, math.log10(most))
+    at_px = decade_px * math.log10(point.files)
+    name_px = _LETTER_PX * len(point.label) + _NAME_GAP_PX
+    for side, (start, end, rise) in _NAME_PLACES.items():
+        start_px, end_px = at_px + start * name_px, at_px + end * name_px
+        ranks = (
+            10 ** ((start_px + (end_px - start_px) * step / _STEPS) / decade_px)
+            for step in range(_STEPS + 1)
+        )
+        if (side == "right" or start_px >= 0) and all(
+            abs(_share_at(curve, rank) - point.share - rise) > _NEAR_SHARE
+            for rank in ranks
+        ):
+            return side
+    return "right"
+
+
+def _share_at(curve: Sequence[CurvePoint], files: float) -> float:
+    """Return the height of the line through the curve's points; infinity beside it."""
+    for before, after in pairwise(curve):
+        if before.files <= files <= after.files:
+            way = math.log(files / before.files) / math.log(after.files / before.files)
+            return before.share + way * (after.share - before.share)
+    return math.inf
 
 
 def draw_shares(bars: Sequence[SharedBar], *, title: str, width: int) -> Drawing:
@@ -128,7 +192,12 @@ def draw_shares(bars: Sequence[SharedBar], *, title: str, width: int) -> Drawing
                         "type": "nominal",
                         "sort": rows,
                         "title": None,
-                        "axis": {"ticks": False, "domain": False, "labelPadding": 6},
+                        "axis": {
+                            "ticks": False,
+                            "domain": False,
+                            "labelPadding": 6,
+                            **({} if width > _ROOMY_PX else {"labelExpr": _TWO_LINES}),
+                        },
                         "scale": {"paddingInner": 0.3},
                     },
                     "yOffset": {"field": "series", "type": "nominal", "sort": series},

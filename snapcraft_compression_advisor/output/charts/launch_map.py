@@ -22,6 +22,9 @@ _PADDING_PX = 2
 _TEXT_ROOM = 0.84
 """Readers' fonts are wider than the one that the text is cut for."""
 _HEADER_PX = 18
+_LETTER_PX = 6.5
+_LEAST_LABEL_PX = 44
+"""A name that is cut shorter says nothing."""
 _LEAST_HEIGHT = 320
 _HEIGHT_SHARE = 0.5
 
@@ -124,7 +127,11 @@ def _marks() -> list[Spec]:
         "fontSize": {"value": FONT_PX},
         "font": {"value": "sans-serif"},
     }
-    fits = "datum.x1 - datum.x0 > 34 && datum.y1 - datum.y0 > 15"
+    room = "(datum.x1 - datum.x0 - 6)"
+    fits = (
+        f"{room} >= min({_LEAST_LABEL_PX}, length(datum.name) * {_LETTER_PX}) "
+        "&& datum.y1 - datum.y0 > 15"
+    )
     return [
         {
             "type": "rect",
@@ -154,7 +161,7 @@ def _marks() -> list[Spec]:
                 "enter": {
                     **label,
                     "fontWeight": {"value": "bold"},
-                    "opacity": {"signal": "datum.x1 - datum.x0 > 34 ? 1 : 0"},
+                    "opacity": {"signal": f"{fits} ? 1 : 0"},
                 },
             },
         },

@@ -91,6 +91,7 @@ CONFIG: Spec = {
         "titleColor": INK,
         "titleFontWeight": "normal",
         "labelFontSize": FONT_PX,
+        "labelSeparation": 6,
         "titleFontSize": FONT_PX,
         "gridColor": GRID,
         "domainColor": GRID,

@@ -9,10 +9,8 @@ from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.output.headlines import headline
 from snapcraft_compression_advisor.output.page.before_now import before_now_section
 from snapcraft_compression_advisor.output.page.break_even import break_even_section
-from snapcraft_compression_advisor.output.page.contents import (
-    kinds_section,
-    sizes_section,
-)
+from snapcraft_compression_advisor.output.page.file_kinds import kinds_section
+from snapcraft_compression_advisor.output.page.file_sizes import sizes_section
 from snapcraft_compression_advisor.output.page.findings import findings_section
 from snapcraft_compression_advisor.output.page.launch_cost import launch_section
 from snapcraft_compression_advisor.output.page.launch_files import files_section

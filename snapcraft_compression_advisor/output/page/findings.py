@@ -6,12 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.output.page.model import Entry, Section
-from snapcraft_compression_advisor.output.phrases import counted, listed
+from snapcraft_compression_advisor.output.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from snapcraft_compression_advisor.output.lint_json import FindingReport
+
+_LISTED_FILES = 4
 
 
 def findings_section(findings: Sequence[FindingReport] | None) -> Section | None:
@@ -51,10 +53,19 @@ def _details(finding: FindingReport) -> Iterator[str]:
     for item in finding.evidence:
         yield f"{item.label}: {item.text} ({item.origin})"
     if finding.files:
-        yield f"files: {listed(finding.files)}"
+        yield _files(finding.files)
     if finding.fix is not None:
         safe = "safe" if finding.fix.safe else "look at its result"
         yield f"fix ({safe}): {finding.fix.description}"
+
+
+def _files(names: Sequence[str]) -> str:
+    """Return the first of a finding's files.
+
+    Rules name some of the files where there are many, so how many are left isn't told.
+    """
+    shown = ", ".join(names[:_LISTED_FILES])
+    return f"files: {shown}" + (", and others" if len(names) > _LISTED_FILES else "")
 
 
 def _summary(findings: Sequence[FindingReport]) -> str:

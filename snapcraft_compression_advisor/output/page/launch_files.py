@@ -11,6 +11,11 @@ from snapcraft_compression_advisor.output.charts.launch_map import (
     TileGroup,
     draw_launch_map,
 )
+from snapcraft_compression_advisor.output.launch_phrases import (
+    how_it_fits,
+    how_sure,
+    not_shipped,
+)
 from snapcraft_compression_advisor.output.page.model import (
     Chart,
     Group,
@@ -23,6 +28,7 @@ from snapcraft_compression_advisor.output.page.texts import (
     starred,
 )
 from snapcraft_compression_advisor.output.page.tradeoff import DRAWN_APPS
+from snapcraft_compression_advisor.output.phrases import counted
 from snapcraft_compression_advisor.units import format_bytes
 
 if TYPE_CHECKING:
@@ -34,8 +40,15 @@ if TYPE_CHECKING:
     )
 
 _LONG_PATH = 24
+_LEGEND = (
+    "The larger an area of the map, the more blocks a cold launch reads of that file."
+)
+
 _LEAST_TILE = 0.002
 """Of all blocks: a smaller tile would not show."""
+
+_LEAST_GROUP = 0.015
+"""Of all blocks: a smaller directory would be a heading and nothing below it."""
 
 
 def files_section(report: Report) -> Section | None:
@@ -48,6 +61,18 @@ def files_section(report: Report) -> Section | None:
     if not launches:
         return None
     guessed = any(launch.source == "static" for launch in launches)
+    groups = tuple(
+        Group(
+            heading=f"App {launch.app}" if len(launches) > 1 else "",
+            paragraphs=tuple(_paragraphs(launch)),
+            charts=(_chart(launch),)
+            if number < DRAWN_APPS and launch.files > 1
+            else (),
+            table=_heavy_table(report, launch) if launch.heaviest else None,
+            open_table=True,
+        )
+        for number, launch in enumerate(launches)
+    )
     return Section(
         key="files",
         title="Where the launch goes",
@@ -55,17 +80,8 @@ def files_section(report: Report) -> Section | None:
         + ("guessed from files" if guessed else "recorded")
         + ". Seconds: estimated.",
         paragraphs=("One read of a file brings in its whole data block of 128 KiB.",),
-        legend="The larger an area, the more blocks a cold launch reads of that file.",
-        groups=tuple(
-            Group(
-                heading=f"App {launch.app}" if len(launches) > 1 else "",
-                paragraphs=tuple(_paragraphs(launch)),
-                charts=(_chart(launch),) if number < DRAWN_APPS else (),
-                table=_heavy_table(report, launch) if launch.heaviest else None,
-                open_table=True,
-            )
-            for number, launch in enumerate(launches)
-        ),
+        legend=_LEGEND if any(group.charts for group in groups) else "",
+        groups=groups,
     )
 
 
@@ -76,34 +92,50 @@ def blocks_of(launch: LaunchReport) -> float:
 
 def _paragraphs(launch: LaunchReport) -> Iterator[str]:
     blocks = blocks_of(launch)
-    of_named = "" if round(blocks) == launch.data_blocks else f"{round(blocks):,} of "
+    some = ""
+    if round(blocks) != launch.data_blocks:
+        some = f"about {round(blocks):,} of the "
     yield (
-        f"{launch.app} reads {of_named}{launch.data_blocks:,} data blocks in "
-        f"{launch.files:,} files."
+        f"{launch.app} reads {some}{counted(launch.data_blocks, 'data block')} of "
+        f"{counted(launch.files, 'file')}."
     )
     if launch.guess is not None:
-        ratios = sorted(launch.guess.recorded.values())
-        kind = launch.guess.kind
-        if ratios:
-            yield (
-                f"How sure: {kind}; {len(ratios)} recorded applications of this kind "
-                f"read {ratios[0]:.2f} to {ratios[-1]:.2f} times as much as guessed "
-                "without them (measured)."
-            )
-        else:
-            yield f"How sure: {kind}; none of this kind was recorded."
-    for device, costs in launch.devices.items():
-        heaviest = sum(
-            file.added_s[device]["xz"].mid
-            for file in launch.heaviest
-            if "xz" in file.added_s.get(device, {})
+        yield _sentence(how_sure(launch.guess.kind, [*launch.guess.recorded.values()]))
+    if launch.fit is not None:
+        fit = launch.fit
+        text = how_it_fits(fit.blocks_share, gone=fit.gone, changed=fit.changed)
+        yield _sentence(text)
+    shares = [
+        f"{percent(share)} on {device}"
+        for device in launch.devices
+        if (share := _heaviest_share(launch, device)) is not None
+    ]
+    if shares and len(launch.heaviest) < launch.files:
+        files = counted(len(launch.heaviest), "file")
+        verb = "adds" if len(launch.heaviest) == 1 else "add"
+        yield (
+            f"The {files} that {verb} most make up {', '.join(shares)} of what a cold "
+            "launch takes longer with xz (estimated)."
         )
-        if "xz" in costs and costs["xz"].added_s.mid > 0:
-            share = min(1.0, heaviest / costs["xz"].added_s.mid)
-            yield (
-                f"On {device} the files below are {percent(share)} of what xz adds "
-                "(estimated)."
-            )
+    for text in not_shipped((each.supplier, each.name) for each in launch.unresolved):
+        yield _sentence(text)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _heaviest_share(launch: LaunchReport, device: str) -> float | None:
+    """Return what the heaviest files add of all that xz adds, 0 to 1."""
+    whole = launch.devices[device].get("xz")
+    if whole is None or whole.added_s.mid <= 0 or not launch.heaviest:
+        return None
+    added_s = sum(
+        file.added_s[device]["xz"].mid
+        for file in launch.heaviest
+        if "xz" in file.added_s.get(device, {})
+    )
+    return min(1.0, added_s / whole.added_s.mid)
 
 
 def _chart(launch: LaunchReport) -> Chart:
@@ -135,17 +167,35 @@ def _chart(launch: LaunchReport) -> Chart:
 
 
 def _groups(launch: LaunchReport, blocks: float) -> Iterator[TileGroup]:
+    small = []
     for directory in launch.directories:
+        if directory.blocks < _LEAST_GROUP * blocks:
+            small.append(directory)
+            continue
         tiles = tuple(_tiles(directory, blocks))
         if tiles:
             yield TileGroup(name=_short(directory.path), tiles=tiles)
+    if small:
+        yield TileGroup(
+            name="other directories",
+            tiles=tuple(_directory_tile(each, blocks) for each in small),
+        )
+
+
+def _directory_tile(directory: LaunchDirectoryReport, blocks: float) -> Tile:
+    return Tile(
+        name=_short(directory.path),
+        blocks=directory.blocks,
+        text=f"{directory.path}, {counted(directory.files, 'file')}: "
+        f"{directory.blocks:,.0f} data blocks, {percent(directory.blocks / blocks)}",
+    )
 
 
 def _short(path: str) -> str:
     """Return the end of a long path: starts are alike."""
     if len(path) <= _LONG_PATH:
         return path
-    return "\N{HORIZONTAL ELLIPSIS}/" + "/".join(path.split("/")[-2:])
+    return f"\N{HORIZONTAL ELLIPSIS}/{posixpath.basename(path)}"
 
 
 def _tiles(directory: LaunchDirectoryReport, blocks: float) -> Iterator[Tile]:

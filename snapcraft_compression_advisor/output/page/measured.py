@@ -6,7 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.launch.timings import Sample
-from snapcraft_compression_advisor.output.charts.boxes import Box, draw_boxes
+from snapcraft_compression_advisor.output.charts.boxes import (
+    Box,
+    Foretold,
+    draw_boxes,
+)
 from snapcraft_compression_advisor.output.page.model import (
     Chart,
     Group,
@@ -119,8 +123,8 @@ def _legend(measurement: MeasurementReport, report: Report | None) -> str:
         return _BOXES
     left_out = ", storage left out" if measurement.storage == "memory" else ""
     return (
-        f"{_BOXES} A diamond is the cold launch that was foretold: the measured warm "
-        f"one, and what the estimate for a device adds to it{left_out}."
+        f"{_BOXES} Red shapes are the cold launches that were foretold for devices: "
+        f"the measured warm one, and what a device's estimate adds to it{left_out}."
     )
 
 
@@ -149,9 +153,7 @@ def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[C
             )
 
 
-def _box(
-    name: CodecName, sample: SampleReport, foretold: tuple[tuple[float, str], ...]
-) -> Box:
+def _box(name: CodecName, sample: SampleReport, foretold: tuple[Foretold, ...]) -> Box:
     label = name if name in _SHIPPABLE else f"{name} *"
     return Box(
         codec=name,
@@ -170,8 +172,8 @@ def _median(sample: SampleReport) -> str:
 
 def _foretold(
     measurement: MeasurementReport, report: Report | None, name: CodecName
-) -> tuple[tuple[float, str], ...]:
-    """Return the cold launch foretold on each device, and what to tell of it."""
+) -> tuple[Foretold, ...]:
+    """Return the cold launch foretold on each device."""
     if report is None or not report.launches:
         return ()
     warm_s = measurement.codecs[name].warm_s.median
@@ -180,7 +182,7 @@ def _foretold(
         if name in costs:
             total_s = warm_s + _added_s(costs[name], measurement)
             text = f"{name}, foretold for {device}: {short_seconds(total_s)}"
-            found.append((total_s, text))
+            found.append(Foretold(device=device, seconds=total_s, text=text))
     return tuple(found)
 
 
@@ -195,9 +197,7 @@ def _table(measurement: MeasurementReport, report: Report | None) -> Table:
     devices = list(report.launches[0].devices) if report and report.launches else []
     rows = []
     for name, codec in measurement.codecs.items():
-        foretold = dict(
-            zip(devices, _foretold(measurement, report, name), strict=False)
-        )
+        foretold = {each.device: each for each in _foretold(measurement, report, name)}
         rows.append(
             (
                 name if name in _SHIPPABLE else f"{name} *",
@@ -206,7 +206,9 @@ def _table(measurement: MeasurementReport, report: Report | None) -> Table:
                 _median(codec.warm_s),
                 *([_median(codec.walk_s) if codec.walk_s else ""] if walked else []),
                 *(
-                    short_seconds(foretold[device][0]) if device in foretold else ""
+                    short_seconds(foretold[device].seconds)
+                    if device in foretold
+                    else ""
                     for device in devices
                 ),
             )

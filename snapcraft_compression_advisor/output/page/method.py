@@ -69,7 +69,7 @@ def _sizes(report: Report) -> Iterator[str]:
     else:
         yield (
             "estimated from some of the data blocks; the interval holds the truth for "
-            f"95 % of such samples ({trial.tool})"
+            f"95% of such samples ({trial.tool})"
         )
         if method is not None:
             yield _sample(method)
@@ -104,7 +104,7 @@ def _policy(policy: PolicyReport) -> Iterator[str]:
     asked = (
         format_seconds(policy.min_saving_s)
         if policy.min_saving_share is None
-        else f"{100 * policy.min_saving_share:g} % of what xz adds"
+        else f"{100 * policy.min_saving_share:g}% of what xz adds"
     )
     yield (
         f"lzo has to save {asked} per cold launch, and to pay for its download within "
@@ -114,4 +114,4 @@ def _policy(policy: PolicyReport) -> Iterator[str]:
     if policy.max_growth_bytes is not None:
         yield f"lzo may add up to {format_bytes(policy.max_growth_bytes)}"
     if policy.max_growth_share is not None:
-        yield f"lzo may add up to {100 * policy.max_growth_share:g} %"
+        yield f"lzo may add up to {100 * policy.max_growth_share:g}%"

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 WHAT_IF = "* what if: snapcraft and the store accept only xz and lzo"
 _SHOWN_SHARE = 0.0005
 _TENTH = 0.0995
-_TEN = 10
+_LEAST_PERCENT = 0.0005
+_WIDE = 0.3
+"""Of a size: an interval that reaches further is told by its ends."""
 
 
 def seconds(figure: Interval) -> str:
@@ -28,7 +30,7 @@ def seconds(figure: Interval) -> str:
 
 
 def short_seconds(value: float) -> str:
-    """Return seconds; below a tenth in milliseconds."""
+    """Return seconds; below a tenth in milliseconds, below that in microseconds."""
     if not value:
         return "0 s"
     unit_s, unit = _unit(value)
@@ -36,22 +38,32 @@ def short_seconds(value: float) -> str:
 
 
 def _unit(value: float) -> tuple[float, str]:
-    return (0.001, "ms") if 0 < abs(value) < _TENTH else (1, "s")
+    if not value or abs(value) >= _TENTH:
+        return 1, "s"
+    return (1e-3, "ms") if abs(value) >= _TENTH * 1e-3 else (1e-6, "µs")
 
 
 def _number(value: float, unit: str) -> str:
     if unit == "s":
         return format_seconds(value).removesuffix(" s")
-    if abs(value) < 1:
-        return f"{value:.2g}"
-    return f"{value:.0f}" if abs(value) >= _TEN else f"{value:.1f}"
+    if not value:
+        return "0"
+    digits = f"{value:#.2g}"
+    return f"{value:.0f}" if "e" in digits else digits.removesuffix(".")
 
 
 def size(figure: Interval) -> str:
-    """Return bytes with the half width of their interval, where that shows."""
+    """Return bytes with the half width of their interval, where that shows.
+
+    A wide interval may reach further to one side than to the other, so it is told by
+    its ends.
+    """
     if not figure.mid:
         return format_bytes(figure.mid)
     share = (figure.high - figure.low) / 2 / figure.mid
+    if share >= _WIDE:
+        low, mid, high = map(format_bytes, (figure.low, figure.mid, figure.high))
+        return f"{mid} ({low}\N{EN DASH}{high})"
     tail = f" ±{share:.1%}" if share >= _SHOWN_SHARE else ""
     return f"{format_bytes(figure.mid)}{tail}"
 
@@ -65,6 +77,8 @@ def versus(figure: Interval, other: Interval | None) -> str:
 
 def percent(share: float) -> str:
     """Return a share of one in percent, with a decimal where it is small."""
+    if 0 < share < _LEAST_PERCENT:
+        return "under 0.1%"
     return f"{share:.0%}" if share >= _TENTH or not share else f"{share:.1%}"
 
 

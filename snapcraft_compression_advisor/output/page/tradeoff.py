@@ -78,7 +78,7 @@ def _origin(report: Report, *, launched: bool) -> str:
     else:
         sizes = (
             "Image sizes: estimated from some of the data blocks, with the interval "
-            "that holds the truth for 95 % of such samples."
+            "that holds the truth for 95% of such samples."
         )
     return f"{sizes} Seconds: estimated, with their intervals." if launched else sizes
 

@@ -1,4 +1,4 @@
-"""What the payload is made of: sizes of files, and how kinds of them compress."""
+"""How large the payload's files are, and what the largest make up."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from snapcraft_compression_advisor.output.charts.file_sizes import (
     draw_shares,
     draw_size_curve,
 )
-from snapcraft_compression_advisor.output.charts.spec import CODEC_COLOURS
 from snapcraft_compression_advisor.output.page.model import (
     Chart,
     Group,
     Section,
     Table,
 )
-from snapcraft_compression_advisor.output.page.texts import percent, size
+from snapcraft_compression_advisor.output.page.texts import percent
 from snapcraft_compression_advisor.units import KIB, MIB, format_bytes
 
 if TYPE_CHECKING:
@@ -28,11 +27,8 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.output.report_files import (
         FileReport,
         FileSizesReport,
-        IncompressibleReport,
-        KindReport,
         SizeClassReport,
     )
-    from snapcraft_compression_advisor.output.report_model import CodecName
 
 PUBLISHED = (
     ("Chromium", 10, 0.45),
@@ -42,9 +38,6 @@ PUBLISHED = (
 )
 """Application, its largest files, their share: of the published study of snaps
 (snapcraft.io)."""
-
-_DRAWN_KINDS = 10
-_COMPARED = ("xz", "lzo")
 
 
 def sizes_section(report: Report) -> Section | None:
@@ -60,7 +53,7 @@ def sizes_section(report: Report) -> Section | None:
         groups=(
             Group(
                 charts=(_curve(sizes), _classes(sizes)),
-                table=_files_table(sizes.largest, "The largest files", sizes.raw_bytes),
+                table=files_table(sizes.largest, "The largest files", sizes.raw_bytes),
             ),
         ),
     )
@@ -77,8 +70,8 @@ def _size_paragraphs(sizes: FileSizesReport) -> Iterator[str]:
     text = f"{head}{format_bytes(sizes.raw_bytes)}"
     yield f"{text}: {', '.join(told)}." if told else f"{text}."
     yield (
-        "In the published study the ten largest files were 45 % of Chromium and 20 % "
-        "of SuperTuxKart, the hundred largest 85 % and 50 %. Where few large files "
+        "In the published study the ten largest files were 45% of Chromium and 20% "
+        "of SuperTuxKart, the hundred largest 85% and 50%. Where few large files "
         "make up the payload, so they do the launch, and the codec counts more."
     )
 
@@ -170,7 +163,8 @@ def _binary(count: int) -> str:
     return f"{count / MIB:g} MiB" if count >= MIB else f"{count / KIB:g} KiB"
 
 
-def _files_table(files: Sequence[FileReport], caption: str, whole: float) -> Table:
+def files_table(files: Sequence[FileReport], caption: str, whole: float) -> Table:
+    """Return files with their share of a whole, bytes."""
     return Table(
         caption=caption,
         heads=("file", "bytes", "share"),
@@ -179,96 +173,4 @@ def _files_table(files: Sequence[FileReport], caption: str, whole: float) -> Tab
             for file in files
         ),
         names=frozenset((0,)),
-    )
-
-
-def kinds_section(report: Report) -> Section | None:
-    """Return how kinds of files compress; ``None`` where that isn't known."""
-    kinds = [kind for kind in report.kinds if kind.raw_bytes]
-    if not kinds:
-        return None
-    codecs = [name for name in report.trial.codecs if name in kinds[0].stored_bytes]
-    return Section(
-        key="kinds",
-        title="What compresses, and what doesn't",
-        origin="Estimated."
-        if report.trial.mode == "sampled" and report.payload.kind == "prime"
-        else "Measured for the image's own codec, estimated for the others."
-        if report.trial.mode == "sampled"
-        else "Measured.",
-        paragraphs=tuple(_incompressible(report.incompressible)),
-        legend="A bar is what a kind of file keeps of its length.",
-        groups=(
-            Group(charts=(_kinds_chart(kinds),), table=_kinds_table(kinds, codecs)),
-            *_resisting(report.incompressible),
-        ),
-    )
-
-
-def _incompressible(found: IncompressibleReport | None) -> Iterator[str]:
-    yield "Kinds of files are told by their names."
-    if found is None or not found.total_bytes:
-        return
-    low, mid, high = (
-        percent(min(1.0, end / found.total_bytes))
-        for end in (
-            found.stored_bytes.low,
-            found.stored_bytes.mid,
-            found.stored_bytes.high,
-        )
-    )
-    interval = "" if low == high else f" ({low} to {high})"
-    yield (
-        f"{mid}{interval} of the image's data with {found.codec} are blocks that don't "
-        f"compress, keeping 95 % of their length or more: {found.files:,} files."
-    )
-
-
-def _resisting(found: IncompressibleReport | None) -> Iterator[Group]:
-    if found is not None and found.largest and found.total_bytes > 0:
-        caption = "The largest files that don't compress"
-        yield Group(table=_files_table(found.largest, caption, found.total_bytes))
-
-
-def _kinds_chart(kinds: Sequence[KindReport]) -> Chart:
-    bars = [
-        SharedBar(
-            label=f"{kind.kind} ({format_bytes(kind.raw_bytes)})",
-            series=codec,
-            share=stored.mid / kind.raw_bytes,
-            colour=CODEC_COLOURS[codec],
-            text=f"{kind.kind}, {codec}: {size(stored)} of "
-            f"{format_bytes(kind.raw_bytes)}, {percent(stored.mid / kind.raw_bytes)}",
-        )
-        for kind in kinds[:_DRAWN_KINDS]
-        for codec, stored in kind.stored_bytes.items()
-        if codec in _COMPARED
-    ]
-    return Chart(
-        key="kinds",
-        title="What is left of each kind of file",
-        alt="Compressed size of each kind of file as a share of its length: "
-        + "; ".join(bar.text for bar in bars[:6])
-        + ".",
-        draw=partial(draw_shares, tuple(bars), title="of its length"),
-        wide=True,
-    )
-
-
-def _kinds_table(kinds: Sequence[KindReport], codecs: Sequence[CodecName]) -> Table:
-    return Table(
-        caption="Kinds of files with their compressed size by codec",
-        heads=("kind", "files", "length", *codecs),
-        rows=tuple(
-            (
-                kind.kind,
-                f"{kind.files:,}",
-                format_bytes(kind.raw_bytes),
-                *(
-                    size(kind.stored_bytes[codec]) if codec in kind.stored_bytes else ""
-                    for codec in codecs
-                ),
-            )
-            for kind in kinds
-        ),
     )
