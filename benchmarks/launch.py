@@ -176,7 +176,7 @@ def image_sizes(tree: Path) -> list[dict[str, object]]:
     """Return what the whole tree would come to with each codec, estimated."""
     with open_payload(tree) as payload:
         trial = run_sampled_trial(
-            payload, wanted=(), progress=lambda _: None, decided=lambda _: True
+            payload, wanted=tuple, progress=lambda _: None, decided=lambda _: True
         )
     return [
         {

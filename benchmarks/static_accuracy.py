@@ -91,7 +91,7 @@ def _of_application(
     }
     trial = run_sampled_trial(
         payload,
-        wanted={file.path for each in sets.values() for file in each.files},
+        wanted=lambda: {file.path for each in sets.values() for file in each.files},
         progress=lambda _message: None,
         decided=lambda _result: True,
         effort=EFFORT,

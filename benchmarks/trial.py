@@ -200,7 +200,7 @@ def intervals_held(
         layout = lay_out(payload)
         ladders = []
         for seed in range(seeds):
-            ladder = Ladder(payload, layout, certain=(), seed=seed)
+            ladder = Ladder(payload, layout, certain=tuple, seed=seed)
             ladder.climb(scale=1)
             ladders.append(ladder)
     held = {}

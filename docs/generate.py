@@ -1,10 +1,13 @@
-"""Writes the generated files of this folder; a test fails where one is stale."""
+"""Writes what is generated here and in ``share``; a test fails where it is stale."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from command_pages import render_command_reference, render_man_page
+from completion import render_bash_completion
+from settings_page import render_settings_page
 from snapcraft_compression_advisor.advice.lint_policy import policy_schema_text
 from snapcraft_compression_advisor.launch.device_file import device_schema_text
 from snapcraft_compression_advisor.launch.profile import profile_schema_text
@@ -36,6 +39,12 @@ def generated_files() -> Mapping[str, str]:
         "device.schema.json": device_schema_text(),
         "lint.schema.json": lint_schema_text(),
         "compression-advisor.schema.json": policy_schema_text(),
+        "reference/commands.md": render_command_reference(),
+        "reference/settings.md": render_settings_page(),
+        "../share/man/man1/compression-advisor.1": render_man_page(),
+        "../share/bash-completion/completions/compression-advisor": (
+            render_bash_completion()
+        ),
         "rules/README.md": render_rule_index(ALL_RULES),
         **{f"rules/{rule.id}.md": render_rule_page(rule) for rule in ALL_RULES},
     }
@@ -44,7 +53,8 @@ def generated_files() -> Mapping[str, str]:
 def main() -> None:
     """Write every generated file, and remove the pages of rules that are gone."""
     files = generated_files()
-    (FOLDER / "rules").mkdir(exist_ok=True)
+    for name in files:
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
     for path in (FOLDER / "rules").iterdir():
         if f"rules/{path.name}" not in files:
             path.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from concurrent.futures import Future
     from pathlib import Path
 
     from snapcraft_compression_advisor.launch.device import DeviceProfile
@@ -130,14 +132,73 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     """
     apps, app_choice = _choose_apps(payload, request)
     progress("Looking for what a launch reads")
+    with ThreadPoolExecutor(1, thread_name_prefix="launch") as beside:
+        launches = beside.submit(_find_launches, payload, request, apps)
+        return _analyse(payload, request, launches, app_choice, progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Launches:
+    """What launches read, found beside the trial, which needs it late.
+
+    :param fitted: recorded ones, by app.
+    :param known: what they cost by the trial's results so far.
+    """
+
+    launch_sets: tuple[LaunchSet, ...]
+    fitted: Mapping[str, FittedProfile]
+    known: list[tuple[TrialResult, tuple[LaunchAnalysis, ...]]] = field(
+        default_factory=list
+    )
+
+    def paths(self) -> frozenset[str]:
+        """Return the files that any of them reads."""
+        return frozenset(file.path for each in self.launch_sets for file in each.files)
+
+    def estimated(
+        self, trial: TrialResult, devices: Sequence[DeviceProfile]
+    ) -> tuple[LaunchAnalysis, ...]:
+        """Return what they cost, found out once for a trial's result."""
+        if not self.known or self.known[-1][0] is not trial:
+            self.known.append((trial, self._estimated(trial, devices)))
+        return self.known[-1][1]
+
+    def _estimated(
+        self, trial: TrialResult, devices: Sequence[DeviceProfile]
+    ) -> tuple[LaunchAnalysis, ...]:
+        return tuple(
+            LaunchAnalysis(
+                launch_set=launch_set,
+                estimates=_estimates(launch_set, trial, devices),
+                profile=self.fitted.get(launch_set.app),
+            )
+            for launch_set in self.launch_sets
+        )
+
+
+def _find_launches(
+    payload: Payload, request: Request, apps: Sequence[str]
+) -> _Launches:
     fitted = {
         profile.app: fit_profile(profile, payload.inventory)
         for profile in request.profiles
     }
-    launch_sets = [
-        fitted[app].launch_set if app in fitted else static_launch_set(payload, app)
-        for app in apps
-    ]
+    return _Launches(
+        launch_sets=tuple(
+            fitted[app].launch_set if app in fitted else static_launch_set(payload, app)
+            for app in apps
+        ),
+        fitted=fitted,
+    )
+
+
+def _analyse(
+    payload: Payload,
+    request: Request,
+    found: Future[_Launches],
+    app_choice: str,
+    progress: Progress,
+) -> Analysis:
     declared = request.declared_compression or payload.packed_with
 
     def evidence(trial: TrialResult, launches: tuple[LaunchAnalysis, ...]) -> Evidence:
@@ -149,14 +210,16 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         )
 
     def decided(trial: TrialResult) -> bool:
-        launches = _launches(launch_sets, fitted, trial, request.devices)
+        launches = found.result().estimated(trial, request.devices)
         return _is_decided(evidence(trial, launches), request.policy) and not any(
             _straddles(trial, declared, limit) for limit in request.size_limits
         )
 
-    wanted = _paths(launch_sets)
+    def wanted() -> frozenset[str]:
+        return found.result().paths()
+
     if request.exact:
-        trial = run_exact_trial(payload, wanted=wanted, progress=progress)
+        trial = run_exact_trial(payload, wanted=wanted(), progress=progress)
     else:
         trial = run_sampled_trial(
             payload,
@@ -165,7 +228,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
             decided=decided,
             effort=request.effort,
         )
-    launches = _launches(launch_sets, fitted, trial, request.devices)
+    launches = found.result().estimated(trial, request.devices)
     return Analysis(
         payload=_summary(payload, declared),
         trial=trial,
@@ -216,28 +279,6 @@ def _straddles(trial: TrialResult, declared: str | None, limit: float) -> bool:
     codec = trial.codecs.get(declared or SNAPCRAFT_DEFAULT)
     size = None if codec is None else codec.image_bytes
     return size is not None and size.low <= limit < size.high
-
-
-def _launches(
-    launch_sets: Sequence[LaunchSet],
-    fitted: Mapping[str, FittedProfile],
-    trial: TrialResult,
-    devices: Sequence[DeviceProfile],
-) -> tuple[LaunchAnalysis, ...]:
-    return tuple(
-        LaunchAnalysis(
-            launch_set=launch_set,
-            estimates=_estimates(launch_set, trial, devices),
-            profile=fitted.get(launch_set.app),
-        )
-        for launch_set in launch_sets
-    )
-
-
-def _paths(launch_sets: Sequence[LaunchSet]) -> frozenset[str]:
-    return frozenset(
-        file.path for launch_set in launch_sets for file in launch_set.files
-    )
 
 
 def _estimates(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import struct
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from payloads import make_payload
@@ -44,7 +43,7 @@ def timed(
     """Return a payload whose entries changed at these times."""
     payload.kind = "snap" if built else "prime"
     payload.inventory = Inventory.of(
-        replace(entry, modified_s=times.get(entry.path, 0))
+        entry._replace(modified_s=times.get(entry.path, 0))
         for entry in payload.inventory.entries.values()
     )
     return payload

@@ -5,25 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.edit import Edit
 from snapcraft_compression_advisor.advice.read_root import MAX_PROJECT_FILE_BYTES
+from snapcraft_compression_advisor.advice.replace_file import replace_file
 from snapcraft_compression_advisor.advice.splice import (
     root_compression,
     set_root_compression,
 )
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.errors import (
     BadDataError,
     NoInputError,
     StorageError,
     UsageError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = [
     "PROJECT_FILES",
@@ -121,12 +119,11 @@ def apply_edit(edit: Edit) -> None:
     _check_unchanged(edit)
     try:
         target = Path(os.path.realpath(edit.path, strict=True))
-        status = target.stat()
-        _check_writable(target, status)
-        with _replacement(target) as temporary:
-            _write(temporary, edit.after, target, status)
-            _check_unchanged(edit)
-            temporary.replace(target)
+        _check_writable(target, target.stat())
+        # A moment; else an interruption could leave the temporary file.
+        with deferred_signals():
+            check = partial(_check_unchanged, edit)
+            replace_file(target, edit.after, last_check=check)
         _sync_directory(target.parent)
     except OSError as error:
         message = f"{edit.path} can't be written: {error.strerror or error}"
@@ -195,48 +192,6 @@ def _check_writable(target: Path, status: os.stat_result) -> None:
         raise StorageError(
             message, resolution="Make it a file of its own, or edit it by hand."
         )
-
-
-@contextlib.contextmanager
-def _replacement(target: Path) -> Iterator[Path]:
-    """Make an empty file beside another; remove it unless it has been moved."""
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    temporary = Path(name)
-    try:
-        os.close(descriptor)
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _write(
-    temporary: Path, content: bytes, target: Path, status: os.stat_result
-) -> None:
-    """Fill the new file and give it the attributes of the old one."""
-    with temporary.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        _copy_attributes(stream.fileno(), target, status)
-        os.fsync(stream.fileno())
-
-
-def _copy_attributes(descriptor: int, target: Path, status: os.stat_result) -> None:
-    # Only root may give a file away, and not every file system has owners.
-    for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
-        with contextlib.suppress(OSError):
-            os.fchown(descriptor, owner, group)
-    # After the owner, since changing that clears the set-id bits.
-    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
-    for name in _attribute_names(target):
-        with contextlib.suppress(OSError):
-            os.setxattr(descriptor, name, os.getxattr(target, name))
-
-
-def _attribute_names(target: Path) -> list[str]:
-    try:
-        return os.listxattr(target)
-    except OSError:  # this file system has none
-        return []
 
 
 def _sync_directory(directory: Path) -> None:

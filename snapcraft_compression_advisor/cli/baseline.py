@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from craft_cli import emit
@@ -12,26 +11,18 @@ from craft_cli import emit
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import NoInputError, UsageError
+from snapcraft_compression_advisor.errors import NoInputError
 from snapcraft_compression_advisor.output.baseline_json import (
     BASELINE_MAX_BYTES,
     baseline_of,
     parse_baseline,
-    render_judged_json,
 )
-from snapcraft_compression_advisor.output.baseline_sarif import render_judged_sarif
-from snapcraft_compression_advisor.output.baseline_text import render_judged_text
-from snapcraft_compression_advisor.output.comment import render_comment
 from snapcraft_compression_advisor.output.fingerprint import fingerprints
-from snapcraft_compression_advisor.output.lint_github import render_lint_github
-from snapcraft_compression_advisor.output.lint_gitlab import render_lint_gitlab
 from snapcraft_compression_advisor.output.lint_json import (
     build_lint_document,
     render_lint_json,
 )
-from snapcraft_compression_advisor.output.lint_junit import render_lint_junit
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
 from snapcraft_compression_advisor.rules.baseline import judge
 from snapcraft_compression_advisor.rules.finding import LintReport
 from snapcraft_compression_advisor.rules.lint import lint_payload
@@ -39,31 +30,17 @@ from snapcraft_compression_advisor.rules.look_back import BaselineSource
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import ExitStack
+    from pathlib import Path
 
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.rules.baseline import Baseline, JudgedReport
-    from snapcraft_compression_advisor.rules.finding import Severity
     from snapcraft_compression_advisor.rules.lint import LintRequest
     from snapcraft_compression_advisor.rules.project import ProjectFile
 
 _IMAGE_MAGIC = b"hsqs"
 """First bytes of a squashfs image; no JSON text begins with them."""
-
-JUDGED_RENDERERS: Mapping[str, Callable[[JudgedReport, Severity], str]] = {
-    "text": lambda judged, _: render_judged_text(judged),
-    "json": lambda judged, _: render_judged_json(judged),
-    "sarif": lambda judged, _: render_judged_sarif(judged, ALL_RULES),
-    "github": lambda judged, _: render_lint_github(judged.counting()),
-    # GitLab compares branches' reports itself: what isn't in there counts as mended.
-    "gitlab": lambda judged, _: render_lint_gitlab(judged.report),
-    "junit": lambda judged, fail_on: render_lint_junit(
-        judged.counting(), fail_on=fail_on
-    ),
-    "markdown": render_comment,
-}
-"""By name, as ``lint`` has them without a baseline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,36 +48,7 @@ class OpenBaseline:
     """A baseline, with what its snaps are compared by."""
 
     known: Baseline
-    sources: Mapping[str, BaselineSource]
-
-
-def add_baseline_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`open_baseline` and :func:`keep_baseline` read."""
-    parser.add_argument(
-        "--baseline",
-        metavar="FILE",
-        type=Path,
-        help="a JSON report of an earlier run, or the build before (a .snap): only "
-        "what is new or worse counts, and regressions are looked for",
-    )
-    parser.add_argument(
-        "--write-baseline",
-        metavar="FILE",
-        type=Path,
-        help="write the JSON report there, for --baseline; what it holds doesn't make "
-        "this run fail",
-    )
-
-
-def check_baseline_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse options that contradict each other.
-
-    :raises UsageError: likewise.
-    """
-    given = parsed_args.baseline or parsed_args.write_baseline
-    if given and parsed_args.diff:
-        message = "--diff shows fixes and knows no baseline"
-        raise UsageError(message, resolution="Leave one of the two out.")
+    sources: Mapping[str, Sequence[BaselineSource]]
 
 
 def open_baseline(
@@ -123,10 +71,10 @@ def open_baseline(
     content = _report_text(path)
     if content is not None:
         known = parse_baseline(content, where=str(path))
-        sources = {
-            each.snap_name: BaselineSource(figures=each.figures)
-            for each in known.payloads
-        }
+        sources: dict[str, list[BaselineSource]] = {}
+        for each in known.payloads:
+            build = BaselineSource(path=each.path, figures=each.figures)
+            sources.setdefault(each.snap_name, []).append(build)
         return OpenBaseline(known=known, sources=sources)
     payload = until.enter_context(open_payload(path))
     project = _project(payload, paths, parsed_args.project)
@@ -139,32 +87,26 @@ def open_baseline(
         progress=emit.progress,
     )
     document = build_lint_document(LintReport(version=__version__, payloads=(linted,)))
-    source = BaselineSource(figures=linted.figures, payload=payload)
+    source = BaselineSource(path=str(path), figures=linted.figures, payload=payload)
     return OpenBaseline(
         known=baseline_of(document, where=str(path)),
-        sources={payload.snap.name: source},
+        sources={payload.snap.name: [source]},
     )
 
 
-def judged_report(
-    report: LintReport, baseline: OpenBaseline | None
-) -> JudgedReport | None:
-    """Return a report against its baseline, if there is one.
+def judged_report(report: LintReport, baseline: OpenBaseline) -> JudgedReport:
+    """Return a report against its baseline.
 
     :raises BadDataError: where that is of other snaps.
     """
-    if baseline is None:
-        return None
     return judge(report, fingerprints(report), baseline.known)
 
 
-def keep_baseline(report: LintReport, path: Path | None) -> None:
+def keep_baseline(report: LintReport, path: Path) -> None:
     """Write a report as the next run's baseline; one with holes isn't written.
 
     :raises StorageError: where it can't be written.
     """
-    if path is None:
-        return
     if any(payload.error is not None for payload in report.payloads):
         emit.progress(f"Not written: {path}, as not all was linted", permanent=True)
         return

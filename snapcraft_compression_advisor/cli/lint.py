@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from craft_cli import BaseCommand
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.baseline import (
-    JUDGED_RENDERERS,
+from snapcraft_compression_advisor.cli.baseline_arguments import (
     add_baseline_arguments,
     check_baseline_options,
-    judged_report,
-    keep_baseline,
-    open_baseline,
 )
-from snapcraft_compression_advisor.cli.fix import apply_fixes, fixes_diff
+from snapcraft_compression_advisor.cli.lint_formats import (
+    JUDGED_RENDERERS,
+    RENDERERS,
+    render_text,
+    render_text_judged,
+)
 from snapcraft_compression_advisor.cli.lint_policy import (
     add_policy_arguments,
     chosen_request,
@@ -33,39 +34,24 @@ from snapcraft_compression_advisor.cli.preflight_arguments import (
 )
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.output.baseline_text import render_judged_text
 from snapcraft_compression_advisor.output.colour import wants_colour
-from snapcraft_compression_advisor.output.lint_github import render_lint_github
-from snapcraft_compression_advisor.output.lint_gitlab import render_lint_gitlab
-from snapcraft_compression_advisor.output.lint_json import render_lint_json
-from snapcraft_compression_advisor.output.lint_junit import render_lint_junit
-from snapcraft_compression_advisor.output.lint_markdown import render_lint_markdown
-from snapcraft_compression_advisor.output.lint_sarif import render_lint_sarif
-from snapcraft_compression_advisor.output.lint_text import render_lint_text
-from snapcraft_compression_advisor.payload.find_payload import find_payload
+from snapcraft_compression_advisor.payload.find_payload import (
+    find_payload,
+    named_payloads,
+)
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
 from snapcraft_compression_advisor.rules.finding import LintReport
 from snapcraft_compression_advisor.rules.run import at_least
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from snapcraft_compression_advisor.cli.baseline import OpenBaseline
     from snapcraft_compression_advisor.cli.lint_run import Outcome
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.rules.baseline import JudgedReport
     from snapcraft_compression_advisor.rules.finding import Severity
-
-RENDERERS: Mapping[str, Callable[[LintReport, Severity], str]] = {
-    "text": lambda report, _: render_lint_text(report),
-    "json": lambda report, _: render_lint_json(report),
-    "sarif": lambda report, _: render_lint_sarif(report, ALL_RULES),
-    "github": lambda report, _: render_lint_github(report),
-    "gitlab": lambda report, _: render_lint_gitlab(report),
-    "junit": lambda report, fail_on: render_lint_junit(report, fail_on=fail_on),
-    "markdown": lambda report, _: render_lint_markdown(report),
-}
-"""By name; they take the least severity that fails, as well."""
+    from snapcraft_compression_advisor.rules.lint import LintRequest
 
 FINDINGS_STATUS = 1
 """Exit status where there are findings; errors have those of sysexits, 64 and up."""
@@ -97,8 +83,9 @@ class LintCommand(BaseCommand):
             metavar="PATH",
             nargs="*",
             type=Path,
-            help="prime directories, .snap or .comp files, some linted at once "
-            "(default: 'prime' here, else the one .snap here)",
+            help="prime directories, .snap or .comp files, or directories of such "
+            "files, some linted at once (default: 'prime' here, else the one .snap "
+            "here)",
         )
         add_policy_arguments(parser)
         parser.add_argument(
@@ -128,14 +115,14 @@ class LintCommand(BaseCommand):
         """Print the findings, and fix what is to be fixed."""
         _check_options(parsed_args)
         check_baseline_options(parsed_args)
-        paths = _distinct(parsed_args.paths or [find_payload(Path.cwd())])
+        paths = named_payloads(parsed_args.paths or [find_payload(Path())])
         with ExitStack() as suppliers:
             request = replace(
                 with_preflight(chosen_request(parsed_args), parsed_args),
                 bases=_opened(parsed_args.base, suppliers),
                 content=_opened(parsed_args.content, suppliers),
             )
-            baseline = open_baseline(parsed_args, request, paths, until=suppliers)
+            baseline = _baseline(parsed_args, request, paths, until=suppliers)
             if baseline is not None:
                 request = replace(request, baseline=baseline.sources)
             outcomes = lint_all(paths, request, project_dir=parsed_args.project)
@@ -144,12 +131,13 @@ class LintCommand(BaseCommand):
         )
         fail_on = request.policy.fail_on
         if parsed_args.diff:
-            write_output(fixes_diff(report), parsed_args.output)
+            write_output(_fixes(report), parsed_args.output)
         else:
             if parsed_args.fix:
-                report = apply_fixes(report)
-            judged = judged_report(report, baseline)
-            keep_baseline(report, parsed_args.write_baseline)
+                report = _fixed(report)
+            judged = None if baseline is None else _judged(report, baseline)
+            if parsed_args.write_baseline is not None:
+                _keep(report, parsed_args.write_baseline)
             write_output(
                 _rendered(report, judged, fail_on, parsed_args), parsed_args.output
             )
@@ -162,6 +150,44 @@ class LintCommand(BaseCommand):
         if (parsed_args.exit_zero or kept) and status == FINDINGS_STATUS:
             return os.EX_OK
         return status
+
+
+def _baseline(
+    parsed_args: argparse.Namespace,
+    request: LintRequest,
+    paths: Sequence[Path],
+    *,
+    until: ExitStack,
+) -> OpenBaseline | None:
+    if parsed_args.baseline is None:
+        return None
+    from snapcraft_compression_advisor.cli.baseline import open_baseline
+
+    return open_baseline(parsed_args, request, paths, until=until)
+
+
+def _judged(report: LintReport, baseline: OpenBaseline) -> JudgedReport:
+    from snapcraft_compression_advisor.cli.baseline import judged_report
+
+    return judged_report(report, baseline)
+
+
+def _keep(report: LintReport, path: Path) -> None:
+    from snapcraft_compression_advisor.cli.baseline import keep_baseline
+
+    keep_baseline(report, path)
+
+
+def _fixes(report: LintReport) -> str:
+    from snapcraft_compression_advisor.cli.fix import fixes_diff
+
+    return fixes_diff(report)
+
+
+def _fixed(report: LintReport) -> LintReport:
+    from snapcraft_compression_advisor.cli.fix import apply_fixes
+
+    return apply_fixes(report)
 
 
 def _check_options(parsed_args: argparse.Namespace) -> None:
@@ -248,8 +274,8 @@ def _rendered(
     coloured = wants_colour(os.environ, terminal=terminal)
     statistics: bool = parsed_args.statistics
     if judged is not None:
-        return render_judged_text(judged, coloured=coloured, statistics=statistics)
-    return render_lint_text(report, coloured=coloured, statistics=statistics)
+        return render_text_judged(judged, coloured=coloured, statistics=statistics)
+    return render_text(report, coloured=coloured, statistics=statistics)
 
 
 def _format_and_file(text: str) -> tuple[str, Path]:
@@ -262,7 +288,3 @@ def _format_and_file(text: str) -> tuple[str, Path]:
 
 def _opened(paths: Sequence[Path], until: ExitStack) -> tuple[Payload, ...]:
     return tuple(until.enter_context(open_payload(path)) for path in paths)
-
-
-def _distinct(paths: Sequence[Path]) -> list[Path]:
-    return list(dict.fromkeys(paths))

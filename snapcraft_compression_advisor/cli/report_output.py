@@ -21,6 +21,7 @@ from snapcraft_compression_advisor.output.json_report import (
 from snapcraft_compression_advisor.output.markdown_report import render_markdown
 from snapcraft_compression_advisor.output.page.build import Sources, build_page
 from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.preflight.look import look_at_packing
 from snapcraft_compression_advisor.rules.lint import lint_analysed
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def full_report(
     linted = lint_analysed(
         payload,
         lint,
-        (analysis, survey),
+        (analysis, survey, look_at_packing(payload)),
         path=str(payload.path),
         project=project,
         progress=emit.progress,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from craft_cli import emit
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.errors import StorageError
 
 
@@ -24,7 +25,10 @@ def write_output(text: str, path: Path | None) -> None:
             sys.stdout.flush()
         return
     try:
-        _write_file(text, path)
+        if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
+            path.write_text(text, encoding="utf-8")
+        else:
+            _replace_file(text, path.resolve())
     except OSError as error:
         message = f"Cannot write {str(path)!r}: {error.strerror}"
         raise StorageError(
@@ -33,20 +37,19 @@ def write_output(text: str, path: Path | None) -> None:
     emit.progress(f"Report written to {path}", permanent=True)
 
 
-def _write_file(text: str, path: Path) -> None:
-    if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: not replaceable
-        path.write_text(text, encoding="utf-8")
-        return
-    target = path.resolve()
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        temporary.chmod(_mode(target))
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+def _replace_file(text: str, target: Path) -> None:
+    with deferred_signals():  # a moment; else one could leave the temporary file
+        descriptor, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}."
+        )
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            temporary.chmod(_mode(target))
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def _mode(target: Path) -> int:

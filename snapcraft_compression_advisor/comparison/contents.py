@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.payload.source import SnapPayload
@@ -10,7 +11,7 @@ from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
@@ -38,11 +39,27 @@ def unchanged_paths(old: Payload, new: Payload) -> frozenset[str]:
         if path in entries
     ]
     alike = [pair for pair in pairs if _may_be_same(*pair)]
+    contents = [(_content(old, one), _content(new, other)) for one, other in alike]
+    # Copies of one content that were copies before are compared once.
+    distinct = dict(zip(contents, (entry for _, entry in alike), strict=True))
     with ThreadPoolExecutor(max_workers=_WORKERS) as pool:
-        same = pool.map(lambda pair: _same_contents(old, new, pair[1]), alike)
-        return frozenset(
-            entry.path for (_, entry), each in zip(alike, same, strict=True) if each
-        )
+        compared = pool.map(partial(_same_contents, old, new), distinct.values())
+        same = dict(zip(distinct, compared, strict=True))
+    return frozenset(
+        entry.path
+        for (_, entry), each in zip(alike, contents, strict=True)
+        if same[each]
+    )
+
+
+def _content(payload: Payload, entry: Entry) -> Hashable:
+    """Return what is equal for names of a payload that have the same contents."""
+    blocks = None
+    if isinstance(payload, SnapPayload) and entry.kind is EntryKind.FILE:
+        blocks = payload.stored_blocks(entry.path)
+    if blocks is None or blocks.fragment or not blocks.stored_bytes:
+        return entry.kind, entry.identity
+    return blocks.start, blocks.size_bytes, blocks.stored_bytes
 
 
 def _may_be_same(old: Entry, new: Entry) -> bool:
@@ -60,10 +77,21 @@ def _same_contents(old: Payload, new: Payload, entry: Entry) -> bool:
     if _same_stored_blocks(old, new, entry.path):
         return True
     return all(
-        old.read(entry.path, offset=offset, length=length)
-        == new.read(entry.path, offset=offset, length=length)
-        for offset, length in _chunks(entry.size_bytes)
+        old.read(entry.path, offset=start + offset, length=length)
+        == new.read(entry.path, offset=start + offset, length=length)
+        for start, end in _filled(old, new, entry.path)
+        for offset, length in _chunks(end - start)
     )
+
+
+def _filled(old: Payload, new: Payload, path: str) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a file that aren't holes in both; no byte twice."""
+    ranges = sorted((*old.data_ranges(path), *new.data_ranges(path)))
+    covered = 0
+    for start, end in ranges:
+        if end > covered:
+            yield max(start, covered), end
+            covered = end
 
 
 def _same_stored_blocks(old: Payload, new: Payload, path: str) -> bool:

@@ -150,7 +150,7 @@ def _build(
         return snap_build(payload, launch_sets)
     trial = request.trials.get(payload.path) or run_sampled_trial(
         payload,
-        wanted=launched_files(launch_sets),
+        wanted=lambda: launched_files(launch_sets),
         progress=progress,
         decided=lambda _: True,
         effort=LEAST,

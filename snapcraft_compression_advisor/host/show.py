@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.output.json_report import render_json
 from snapcraft_compression_advisor.output.text import advice_lines, render_text
 
@@ -44,15 +45,16 @@ def write_report(decision: Decision, path: Path) -> None:
     if component is not None:
         path = path.with_name(f"{path.stem}+{component}{path.suffix}")
     text = render_report(decision.analysis, as_json=path.suffix == _JSON)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with deferred_signals():  # a moment; else one could leave the temporary file
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
     emit.verbose(f"Compression report written to {path}")
 
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.errors import (
@@ -41,7 +43,6 @@ from snapcraft_compression_advisor.launch.cost_fit import (
     fit_costs,
     fit_storage,
 )
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.launch.device import NO_COST, DeviceProfile
 
 # The name is private for no reason but history; one wording for all reports.
@@ -256,9 +257,7 @@ def _directory(place: Path) -> Iterator[Path]:
     """Make a directory that goes at the end, whatever happens."""
     with deferred_signals() as signals:
         try:
-            directory = tempfile.TemporaryDirectory(
-                prefix="compression-advisor-", dir=place
-            )
+            directory = ScratchDirectory(place)
         except OSError as error:
             message = f"Cannot write to {str(place)!r}: {error.strerror}"
             raise StorageError(

@@ -162,8 +162,10 @@ def least_squares(
     root = np.ones(len(values)) if weights is None else np.sqrt(weights)
     # Columns of like size, so that bytes and blocks lose no digits to each other.
     scale: Floats = np.abs(features).max(axis=0)
-    scale[scale == 0] = 1.0
-    design = features / scale * root[:, None]
+    # Of a column that is as good as zero, no coefficient could be held in a float.
+    vanishing = scale < np.finfo(np.float64).tiny
+    scale[vanishing] = 1.0
+    design = np.where(vanishing, 0.0, features / scale) * root[:, None]
     wanted = values * root
     count = features.shape[1]
     best: Floats = np.zeros(count)

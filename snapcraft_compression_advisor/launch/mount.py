@@ -6,18 +6,18 @@ import ctypes
 import errno
 import os
 import platform
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.errors import (
     NoInputError,
     StorageError,
     ToolError,
 )
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.launch.loop_device import (
     free_loop_device,
     loop_device,
@@ -167,17 +167,17 @@ def _mount_point(at: Path | None) -> Iterator[Path]:
         yield at
         return
     try:
-        root = Path(tempfile.mkdtemp(prefix="compression-advisor-mount-"))
+        directory = ScratchDirectory()
     except OSError as error:
         message = f"Cannot make a directory to mount at: {error.strerror}"
         raise StorageError(
             message, resolution="Set TMPDIR to a directory that you can write to."
         ) from error
-    try:
+    # Within it: on top of it, the mount would hide the lock of the directory.
+    with directory as path:
+        root = Path(path) / "root"
+        root.mkdir()
         yield root
-    finally:
-        # rmdir and nothing else: never a file of what may still be mounted there.
-        root.rmdir()
 
 
 def _codec(image: Path) -> str:

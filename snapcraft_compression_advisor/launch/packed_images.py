@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.errors import StorageError, ToolError
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.launch.mount import mounted
-from snapcraft_compression_advisor.launch.proc_files import list_processes
 from snapcraft_compression_advisor.payload.excludes import exclude_file_text
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.units import format_bytes
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
 
-_PACKERS = {"mksquashfs", "unsquashfs"}
 _LARGER_DISK = (
     "Name a directory on a larger disk with --scratch ('calibrate': --storage)."
 )
@@ -125,30 +122,12 @@ def _directory(scratch: Path | None, needed_bytes: int) -> Iterator[Path]:
                     "are free"
                 )
                 raise StorageError(message, resolution=_LARGER_DISK)
-            directory = tempfile.TemporaryDirectory(
-                prefix="compression-advisor-", dir=place
-            )
+            directory = ScratchDirectory(place)
         except OSError as error:
             message = f"Cannot write to {str(place)!r}: {error.strerror}"
             raise StorageError(message, resolution=_LARGER_DISK) from error
-        with directory as path:
-            try:
-                with signals.delivered():
-                    yield Path(path)
-            finally:
-                _end_packers()
-
-
-def _end_packers() -> None:
-    """End children that still write, before what they write is removed.
-
-    Where a signal comes while :mod:`subprocess` starts a program, it is left running.
-    """
-    for process in list_processes().values():
-        if process.parent == os.getpid() and process.name in _PACKERS:
-            os.kill(process.pid, signal.SIGKILL)
-            with suppress(ChildProcessError):  # somebody has waited for it
-                os.waitpid(process.pid, 0)
+        with directory as path, signals.delivered():
+            yield Path(path)
 
 
 def _source(payload: Payload, directory: Path, progress: Progress) -> Path:

@@ -10,9 +10,9 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.errors import ToolError
 from snapcraft_compression_advisor.launch.control_group import ControlGroup
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.launch.prepared_process import PreparedProcess
 from snapcraft_compression_advisor.launch.proc_files import (
     Process,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import tempfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.errors import (
     BadDataError,
     NoInputError,
@@ -18,7 +19,6 @@ from snapcraft_compression_advisor.errors import (
     ToolError,
     UsageError,
 )
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     RecordedLaunch,
@@ -192,9 +192,7 @@ def _directory(payload: Payload, scratch: Path, progress: Progress) -> Path:
 def _scratch_directory(parent: Path | None) -> Iterator[Path]:
     with deferred_signals() as signals:
         try:
-            directory = tempfile.TemporaryDirectory(
-                prefix="compression-advisor-", dir=parent
-            )
+            directory = ScratchDirectory(parent)
         except OSError as error:
             message = f"Cannot write to {error.filename!r}: {error.strerror}"
             raise StorageError(

@@ -16,6 +16,9 @@ SCRIPT_MAX_BYTES = 256 * 1024
 MAX_ASSIGNED_CHARACTERS = 4096
 """Longest value that a variable is followed to: the kernel's PATH_MAX."""
 
+MAX_EXPANSIONS = 64
+"""Variables followed in one word, each of which may be that long."""
+
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
 _SHEBANG = re.compile(rb"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
 _ASSIGNMENT = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)=(?P<value>\S*)$")
@@ -61,7 +64,7 @@ def shell_words(text: str) -> Iterator[str]:
     """
     variables: dict[str, str] = {"SNAP": "$SNAP"}
     for line in text.replace("\\\n", " ").splitlines():
-        if line.lstrip().startswith("#"):
+        if line.lstrip()[:1] in ("", "#"):  # to split nothing takes as long as a word
             continue
         for word in _split(line):
             assignment = _ASSIGNMENT.match(word)
@@ -88,12 +91,16 @@ def _split(line: str) -> list[str]:
 def _expand(word: str, variables: dict[str, str]) -> str:
     inner = _known(word, variables)
     filled = _DEFAULT.sub(
-        lambda match: variables.get(match["name"]) or match["value"], inner
+        lambda match: variables.get(match["name"]) or match["value"],
+        inner,
+        count=MAX_EXPANSIONS,
     )
     return _known(filled, variables)
 
 
 def _known(word: str, variables: dict[str, str]) -> str:
     return _VARIABLE.sub(
-        lambda match: variables.get(match["braced"] or match["plain"], match[0]), word
+        lambda match: variables.get(match["braced"] or match["plain"], match[0]),
+        word,
+        count=MAX_EXPANSIONS,
     )

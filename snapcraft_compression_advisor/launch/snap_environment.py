@@ -6,14 +6,14 @@ import os
 import platform
 import re
 import shutil
-import tempfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.errors import StorageError
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -75,9 +75,7 @@ def launch_home(directory: Path | None = None) -> Iterator[LaunchHome]:
         signals = stack.enter_context(deferred_signals())
         try:
             if directory is None:
-                temporary = tempfile.TemporaryDirectory(
-                    prefix="compression-advisor-home-", ignore_cleanup_errors=True
-                )
+                temporary = ScratchDirectory(ignores_errors=True)
                 directory = Path(stack.enter_context(temporary))
             home = LaunchHome(directory=directory.absolute())
             home.create()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.child import ending_with_us
 from snapcraft_compression_advisor.errors import ToolError
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ def fuse_mount(image: Path, root: Path) -> Iterator[None]:
         open("/proc/self/mountinfo", "rb") as mount_table,  # noqa: PTH123 # for poll()
         # A session of its own: Ctrl-C is for us, who then unmount.
         subprocess.Popen(
-            command,
+            # At SIGTERM it unmounts before it ends.
+            ending_with_us(command, signal.SIGTERM),
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,

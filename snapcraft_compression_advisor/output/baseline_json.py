@@ -25,6 +25,8 @@ from snapcraft_compression_advisor.rules.baseline import (
 from snapcraft_compression_advisor.units import MIB, Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from snapcraft_compression_advisor.output.lint_json import (
         FiguresReport,
         FindingReport,
@@ -54,10 +56,8 @@ def parse_baseline(content: bytes, *, where: str) -> Baseline:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise _bad(where, f"it isn't JSON: {error}") from error
-    version = document.get("schema") if isinstance(document, dict) else None
-    if version is not None and version != SCHEMA:
-        message = f"The baseline {where!r} is of schema version {version!r}, not 1"
-        raise BadDataError(message, resolution=_WRITE_ANEW)
+    if isinstance(document, dict):
+        _check_version(document, where)
     try:
         report = LintDocument.model_validate(document)
     except pydantic.ValidationError as error:
@@ -69,12 +69,23 @@ def parse_baseline(content: bytes, *, where: str) -> Baseline:
     return baseline_of(report, where=where)
 
 
+def _check_version(document: Mapping[str, object], where: str) -> None:
+    """Refuse other versions, and a report that doesn't say its own."""
+    if "schema" not in document:
+        raise _bad(where, "it doesn't say its schema version")
+    version = document["schema"]
+    if version != SCHEMA:
+        message = f"The baseline {where!r} is of schema version {version!r}, not 1"
+        raise BadDataError(message, resolution=_WRITE_ANEW)
+
+
 def baseline_of(document: LintDocument, *, where: str) -> Baseline:
     """Return what a report knows; payloads that couldn't be linted aren't in it."""
     return Baseline(
         where=where,
         payloads=tuple(
             BaselinePayload(
+                path=payload.path,
                 snap_name=payload.snap_name,
                 findings=tuple(map(_known, payload.findings)),
                 figures=None if payload.figures is None else _figures(payload.figures),

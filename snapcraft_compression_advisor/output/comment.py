@@ -25,6 +25,7 @@ from snapcraft_compression_advisor.output.lint_markdown import (
 )
 from snapcraft_compression_advisor.output.phrases import counted
 from snapcraft_compression_advisor.rules.baseline import COUNTING
+from snapcraft_compression_advisor.rules.regressions import REGRESSIONS
 from snapcraft_compression_advisor.rules.run import SEVERITIES
 
 if TYPE_CHECKING:
@@ -105,9 +106,11 @@ def _table(payload: JudgedPayload) -> Iterator[str]:
         yield f"| {' | '.join(map(plain, row))} |".replace("|  |", "| |")
 
 
-def _weight(judged: JudgedFinding) -> tuple[int, bool]:
+def _weight(judged: JudgedFinding) -> tuple[int, bool, bool]:
+    """Return a finding's place: of equals, first what this change made worse."""
     finding = judged.finding
-    return SEVERITIES.index(finding.severity), finding.undecided
+    changed = finding.rule.startswith(REGRESSIONS)
+    return SEVERITIES.index(finding.severity), finding.undecided, not changed
 
 
 def _brief(judged: JudgedFinding) -> list[str]:

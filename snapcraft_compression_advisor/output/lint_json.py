@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _DIGITS = 6
 """Of seconds: microseconds; further ones are noise of the arithmetic."""
 Count = Annotated[int, Field(ge=0)]
+Figure = Annotated[float, Field(allow_inf_nan=False)]
+"""JSON as RFC 8259 has it knows neither NaN nor infinity; Python reads both."""
 
 
 class _Model(BaseModel):
@@ -87,9 +89,9 @@ class FindingReport(_Model):
 class IntervalReport(_Model):
     """A figure with its uncertainty; the ends are equal where it is known."""
 
-    low: float
-    mid: float
-    high: float
+    low: Figure
+    mid: Figure
+    high: Figure
 
 
 class LaunchFigureReport(_Model):

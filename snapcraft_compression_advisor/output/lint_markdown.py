@@ -15,7 +15,6 @@ from snapcraft_compression_advisor.output.phrases import (
     fix_label,
     is_automatic,
     summary,
-    title,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +65,8 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
     if location.kind != "image":
         line = "" if location.line is None else f" line {location.line}"
         where = f" {code_span(location.path)}{line}:"
-    yield f"- **{label}** {title(finding)}:{where} {plain(finding.message)}"
+    rule = f"{finding.rule} {finding.name}"
+    yield f"- **{label}** {rule}:{where} {plain(finding.message)}"
     for item in finding.evidence:
         yield f"  - {plain(item.label)}: {plain(item.text)} ({item.origin})"
     if finding.files:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.errors import NoInputError
+from snapcraft_compression_advisor.payload.beneath import file_beneath
 from snapcraft_compression_advisor.payload.component_yaml import (
     COMPONENT_TYPE,
     COMPONENT_YAML_PATH,
@@ -48,8 +50,8 @@ def component_name(prime_dir: Path) -> str:
     """
     path = prime_dir / COMPONENT_YAML_PATH
     try:
-        with path.open("rb") as file:
-            text = file.read(SNAP_YAML_MAX_BYTES + 1)
+        with file_beneath(prime_dir, COMPONENT_YAML_PATH) as descriptor:
+            text = os.pread(descriptor, SNAP_YAML_MAX_BYTES + 1, 0)
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
         raise NoInputError(message, resolution="Build the component again.") from error

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ELF_MAGIC = b"\x7fELF"
 MAX_DYNAMIC_TAGS = 10_000
 """More than any library has; bounds what a broken one can cost."""
+MAX_STRINGS = 1_000
+"""Likewise, of names: a browser's and an office's programs have some 200."""
 MAX_PROGRAM_HEADERS = 1_000
 """Likewise; the kernel takes no program with more than 64 KiB of them."""
 MAX_STRING_BYTES = 4_096
@@ -156,13 +158,16 @@ class _Loader:
     def linkage(self) -> ElfLinkage:
         """Return what the program headers and the dynamic section say."""
         interpreter = None
+        dynamic = None
         strings: dict[int, list[str]] = {tag: [] for tag in _STRINGS}
         for segment in self._segments:
             if segment.kind == _PT_INTERP:
                 interpreter = self._string(segment.offset, segment.size_bytes)
             elif segment.kind == _PT_DYNAMIC:
-                for tag, text in self._dynamic_strings(segment):
-                    strings[tag].append(text)
+                dynamic = segment  # of several, glibc's loader takes the last
+        if dynamic is not None:
+            for tag, text in self._dynamic_strings(dynamic):
+                strings[tag].append(text)
         machine = _MACHINES.get(self._machine, f"machine {self._machine}")
         return ElfLinkage(
             machine=(self._form.bits, machine),
@@ -191,6 +196,10 @@ class _Loader:
     def _dynamic_strings(self, segment: _Segment) -> Iterator[tuple[int, str]]:
         tags = [*self._dynamic_tags(segment)]
         table = next((value for tag, value in tags if tag == _DT_STRTAB), None)
+        count = sum(tag in _STRINGS for tag, _ in tags)
+        if count > MAX_STRINGS:
+            message = f"it names {count} libraries and places"
+            raise BrokenElfError(message)
         for tag, value in tags:
             if tag not in _STRINGS:
                 continue

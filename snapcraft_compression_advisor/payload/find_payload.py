@@ -1,4 +1,4 @@
-"""What to analyse where the user named nothing."""
+"""What to analyse where the user named nothing, or a directory of snaps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+_SUFFIXES = (".snap", ".comp")
 
 
 def find_payload(directory: Path) -> Path:
@@ -16,7 +19,7 @@ def find_payload(directory: Path) -> Path:
     :raises NoInputError: where there is neither.
     :raises UsageError: where there are several snaps.
     """
-    prime = directory / "prime"
+    prime, where = directory / "prime", str(directory.absolute())
     if prime.is_dir():
         return prime
     snaps = sorted(directory.glob("*.snap"))
@@ -24,7 +27,26 @@ def find_payload(directory: Path) -> Path:
         return snaps[0]
     if snaps:
         names = ", ".join(snap.name for snap in snaps)
-        message = f"Several snaps in {str(directory)!r}: {names}"
+        message = f"Several snaps in {where!r}: {names}"
         raise UsageError(message, resolution="Name the one to analyse.")
-    message = f"Nothing to analyse: neither 'prime' nor a .snap in {str(directory)!r}"
+    message = f"Nothing to analyse: neither 'prime' nor a .snap in {where!r}"
     raise NoInputError(message, resolution="Name a prime directory or a built .snap.")
+
+
+def named_payloads(paths: Iterable[Path]) -> list[Path]:
+    """Return what the paths stand for, each once.
+
+    A directory without ``meta``, which a prime directory has, stands for the ``.snap``
+    and ``.comp`` files in it, by name. What has none stays, for its reader to refuse.
+    """
+    found = [each for path in paths for each in _images_in(path) or [path]]
+    return list(dict.fromkeys(found))
+
+
+def _images_in(path: Path) -> list[Path]:
+    try:
+        if not path.is_dir() or (path / "meta").exists():
+            return []
+        return sorted(each for each in path.iterdir() if each.suffix in _SUFFIXES)
+    except OSError:  # whoever opens it says what is wrong
+        return []

@@ -5,19 +5,27 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.errors import NoInputError, StorageError
+from snapcraft_compression_advisor.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+)
+from snapcraft_compression_advisor.payload.beneath import directory_beneath
 from snapcraft_compression_advisor.payload.excludes import is_excluded
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
+PATH_LIMIT_BYTES = 4095
+"""``PATH_MAX`` of linux/limits.h without the NUL at the end."""
 _LISTED_PATHS = 10
 _KINDS = {
     stat.S_IFREG: EntryKind.FILE,
@@ -30,8 +38,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One name in the payload.
 
     :param path: relative to the root, ``/`` between names; names that are not
@@ -66,7 +73,7 @@ class Entry:
         return self.allocated_bytes < self.size_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Inventory:
     """Every name of a payload but its root.
 
@@ -80,25 +87,29 @@ class Inventory:
         """Return the inventory of these entries."""
         return cls(entries={entry.path: entry for entry in entries})
 
-    def files(self) -> Iterator[Entry]:
-        """Yield each regular file once, under the first of its names."""
-        seen: set[int] = set()
+    def files(self) -> Sequence[Entry]:
+        """Return each regular file once, under the first of its names."""
+        return self._files
+
+    @cached_property
+    def _files(self) -> tuple[Entry, ...]:
+        firsts: dict[int, Entry] = {}
         for entry in self.entries.values():
-            if entry.kind is EntryKind.FILE and entry.identity not in seen:
-                seen.add(entry.identity)
-                yield entry
+            if entry.kind is EntryKind.FILE:
+                firsts.setdefault(entry.identity, entry)
+        return tuple(firsts.values())
 
     @property
     def file_count(self) -> int:
         """Regular files, hard links counted once."""
-        return sum(1 for _ in self.files())
+        return len(self._files)
 
-    @property
+    @cached_property
     def raw_bytes(self) -> int:
         """Length of all regular files, hard links counted once."""
         return sum(entry.size_bytes for entry in self.files())
 
-    @property
+    @cached_property
     def data_blocks(self) -> int:
         """Data blocks of all regular files, hard links counted once."""
         return sum(block_count(entry.size_bytes) for entry in self.files())
@@ -115,6 +126,7 @@ def scan_directory(root: Path) -> Inventory:
     :param root: a prime directory.
     :raises NoInputError: where files or directories can't be read (all that were
         met are named, up to ten).
+    :raises BadDataError: where a path is longer than programs can open.
     :raises StorageError: where the directory changes meanwhile, or the disk fails.
     """
     unreadable: list[str] = []
@@ -132,14 +144,14 @@ def list_image(entries: Iterable[ImageEntry]) -> Inventory:
     """
     return Inventory.of(
         Entry(
-            path=entry.path,
-            kind=entry.kind,
-            size_bytes=entry.size_bytes if entry.kind is EntryKind.FILE else 0,
-            allocated_bytes=entry.size_bytes if entry.kind is EntryKind.FILE else 0,
-            mode=entry.mode,
-            identity=entry.inode,
-            modified_s=entry.modified_s,
-            link_target=entry.link_target,
+            entry.path,
+            entry.kind,
+            size := entry.size_bytes if entry.kind is EntryKind.FILE else 0,
+            size,
+            entry.mode,
+            entry.inode,
+            entry.modified_s,
+            entry.link_target,
         )
         for entry in entries
         if entry.path
@@ -152,43 +164,55 @@ def _scan(root: Path, unreadable: list[str]) -> Iterator[Entry]:
     while pending:
         directory = pending.pop()
         subdirectories: list[str] = []
-        for item in _list_directory(root, directory, unreadable):
-            path = f"{directory}/{item.name}" if directory else item.name
-            if is_excluded(item.name, top_level=not directory):
-                continue
-            entry = _entry(path, item, identities)
+        for entry in _list_directory(root, directory, identities, unreadable):
             if entry.kind is EntryKind.DIRECTORY:
-                subdirectories.append(path)
-            elif entry.size_bytes and not os.access(
-                item.path, os.R_OK, effective_ids=True
-            ):
-                unreadable.append(path)
+                subdirectories.append(entry.path)
             yield entry
         pending.extend(reversed(subdirectories))
 
 
 def _list_directory(
-    root: Path, directory: str, unreadable: list[str]
-) -> list[os.DirEntry[str]]:
+    root: Path,
+    directory: str,
+    identities: dict[tuple[int, int], int],
+    unreadable: list[str],
+) -> list[Entry]:
+    """Return the entries of a directory; those that can't be read are noted."""
+    listed = []
+    prefix = f"{directory}/" if directory else ""
     try:
-        with os.scandir(root / directory) as items:
-            return sorted(items, key=lambda item: os.fsencode(item.name))
+        with (
+            directory_beneath(root, directory) as descriptor,
+            os.scandir(descriptor) as items,
+        ):
+            for item in sorted(items, key=lambda item: os.fsencode(item.name)):
+                if is_excluded(item.name, top_level=not directory):
+                    continue
+                entry = _entry(prefix + item.name, item, descriptor, identities)
+                if entry.size_bytes and not _readable(item.name, descriptor):
+                    unreadable.append(entry.path)
+                listed.append(entry)
     except PermissionError:
         unreadable.append(directory or ".")
-        return []
     except OSError as error:
         _raise_changed(f"{root}/{directory}", error)
+    return listed
 
 
 def _entry(
-    path: str, item: os.DirEntry[str], identities: dict[tuple[int, int], int]
+    path: str,
+    item: os.DirEntry[str],
+    directory: int,
+    identities: dict[tuple[int, int], int],
 ) -> Entry:
-    try:
-        status = item.stat(follow_symlinks=False)
-        kind = _KINDS[stat.S_IFMT(status.st_mode)]
-        target = _link_target(item) if kind is EntryKind.SYMLINK else None
-    except OSError as error:
-        _raise_changed(item.path, error)
+    """Return the entry of a name in an open directory.
+
+    :raises BadDataError: where its path is longer than any program could open.
+    """
+    if len(path) >= PATH_LIMIT_BYTES // 4 and len(os.fsencode(path)) > PATH_LIMIT_BYTES:
+        raise _too_long(path)
+    status = item.stat(follow_symlinks=False)
+    kind = _KINDS[stat.S_IFMT(status.st_mode)]
     size_bytes = status.st_size if kind is EntryKind.FILE else 0
     identity = (status.st_dev, status.st_ino)
     return Entry(
@@ -199,13 +223,25 @@ def _entry(
         mode=stat.S_IMODE(status.st_mode),
         identity=identities.setdefault(identity, len(identities)),
         modified_s=int(status.st_mtime),
-        link_target=target,
+        link_target=(
+            os.readlink(item.name, dir_fd=directory)
+            if kind is EntryKind.SYMLINK
+            else None
+        ),
     )
 
 
-def _link_target(item: os.DirEntry[str]) -> str:
-    # Path.readlink would normalise the target, which mksquashfs ships as it is.
-    return os.readlink(item.path)  # noqa: PTH115
+def _readable(name: str, directory: int) -> bool:
+    return os.access(name, os.R_OK, dir_fd=directory, effective_ids=True)
+
+
+def _too_long(path: str) -> BadDataError:
+    length = len(os.fsencode(path))
+    return BadDataError(
+        f"A path of {length:,} bytes or more is in the payload: {path[:64]!r}…",
+        details=f"Linux opens paths of {PATH_LIMIT_BYTES:,} bytes at most (PATH_MAX)",
+        resolution="Remove it: 'snap pack' cannot ship it.",
+    )
 
 
 def _raise_unreadable(root: Path, paths: list[str]) -> NoReturn:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.source import SnapPayload
+from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""
+
+CONTENTS_LIMIT_BYTES = 1024 * 1024 * MIB
+"""The most that a payload's files may come to: some 8 million data blocks.
+
+The largest snaps have some GiB; a sparse file says 8 EiB as easily, and an array with
+an item for each of its blocks would take more memory than there is."""
 
 _WHOLE_READ_BYTES = 1024 * 1024
 
@@ -74,11 +82,17 @@ class Layout:
         return np.repeat(np.arange(len(self.paths)), np.diff(self.first_block))
 
     def raw_bytes(self) -> NDArray[np.int64]:
-        """Return the length of every block."""
+        """Return the length of every block; not to be changed."""
+        return self._raw_bytes
+
+    @cached_property
+    def _raw_bytes(self) -> NDArray[np.int64]:
         files = self.files_of_blocks()
         numbers = np.arange(self.block_count) - self.first_block[files]
         left: NDArray[np.int64] = self.sizes[files] - numbers * DATA_BLOCK_BYTES
-        return np.minimum(left, DATA_BLOCK_BYTES)
+        lengths = np.minimum(left, DATA_BLOCK_BYTES)
+        lengths.flags.writeable = False
+        return lengths
 
     def blocks_of(self, path: str) -> range:
         """Return the numbers of a file's blocks; none for a file without contents."""
@@ -113,8 +127,11 @@ def lay_out(payload: Payload) -> Layout:
     Files of unequal length differ; of the others the first 4 KiB are read, and where
     these are equal, everything.
 
+    :raises BadDataError: where the files come to more than
+        :data:`CONTENTS_LIMIT_BYTES`.
     :raises StorageError: where a file changes meanwhile.
     """
+    _check_size(payload)
     names: dict[int, str] = {}
     same_as: dict[str, str] = {}
     for entry in payload.inventory.entries.values():
@@ -139,6 +156,18 @@ def lay_out(payload: Payload) -> Layout:
             if entry.sparse
         },
     )
+
+
+def _check_size(payload: Payload) -> None:
+    """Refuse holes, or claims of a forged image, that no memory could list."""
+    total_bytes = payload.inventory.raw_bytes
+    if total_bytes > CONTENTS_LIMIT_BYTES:
+        message = f"{str(payload.path)!r}: its files come to {total_bytes:,} bytes"
+        raise BadDataError(
+            message,
+            details=f"No more than {CONTENTS_LIMIT_BYTES:,} are looked at",
+            resolution="Look for a sparse file that is far larger than meant.",
+        )
 
 
 def make_layout(

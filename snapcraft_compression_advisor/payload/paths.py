@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 MAX_LINKS = 40
 """Symlinks followed in one path: the kernel's MAXSYMLINKS (linux/namei.h)."""
 
-_OWN_MOUNT = re.compile(r"/snap/(?P<name>[^/]+)/[^/]+(?P<rest>/.*|$)")
-_VARIABLE = re.compile(r"\$\{?SNAP\}?(?=/|$)")
+# DOTALL and \Z: a name may have a new line in it, or at its end.
+_OWN_MOUNT = re.compile(r"/snap/(?P<name>[^/]+)/[^/]+(?P<rest>/.*|\Z)", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{?SNAP\}?(?=/|\Z)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

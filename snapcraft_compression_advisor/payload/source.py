@@ -13,6 +13,7 @@ from snapcraft_compression_advisor.errors import (
     NoInputError,
     StorageError,
 )
+from snapcraft_compression_advisor.payload.beneath import file_beneath
 from snapcraft_compression_advisor.payload.component_yaml import (
     COMPONENT_YAML_PATH,
     parse_component_yaml,
@@ -87,19 +88,11 @@ class DirectoryPayload:
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
-        place = f"{self.path}/{path}"  # joining paths takes ten times as long
         try:
-            descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
+            with file_beneath(self.path, path) as descriptor:
                 return os.pread(descriptor, length, offset)
-            finally:
-                os.close(descriptor)
         except OSError as error:
-            message = f"Cannot read {place!r}: {error.strerror}"
-            raise StorageError(
-                message,
-                resolution="If a build still changes the directory, wait for it.",
-            ) from error
+            raise _read_error(self.path, path, error) from error
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""
@@ -107,13 +100,10 @@ class DirectoryPayload:
         if not entry.sparse:
             return [(0, entry.size_bytes)]
         try:
-            with (self.path / path).open("rb") as file:
-                return list(_data_ranges(file.fileno(), entry.size_bytes))
+            with file_beneath(self.path, path) as descriptor:
+                return list(_data_ranges(descriptor, entry.size_bytes))
         except OSError as error:
-            message = f"Cannot read {path!r}: {error.strerror}"
-            raise StorageError(
-                message, resolution="Check the disk and try again."
-            ) from error
+            raise _read_error(self.path, path, error) from error
 
 
 class SnapPayload:
@@ -145,12 +135,26 @@ class SnapPayload:
         return self.image.read(self._files[path], offset, length)
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
-        """Return the whole file: its blocks of zeros are known by their size."""
-        return [(0, self._files[path].size_bytes)]
+        """Return the parts of a file that aren't sparse blocks, start and end."""
+        blocks = self._files[path].blocks
+        return [] if blocks is None else _filled_ranges(blocks)
 
     def stored_blocks(self, path: str) -> FileBlocks | None:
         """Return where a file's data blocks are; ``None`` for one that has none."""
         return self._files[path].blocks
+
+
+def _filled_ranges(blocks: FileBlocks) -> list[tuple[int, int]]:
+    """Return what sparse blocks leave of a file, blocks side by side as one range."""
+    ranges: list[tuple[int, int]] = []
+    for index, block in blocks.filled_blocks():
+        start = index * blocks.block_bytes
+        if ranges and ranges[-1][1] == start:
+            start = ranges.pop()[0]
+        ranges.append((start, index * blocks.block_bytes + block.raw_bytes))
+    if blocks.fragment is not None:
+        ranges.append((len(blocks) * blocks.block_bytes, blocks.size_bytes))
+    return ranges
 
 
 @contextmanager
@@ -167,6 +171,14 @@ def open_payload(path: Path) -> Iterator[Payload]:
         return
     with Image.open(path) as image:
         yield SnapPayload(path, image)
+
+
+def _read_error(root: Path, path: str, error: OSError) -> StorageError:
+    return StorageError(
+        f"Cannot read {f'{root}/{path}'!r}: {error.strerror}",
+        resolution="If a build still changes the directory, wait for it; else check "
+        "the disk.",
+    )
 
 
 def _data_ranges(descriptor: int, size_bytes: int) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -34,7 +33,7 @@ class Tree:
         self._left_bytes = READ_ALL_MAX_BYTES
         self._names: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries.values():
-            self._names[posixpath.dirname(entry.path)].append(entry)
+            self._names[entry.path.rpartition("/")[0]].append(entry)
 
     def directories(self) -> Iterator[str]:
         """Yield the directories that hold anything, in the inventory's order."""
@@ -94,5 +93,5 @@ class Tree:
 
     @cached_property
     def _library_stems(self) -> frozenset[str]:
-        names = (posixpath.basename(path) for path in self.entries)
+        names = (path.rpartition("/")[2] for path in self.entries if ".so" in path)
         return frozenset(name.partition(".so")[0] for name in names if ".so" in name)

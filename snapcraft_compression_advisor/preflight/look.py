@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.preflight.packing import Packing, inspect_packing
-from snapcraft_compression_advisor.preflight.resquash import Resquash, resquash
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.preflight.resquash import Resquash
     from snapcraft_compression_advisor.trial.result import Progress
 
 
@@ -31,6 +31,9 @@ def pack_again(payload: Payload, *, progress: Progress) -> Resquash | None:
     if not isinstance(payload, SnapPayload):
         progress(f"{payload.path.name} isn't packed: there is nothing to pack again")
         return None
+    # Only here: few runs pack anything.
+    from snapcraft_compression_advisor.preflight.resquash import resquash
+
     again = resquash(
         payload.path, payload.image, snap_type=payload.snap.type, progress=progress
     )

@@ -83,9 +83,9 @@ def find_unpacked_zeros(image: Image, entries: Sequence[ImageEntry]) -> str | No
         (entry.path, block)
         for entry in entries
         if entry.blocks is not None and entry.size_bytes >= _ZEROS_LEAST_BYTES
-        for block in entry.blocks
+        for _, block in entry.blocks.filled_blocks()
         if block.raw_bytes >= _ZEROS_LEAST_BYTES
-        and 0 < block.stored_bytes * _ZEROS_RATIO < block.raw_bytes
+        and block.stored_bytes * _ZEROS_RATIO < block.raw_bytes
     )
     for path, block in islice(suspects, _ZEROS_READ):
         contents = _contents(image, block)

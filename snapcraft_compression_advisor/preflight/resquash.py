@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.errors import (
     BadDataError,
     StorageError,
     ToolError,
 )
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.preflight.differences import (
     Difference,
     first_difference,
@@ -222,9 +223,7 @@ def _scratch(needed: int) -> Iterator[Path]:
                     "are free"
                 )
                 raise StorageError(message, resolution=_RESOLUTION)
-            directory = tempfile.TemporaryDirectory(
-                prefix="compression-advisor-", dir=place
-            )
+            directory = ScratchDirectory(place)
         except OSError as error:
             message = f"Cannot write to {str(place)!r}: {error.strerror}"
             raise StorageError(message, resolution=_RESOLUTION) from error

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.child import end_child, ending_with_us
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.errors import StorageError, ToolError
-from snapcraft_compression_advisor.launch.deferred_signals import deferred_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _POLL_S = 0.5
-_END_S = 5.0
-"""For a tool to end after SIGTERM: fakeroot has a daemon of its own to stop."""
 _NO_SPACE = "No space left on device"
 _LAST_LINES = 8
 _EPOCH = "SOURCE_DATE_EPOCH"
@@ -44,7 +42,7 @@ def run_tool(
             with signals.delivered():
                 output = _watched(process, watch)
         finally:
-            _end(process)
+            end_child(process)
     if process.returncode not in accepted:
         raise _failure(command, process.returncode, output)
     return process.returncode
@@ -53,8 +51,8 @@ def run_tool(
 def _start(command: Sequence[str]) -> subprocess.Popen[str]:
     environment = {key: text for key, text in os.environ.items() if key != _EPOCH}
     try:
-        return subprocess.Popen(  # closed by _end
-            command,
+        return subprocess.Popen(  # closed by end_child
+            ending_with_us(command),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -100,19 +98,6 @@ def _written_bytes(pid: int) -> int:
             if line.startswith("wchar: "):
                 return int(line.partition(" ")[2])
     return 0
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """End what still runs: the program and those that it started."""
-    if process.poll() is None:
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_END_S)
-                break
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _failure(

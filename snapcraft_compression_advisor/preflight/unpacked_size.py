@@ -37,10 +37,12 @@ def unpacked_bytes(entries: Iterable[ImageEntry]) -> int:
 def _allocated_bytes(blocks: FileBlocks) -> int:
     """Return a file's length without its blocks of zeros."""
     words = blocks.size_words
-    if 0 not in words:
+    holes = words.count(0)
+    if not holes:
         return blocks.size_bytes
-    holes = (number for number, word in enumerate(words) if not word)
-    return blocks.size_bytes - sum(map(blocks.raw_bytes, holes))
+    last_bytes = blocks.raw_bytes(len(words) - 1)
+    short_bytes = 0 if words[-1] else blocks.block_bytes - last_bytes
+    return blocks.size_bytes - holes * blocks.block_bytes + short_bytes
 
 
 def _clusters(size_bytes: int) -> int:

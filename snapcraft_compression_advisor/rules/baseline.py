@@ -16,6 +16,7 @@ from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.rules.finding import LintReport
 from snapcraft_compression_advisor.rules.regressions import REGRESSIONS
 from snapcraft_compression_advisor.rules.run import SEVERITIES
+from snapcraft_compression_advisor.rules.same_build import same_build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,8 +54,12 @@ class KnownFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselinePayload:
-    """What a baseline knows of one snap."""
+    """What a baseline knows of one build.
 
+    :param path: it was given by.
+    """
+
+    path: str
     snap_name: str
     findings: tuple[KnownFinding, ...]
     figures: PayloadFigures | None
@@ -70,10 +75,9 @@ class Baseline:
     where: str
     payloads: tuple[BaselinePayload, ...]
 
-    def of(self, snap_name: str) -> BaselinePayload | None:
-        """Return what is known of a snap."""
-        named = (each for each in self.payloads if each.snap_name == snap_name)
-        return next(named, None)
+    def named(self, snap_name: str) -> list[BaselinePayload]:
+        """Return what is known of a snap's builds."""
+        return [each for each in self.payloads if each.snap_name == snap_name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +151,7 @@ def judge(
         report=report,
         where=baseline.where,
         payloads=tuple(
-            _judged(payload, each, baseline.of(payload.snap_name))
+            _judged(payload, each, _before(payload, baseline))
             for payload, each in zip(report.payloads, prints, strict=True)
         ),
     )
@@ -158,7 +162,7 @@ def check_baseline(baseline: Baseline, snap_names: Sequence[str]) -> None:
 
     :raises BadDataError: where it knows none of them.
     """
-    if not snap_names or any(baseline.of(name) for name in snap_names):
+    if not snap_names or any(baseline.named(name) for name in snap_names):
         return
     known = ", ".join(repr(each.snap_name) for each in baseline.payloads) or "no snap"
     given = ", ".join(repr(name) for name in snap_names)
@@ -168,6 +172,10 @@ def check_baseline(baseline: Baseline, snap_names: Sequence[str]) -> None:
         resolution="Name a report or a build of the same snap, or write a new baseline "
         "with --write-baseline.",
     )
+
+
+def _before(payload: LintedPayload, baseline: Baseline) -> BaselinePayload | None:
+    return same_build(payload.path, baseline.named(payload.snap_name))
 
 
 def _judged(

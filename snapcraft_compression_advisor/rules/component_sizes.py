@@ -42,7 +42,7 @@ def component_sizes(
 def _sizes(files: Path, name: str, progress: Progress) -> ComponentSizes | None:
     trial = run_sampled_trial(
         ComponentDirectory(files, name=name),
-        wanted=(),
+        wanted=tuple,
         progress=progress,
         decided=_is_decided,
         effort=LEAST,

@@ -21,11 +21,12 @@ from snapcraft_compression_advisor.rules.context import Context
 from snapcraft_compression_advisor.rules.finding import LintedPayload
 from snapcraft_compression_advisor.rules.look_back import BaselineSource, look_back
 from snapcraft_compression_advisor.rules.run import run_rules
+from snapcraft_compression_advisor.rules.same_build import same_build
 from snapcraft_compression_advisor.rules.select import make_selection
 from snapcraft_compression_advisor.trial.sampled import LEAST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
     from snapcraft_compression_advisor.analysis import Analysis
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.payload.survey import Survey
+    from snapcraft_compression_advisor.preflight.packing import Packing
     from snapcraft_compression_advisor.preflight.previous import PreviousSnap
     from snapcraft_compression_advisor.rules.project import ProjectFile
     from snapcraft_compression_advisor.trial.result import Progress
@@ -51,7 +53,7 @@ class LintRequest:
     :param bases: base snaps; that counts which a snap names.
     :param content: content snaps, which all count.
     :param previous: snaps published before; that counts which is of a payload's name.
-    :param baseline: what a baseline knows, by the snap's name.
+    :param baseline: the builds that a baseline knows, by the snap's name.
     :param resquash: whether to unpack built snaps and pack them again.
     """
 
@@ -63,7 +65,7 @@ class LintRequest:
     content: tuple[Payload, ...] = ()
     previous: tuple[PreviousSnap, ...] = ()
     resquash: bool = False
-    baseline: Mapping[str, BaselineSource] = field(default_factory=dict)
+    baseline: Mapping[str, Sequence[BaselineSource]] = field(default_factory=dict)
 
     def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
         """Return whose files a snap finds beside its own, as far as they are given."""
@@ -91,6 +93,7 @@ def lint_payload(
         surveyed = beside.submit(
             take_survey, payload, suppliers=request.suppliers(payload.snap)
         )
+        packing = beside.submit(look_at_packing, payload)
         analysis = analyse(
             payload, analysis_request(payload, request, project), progress=progress
         )
@@ -99,7 +102,7 @@ def lint_payload(
     return lint_analysed(
         payload,
         request,
-        (analysis, survey),
+        (analysis, survey, packing.result()),
         path=path,
         project=project,
         progress=progress,
@@ -109,7 +112,7 @@ def lint_payload(
 def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
     payload: Payload,
     request: LintRequest,
-    known: tuple[Analysis, Survey],
+    known: tuple[Analysis, Survey, Packing | None],
     *,
     path: str,
     project: ProjectFile | None,
@@ -120,7 +123,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
     :param known: what was found out about it.
     :raises AdvisorError: as :func:`lint_payload` does.
     """
-    analysis, survey = known
+    analysis, survey, packing = known
     previous = previous_of(payload.snap.name, request.previous)
     selection = make_selection(
         request.policy, ignored=project.ignored if project else ()
@@ -136,11 +139,11 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         survey=survey,
         policy=request.policy,
         project=project,
-        packing=look_at_packing(payload),
+        packing=packing,
         resquash=pack_again(payload, progress=progress) if request.resquash else None,
         previous=previous,
         baseline=look_back(
-            request.baseline.get(payload.snap.name),
+            same_build(path, request.baseline.get(payload.snap.name, ())),
             payload,
             analysis,
             request.profiles,

@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.comparison.difference import (
-    DifferenceRequest,
-    compare_payloads,
-)
 from snapcraft_compression_advisor.comparison.figures import BaselineBuild
 
 if TYPE_CHECKING:
@@ -21,12 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineSource:
-    """One snap of a baseline.
+    """One build of a baseline.
 
+    :param path: it was given by.
     :param figures: of its report; ``None`` where that has none.
     :param payload: the build itself, where it is at hand; open while it is looked at.
     """
 
+    path: str
     figures: PayloadFigures | None
     payload: Payload | None = None
 
@@ -49,6 +47,12 @@ def look_back(
         return None
     if build.payload is None:
         return BaselineBuild(figures=build.figures)
+    # Only here: few runs have a build to look back at.
+    from snapcraft_compression_advisor.comparison.difference import (
+        DifferenceRequest,
+        compare_payloads,
+    )
+
     request = DifferenceRequest(
         devices=analysis.devices,
         apps=tuple(launch.launch_set.app for launch in analysis.launches),

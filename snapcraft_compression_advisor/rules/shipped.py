@@ -281,7 +281,7 @@ def least_bytes(analysis: Analysis) -> float:
 
 def place_of(context: Context, files: Sequence[NeedlessFile]) -> Location:
     """Return the directory that files have in common, or else the payload."""
-    directories = [posixpath.dirname(file.path) for file in files]
+    directories = {posixpath.dirname(file.path) for file in files}
     common = posixpath.commonpath(directories) if all(directories) else ""
     return Location(kind="payload", path=common) if common else image_place(context)
 

@@ -51,6 +51,8 @@ class ContentsReader:
         self._decompress = decompress
         self._fragments = fragments
         self._kept_blocks = KeptBlocks()
+        # One tuple, so that threads find the three of one read.
+        self._reached: tuple[FileBlocks | None, int, int] = (None, 0, 0)
         self._kept_fragment = lru_cache(maxsize=_FRAGMENTS_KEPT)(self.fragment)
 
     def block(
@@ -128,7 +130,8 @@ class ContentsReader:
     def _pieces(self, blocks: FileBlocks, offset: int, end: int) -> Iterator[bytes]:
         """Yield the parts that a range of a file has in each of its blocks."""
         first = offset // blocks.block_bytes
-        for index, block in enumerate(blocks.blocks(first), first):
+        position = self._position(blocks, first)
+        for index, block in enumerate(blocks.blocks(first, position=position), first):
             start = index * blocks.block_bytes
             if start >= end:
                 return
@@ -141,6 +144,19 @@ class ContentsReader:
         start = len(blocks) * blocks.block_bytes
         if end > start:
             yield self._tail(blocks)[max(0, offset - start) : end - start]
+
+    def _position(self, blocks: FileBlocks, first: int) -> int:
+        """Return where a file's block is, counted on from the last read if possible.
+
+        A large file that is read piece by piece would else take a time that grows
+        with the square of its length.
+        """
+        reached, index, position = self._reached
+        if reached is not blocks or index > first:
+            index, position = 0, blocks.start
+        position += blocks.bytes_between(index, first)
+        self._reached = (blocks, first, position)
+        return position
 
     def _beginning(self, block: ImageBlock, length: int) -> bytes:
         """Return the first bytes of a block's contents, all where that is as cheap."""

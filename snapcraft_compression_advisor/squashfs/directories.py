@@ -20,6 +20,7 @@ _HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number
 _RECORD = struct.Struct("<HhHH")  # inode offset, number's difference, type, name
 _ENTRIES_LIMIT = 256  # SQUASHFS_DIR_COUNT, for each header
 _NAME_LIMIT_BYTES = 256  # SQUASHFS_NAME_LEN
+_NO_NAMES = frozenset({b".", b".."})
 
 
 class Child(NamedTuple):
@@ -99,6 +100,6 @@ class DirectoryTable:
             len(name) > _NAME_LIMIT_BYTES
             or b"/" in name
             or b"\0" in name
-            or name in {b".", b".."}
+            or name in _NO_NAMES
         ):
             raise damaged(self._where, f"a directory has an entry named {name[:64]!r}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import accumulate, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from array import array
@@ -102,18 +101,40 @@ class FileBlocks:
     def __iter__(self) -> Iterator[ImageBlock]:
         return self.blocks()
 
-    def blocks(self, first: int = 0) -> Iterator[ImageBlock]:
-        """Yield the data blocks in order from the ``first``, counted from 0."""
-        sizes = (word & SIZE_MASK for word in self.size_words)
-        positions = accumulate(sizes, initial=self.start)
-        words = enumerate(zip(self.size_words, positions, strict=False))
-        for index, (word, position) in islice(words, first, None):
-            yield ImageBlock(
-                position=position,
-                stored_bytes=word & SIZE_MASK,
-                raw_bytes=self.raw_bytes(index),
-                is_stored=bool(word & STORED_FLAG),
-            )
+    def blocks(
+        self, first: int = 0, *, position: int | None = None
+    ) -> Iterator[ImageBlock]:
+        """Yield the data blocks in order from the ``first``, counted from 0.
+
+        :param position: of the first; unless given, it is counted from the start.
+        """
+        if position is None:
+            position = self.start + self.bytes_between(0, first)
+        for index in range(first, len(self.size_words)):
+            block = self._block(index, position)
+            yield block
+            position += block.stored_bytes
+
+    def filled_blocks(self) -> Iterator[tuple[int, ImageBlock]]:
+        """Yield the data blocks that aren't sparse, with their numbers."""
+        position = self.start
+        for index, word in enumerate(self.size_words):
+            if word:
+                yield index, self._block(index, position)
+                position += word & SIZE_MASK
+
+    def _block(self, index: int, position: int) -> ImageBlock:
+        word = self.size_words[index]
+        return ImageBlock(
+            position=position,
+            stored_bytes=word & SIZE_MASK,
+            raw_bytes=self.raw_bytes(index),
+            is_stored=bool(word & STORED_FLAG),
+        )
+
+    def bytes_between(self, first: int, end: int) -> int:
+        """Return what the blocks from the ``first`` up to the end take in the image."""
+        return sum(word & SIZE_MASK for word in self.size_words[first:end])
 
     def raw_bytes(self, index: int) -> int:
         """Return the length of a data block's contents; all but a tail are full."""
@@ -122,11 +143,13 @@ class FileBlocks:
     @property
     def stored_bytes(self) -> int:
         """Bytes that the data blocks take in the image, without a fragment."""
-        return sum(word & SIZE_MASK for word in self.size_words)
+        words = self.size_words
+        if len(words) == 1:  # as most files have it
+            return words[0] & SIZE_MASK
+        return self.bytes_between(0, len(self.size_words))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageEntry:
+class ImageEntry(NamedTuple):
     """One name in the image, and what the inode behind it says.
 
     :param path: names joined by ``/`` from the root, which is the empty path; bytes

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _CLOSED = -1
+_CHECK_DISK = "Check the disk, or copy the file to another one."
 
 
 def _open_error(where: str, error: OSError) -> NoInputError | StorageError:
@@ -26,7 +27,9 @@ def _open_error(where: str, error: OSError) -> NoInputError | StorageError:
         return NoInputError(
             f"{where}: permission denied", resolution="Make the file readable."
         )
-    return StorageError(f"{where}: cannot be opened", details=str(error))
+    return StorageError(
+        f"{where}: cannot be opened", details=str(error), resolution=_CHECK_DISK
+    )
 
 
 class ImageFile:
@@ -63,14 +66,23 @@ class ImageFile:
         if position < 0 or length < 0 or position + length > self.size_bytes:
             reason = f"{length} bytes at {position} are outside of the file"
             raise damaged(self.where, reason)
+        raw = self._read_some(position, length)
+        while len(raw) < length:
+            # A disk's error ends a read early; only the next one tells it from the end.
+            more = self._read_some(position + len(raw), length - len(raw))
+            if not more:
+                raise damaged(self.where, f"the file ends at {position + len(raw)}")
+            raw += more
+        return raw
+
+    def _read_some(self, position: int, length: int) -> bytes:
         try:
-            raw = os.pread(self._descriptor, length, position)
+            return os.pread(self._descriptor, length, position)
         except OSError as error:
             message = f"{self.where}: reading {length} bytes at {position} failed"
-            raise StorageError(message, details=str(error)) from error
-        if len(raw) != length:
-            raise damaged(self.where, f"the file ends at {position + len(raw)}")
-        return raw
+            raise StorageError(
+                message, details=str(error), resolution=_CHECK_DISK
+            ) from error
 
     def close(self) -> None:
         """Close the file; closing it again does nothing."""

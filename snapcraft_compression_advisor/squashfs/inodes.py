@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from snapcraft_compression_advisor.squashfs.damage import damaged
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
@@ -47,8 +47,11 @@ _FORMS = {
     14: (EntryKind.SOCKET, struct.Struct("<2I")),
 }
 """Inode types to their kind and to the fields behind the common header."""
-_BASIC_DIRECTORY = 1
-_BASIC_FILE = 2
+_DEVICES = frozenset({EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE})
+_BASIC_DIRECTORY_FIELDS = 5
+_BASIC_FILE_FIELDS = 4
+_BASIC_FILE_BYTES = _HEADER.size + _FORMS[2][1].size
+_LONG_FILE_BYTES = _HEADER.size + _FORMS[9][1].size
 
 
 class Listing(NamedTuple):
@@ -64,13 +67,19 @@ class Listing(NamedTuple):
     size_bytes: int
 
 
-class InodeBody(NamedTuple):
-    """What follows an inode's header; the fields are those of ``ImageEntry``, and two.
+class Inode(NamedTuple):
+    """An inode; the fields are those of ``ImageEntry``, and two.
 
-    :param record_bytes: what the body takes in the inode table, at least.
+    :param record_bytes: what the inode takes in the inode table, at least.
     :param listing: a directory's entries.
     """
 
+    kind: EntryKind
+    mode: int
+    uid: int
+    gid: int
+    modified_s: int
+    number: int
     links: int
     size_bytes: int
     record_bytes: int
@@ -80,21 +89,8 @@ class InodeBody(NamedTuple):
     listing: Listing | None = None
 
 
-class Inode(NamedTuple):
-    """An inode; the fields are those of ``ImageEntry``."""
-
-    kind: EntryKind
-    mode: int
-    uid: int
-    gid: int
-    modified_s: int
-    number: int
-    body: InodeBody
-
-    @property
-    def record_bytes(self) -> int:
-        """What the inode takes in the inode table, at least."""
-        return _HEADER.size + self.body.record_bytes
+_Header: TypeAlias = tuple[EntryKind, int, int, int, int, int]
+"""The first six fields of an :class:`Inode`, which are of every form."""
 
 
 class InodeTable:
@@ -144,15 +140,26 @@ class InodeTable:
             raise damaged(self._where, f"inode {number} has unknown type {form}")
         if not 0 < number <= self._superblock.inode_count:
             raise damaged(self._where, f"inode number {number} is out of range")
-        return Inode(
-            _FORMS[form][0],
+        kind, layout = _FORMS[form]
+        common = (
+            kind,
             mode & _MODE_MASK,
             self._id(uid, number),
             self._id(gid, number),
             modified_s,
             number,
-            self._body(form, number, start + _HEADER.size),
         )
+        body = start + _HEADER.size
+        after = body + layout.size
+        fields = layout.unpack(self._slice(body, layout.size, number))
+        if kind is EntryKind.FILE:
+            return self._file(common, after, fields)
+        if kind is EntryKind.DIRECTORY:
+            return _directory(common, after - start, fields)
+        if kind is EntryKind.SYMLINK:
+            return self._symlink(common, after, fields)
+        device = _device(fields[1]) if kind in _DEVICES else None
+        return Inode(*common, fields[0], 0, after - start, device=device)
 
     def _id(self, index: int, number: int) -> int:
         """Return a user or group id."""
@@ -166,27 +173,11 @@ class InodeTable:
             raise damaged(self._where, f"inode {number} goes past the inode table")
         return self._table.contents[position : position + length]
 
-    def _body(self, form: int, number: int, position: int) -> InodeBody:
-        """Return what follows the inode's header, from the given position."""
-        kind, layout = _FORMS[form]
-        fields = layout.unpack(self._slice(position, layout.size, number))
-        if kind is EntryKind.FILE:
-            return self._file(form, number, position + layout.size, fields)
-        if kind is EntryKind.DIRECTORY:
-            return _directory(form, layout.size, fields)
-        if kind is EntryKind.SYMLINK:
-            return self._symlink(number, position + layout.size, fields)
-        device = None
-        if kind in {EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE}:
-            device = _device(fields[1])
-        return InodeBody(
-            links=fields[0], size_bytes=0, record_bytes=layout.size, device=device
-        )
-
     def _symlink(
-        self, number: int, position: int, fields: tuple[int, ...]
-    ) -> InodeBody:
-        """Return a symbolic link's body; its target starts at the position."""
+        self, header: _Header, position: int, fields: tuple[int, ...]
+    ) -> Inode:
+        """Return a symbolic link; its target starts at the position."""
+        number = header[-1]
         links, size_bytes = fields
         if not 0 < size_bytes <= _SYMLINK_LIMIT_BYTES:
             reason = f"inode {number} is a symbolic link of {size_bytes} bytes"
@@ -195,22 +186,19 @@ class InodeTable:
         if b"\0" in target:
             reason = f"inode {number} is a symbolic link with a NUL in its target"
             raise damaged(self._where, reason)
-        return InodeBody(
-            links=links,
-            size_bytes=size_bytes,
-            record_bytes=_SYMLINK.size + size_bytes,
-            link_target=target.decode("utf-8", "surrogateescape"),
-        )
+        record_bytes = _HEADER.size + _SYMLINK.size + size_bytes
+        text = target.decode("utf-8", "surrogateescape")
+        return Inode(*header, links, size_bytes, record_bytes, text)
 
-    def _file(
-        self, form: int, number: int, position: int, fields: tuple[int, ...]
-    ) -> InodeBody:
-        """Return a regular file's body; its size words start at the position."""
-        if form == _BASIC_FILE:
+    def _file(self, header: _Header, position: int, fields: tuple[int, ...]) -> Inode:
+        """Return a regular file; its size words start at the position."""
+        number = header[-1]
+        if len(fields) == _BASIC_FILE_FIELDS:
             start, fragment, offset, size_bytes = fields
-            links = 1
+            links, before = 1, _BASIC_FILE_BYTES
         else:
             start, size_bytes, _, links, fragment, offset, _ = fields
+            before = _LONG_FILE_BYTES
         files = self._files
         words_bytes = files.words_bytes(size_bytes, fragment)
         blocks = files.blocks(
@@ -220,27 +208,18 @@ class InodeTable:
             words=self._slice(position, words_bytes, number),
             tail=files.tail(number, fragment, offset=offset, size_bytes=size_bytes),
         )
-        return InodeBody(
-            links=links,
-            size_bytes=size_bytes,
-            record_bytes=_FORMS[form][1].size + words_bytes,
-            blocks=blocks,
-        )
+        record_bytes = before + words_bytes
+        return Inode(*header, links, size_bytes, record_bytes, None, None, blocks)
 
 
-def _directory(form: int, record_bytes: int, fields: tuple[int, ...]) -> InodeBody:
-    """Return a directory's body."""
-    if form == _BASIC_DIRECTORY:
+def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:
+    """Return a directory."""
+    if len(fields) == _BASIC_DIRECTORY_FIELDS:
         block, links, size_bytes, offset, _ = fields
     else:
         links, size_bytes, block, _, _, offset, _ = fields
-    listing_bytes = max(0, size_bytes - _LISTING_EXTRA_BYTES)
-    return InodeBody(
-        links=links,
-        size_bytes=size_bytes,
-        record_bytes=record_bytes,
-        listing=Listing(block, offset, listing_bytes),
-    )
+    listing = Listing(block, offset, max(0, size_bytes - _LISTING_EXTRA_BYTES))
+    return Inode(*header, links, size_bytes, record_bytes, listing=listing)
 
 
 def _device(encoded: int) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.cleanup.child import run_child
 from snapcraft_compression_advisor.errors import (
     BadDataError,
     StorageError,
@@ -15,6 +15,7 @@ from snapcraft_compression_advisor.errors import (
 )
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -28,6 +29,7 @@ _UNCOMPRESSED = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
 _UNSUPPORTED = re.compile(r"compressor .* is not supported", re.IGNORECASE)
 _LOST_FILE = re.compile(r"creating empty file|, ignoring")
 _NO_SPACE = "No space left on device"
+_BAD_DISK = "Input/output error"
 _LAST_LINES = 8
 
 
@@ -91,7 +93,7 @@ def pack(
     :param exclude_file: patterns to leave out.
     :raises ToolError: where mksquashfs is missing or fails.
     :raises DiskFullError: where the disk is full.
-    :raises StorageError: where files vanish meanwhile.
+    :raises StorageError: where files vanish meanwhile, or the disk fails.
     """
     command = (
         "mksquashfs",
@@ -106,6 +108,7 @@ def pack(
     result = _execute(command, directory=source)
     _check(result, command)
     if _LOST_FILE.search(result.stdout + result.stderr):
+        _check_disk(result, f"Files of {str(source)!r} can't be read")
         message = f"Files of {str(source)!r} changed or vanished while it was packed"
         raise StorageError(
             message,
@@ -121,6 +124,7 @@ def unpack(image: Path, directory: Path) -> None:
 
     :raises ToolError: where unsquashfs is missing.
     :raises DiskFullError: where the disk is full.
+    :raises StorageError: where the disk fails.
     :raises BadDataError: where the image is broken.
     """
     command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
@@ -131,6 +135,7 @@ def unpack(image: Path, directory: Path) -> None:
         return
     if _NO_SPACE in result.stdout + result.stderr:
         _check(result, command)
+    _check_disk(result, f"unsquashfs cannot read {str(image)!r}")
     message = f"unsquashfs cannot unpack {str(image)!r}"
     raise BadDataError(
         message,
@@ -150,15 +155,7 @@ def _execute(
             "squashfs-tools'.",
         )
     try:
-        return subprocess.run(
-            command,
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        return run_child(command, directory=directory)
     except OSError as error:
         message = f"Cannot run {command[0]}: {error.strerror}"
         raise ToolError(
@@ -177,12 +174,22 @@ def _check(result: subprocess.CompletedProcess[str], command: Sequence[str]) -> 
             resolution="Free some space, or set TMPDIR to a directory on a larger "
             "disk.",
         )
+    _check_disk(result, f"{command[0]} could not read or write")
     message = f"{command[0]} failed with exit status {result.returncode}"
     raise ToolError(
         message,
         details=_tail(result),
         resolution=f"The command was: {' '.join(command)}",
     )
+
+
+def _check_disk(result: subprocess.CompletedProcess[str], what: str) -> None:
+    """Raise :class:`StorageError` where a disk failed, which is no fault of a file."""
+    if _BAD_DISK in result.stdout + result.stderr:
+        message = f"{what}: {_BAD_DISK}"
+        raise StorageError(
+            message, details=_tail(result), resolution="Check the disk and try again."
+        )
 
 
 def _tail(result: subprocess.CompletedProcess[str]) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.squashfs.damage import damaged
 from snapcraft_compression_advisor.squashfs.entry import EntryKind, ImageEntry
-from snapcraft_compression_advisor.squashfs.metadata import TABLE_LIMIT_BYTES
 from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
@@ -32,24 +31,36 @@ if TYPE_CHECKING:
 _PATH_LIMIT = 4096  # PATH_MAX of linux/limits.h
 PATHS_LIMIT = 256 * MIB
 """The most characters that the paths of one image may come to together."""
+PATHS_FREE = 32 * MIB
+PATHS_GROWTH = 32
+"""How many more than :data:`PATHS_FREE` they may be for each byte of the image: a
+directory's name stands once in the image, and in the path of all that is below it."""
+LINKED_LIMIT_BYTES = 16 * MIB
+"""The most that inodes may come to that are met again, by their hard links.
+
+A file of 4 GiB with a hundred names takes 13 MiB of size words."""
+OVERLAP_FREE_BYTES = 64 * MIB
+OVERLAP_LIMIT = 16
+"""How many times the image's length its files' blocks may come to, beyond
+:data:`OVERLAP_FREE_BYTES`, files that have the same ones left out. mksquashfs never
+has a block in two different runs; squashfs-tools-ng does."""
 
 
 def _entry(path: str, inode: Inode) -> ImageEntry:
     """Return the entry of a path and the inode behind it."""
-    body = inode.body
     return ImageEntry(
-        path=path,
-        kind=inode.kind,
-        mode=inode.mode,
-        uid=inode.uid,
-        gid=inode.gid,
-        modified_s=inode.modified_s,
-        inode=inode.number,
-        links=body.links,
-        size_bytes=body.size_bytes,
-        link_target=body.link_target,
-        device=body.device,
-        blocks=body.blocks,
+        path,
+        inode.kind,
+        inode.mode,
+        inode.uid,
+        inode.gid,
+        inode.modified_s,
+        inode.number,
+        inode.links,
+        inode.size_bytes,
+        inode.link_target,
+        inode.device,
+        inode.blocks,
     )
 
 
@@ -73,10 +84,13 @@ class Walk:
         self._where = where
         # References plus one by inode number; zero where none was met yet.
         self._references = array("Q", bytes(8 * (superblock.inode_count + 1)))
-        self._linked_bytes_left = TABLE_LIMIT_BYTES
+        self._linked_bytes_left = LINKED_LIMIT_BYTES
         self._inode_bytes_left = inodes.size_bytes
         self._listing_bytes_left = directories.size_bytes
-        self._path_length_left = PATHS_LIMIT
+        used = superblock.used_bytes
+        self._path_length_left = min(PATHS_LIMIT, PATHS_FREE + PATHS_GROWTH * used)
+        self._data_bytes_left = OVERLAP_FREE_BYTES + OVERLAP_LIMIT * used
+        self._runs: set[int] = set()  # hashes of where files' blocks are
 
     def entries(self) -> Iterator[ImageEntry]:
         """Yield the entries: parents first, children in their directory's order.
@@ -122,6 +136,7 @@ class Walk:
         if not mark:
             self._references[inode.number] = reference + 1
             self._inode_bytes_left -= inode.record_bytes
+            self._count_data(inode)
         elif mark == reference + 1 and inode.kind is not EntryKind.DIRECTORY:
             self._linked_bytes_left -= inode.record_bytes
         else:
@@ -129,4 +144,17 @@ class Walk:
             raise damaged(self._where, reason)
         if self._inode_bytes_left < 0 or self._linked_bytes_left < 0:
             raise damaged(self._where, "its inodes overlap")
-        return _entry(path, inode), inode.body.listing
+        return _entry(path, inode), inode.listing
+
+    def _count_data(self, inode: Inode) -> None:
+        """Refuse files that together have far more blocks than the image can hold."""
+        blocks = inode.blocks
+        if blocks is None or not (stored_bytes := blocks.stored_bytes):
+            return
+        run = hash((blocks.start, stored_bytes, blocks.size_bytes))
+        if run in self._runs:
+            return
+        self._runs.add(run)
+        self._data_bytes_left -= stored_bytes
+        if self._data_bytes_left < 0:
+            raise damaged(self._where, f"its data overlap, at inode {inode.number}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.payload.source import SnapPayload
+from snapcraft_compression_advisor.squashfs.entry import SIZE_MASK
 from snapcraft_compression_advisor.trial.look import fastest_look, look_at_blocks
 from snapcraft_compression_advisor.trial.phase import (
     Phase,
@@ -19,7 +21,7 @@ from snapcraft_compression_advisor.trial.sample import first_step
 from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
@@ -62,7 +64,7 @@ class Census:
 
     @property
     def known_sizes(self) -> NDArray[np.float64]:
-        """The blocks' sizes with the snap's own codec."""
+        """The blocks' sizes as looked at: of a snap, those with its own codec."""
         sizes = self.blocks.ratios[:, 0] * self.blocks.raw_bytes
         return np.asarray(sizes.round(), dtype=np.float64)
 
@@ -76,7 +78,7 @@ def take_census(
     payload: Payload,
     layout: Layout,
     *,
-    always: Collection[int] = (),
+    always: Callable[[], Collection[int]] = tuple,
     spread_blocks: int = SPREAD_BLOCKS,
     seed: int = 0,
 ) -> Census:
@@ -85,7 +87,8 @@ def take_census(
     Of a built snap these are the sizes in it, which cost nothing; else blocks are read
     and compressed with a fast codec.
 
-    :param always: numbers of blocks that are to be in it.
+    :param always: numbers of blocks that are to be in it; asked for as late as can be,
+        and where not all blocks are in it anyway.
     :param spread_blocks: how many blocks stand for a payload that is large.
     :param seed: another one takes others of these.
     :raises StorageError: where a file changes or vanishes meanwhile.
@@ -95,11 +98,25 @@ def take_census(
         columns = _sizes_in_snap(payload, layout)
         blocks = _phase(layout, every, np.ones(len(every)), columns)
         return Census(phases=(blocks,), codec=payload.packed_with)
-    members, weights = _frame(layout, always, spread_blocks, seed)
+    members, weights = _frame(layout, spread_blocks, seed)
     columns = look_at_blocks(payload, layout, members, fastest_look())
     blocks = _phase(layout, members, weights, columns)
-    before = () if blocks.complete else (phase_of_names(layout, _no_holes(layout)),)
-    return Census(phases=(*before, blocks))
+    if blocks.complete:
+        return Census(phases=(blocks,))
+    eligible = _no_holes(layout)
+    sure = np.intersect1d(np.array(list(always()), dtype=np.int64), eligible)
+    added = np.setdiff1d(sure, members)
+    more = look_at_blocks(payload, layout, added, fastest_look())
+    members = np.concatenate((members, added))
+    weights = np.concatenate((weights, np.ones(len(added))))
+    ascending = np.argsort(members)
+    blocks = _phase(
+        layout,
+        members[ascending],
+        np.where(np.isin(members, sure), 1.0, weights)[ascending],
+        np.concatenate((columns, more))[ascending],
+    )
+    return Census(phases=(phase_of_names(layout, eligible), blocks))
 
 
 def _phase(
@@ -126,7 +143,7 @@ def _no_holes(layout: Layout) -> NDArray[np.int64]:
 
 
 def _frame(
-    layout: Layout, always: Collection[int], spread_blocks: int, seed: int
+    layout: Layout, spread_blocks: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the numbers of the census's blocks, ascending, and their weights."""
     raw_bytes = layout.raw_bytes()
@@ -134,16 +151,7 @@ def _frame(
     count = int(np.count_nonzero(eligible))
     if count <= MOST_BLOCKS and raw_bytes[eligible].sum() <= MOST_BYTES:
         return np.flatnonzero(eligible), np.ones(count)
-    sure = np.zeros(layout.block_count, dtype=np.bool_)
-    sure[list(always)] = True
-    sure &= eligible
-    rest, weights = spread(
-        raw_bytes, eligible & ~sure, spread_blocks, start=first_step(seed)
-    )
-    numbers = np.concatenate((np.flatnonzero(sure), rest))
-    ascending = np.argsort(numbers)
-    every = np.concatenate((np.ones(int(np.count_nonzero(sure))), weights))
-    return numbers[ascending], every[ascending]
+    return spread(raw_bytes, eligible, spread_blocks, start=first_step(seed))
 
 
 def spread(
@@ -179,16 +187,16 @@ def _packed_alike(payload: SnapPayload, layout: Layout) -> bool:
     superblock = payload.image.superblock
     if superblock.uncompressed_data or payload.image.compressor_options is not None:
         return False
-    blocks = (payload.stored_blocks(path) for path in layout.paths)
+    blocks = map(payload.stored_blocks, layout.paths)
     counts = (0 if each is None or each.fragment else len(each) for each in blocks)
     same_size = superblock.block_bytes == DATA_BLOCK_BYTES
     return same_size and list(counts) == np.diff(layout.first_block).tolist()
 
 
 def _sizes_in_snap(payload: SnapPayload, layout: Layout) -> NDArray[np.float64]:
-    sizes = (
-        block.stored_bytes
-        for path in layout.paths
-        for block in payload.stored_blocks(path) or ()
-    )
-    return np.fromiter(sizes, dtype=np.float64, count=layout.block_count)[:, None]
+    words = array("I")
+    for blocks in map(payload.stored_blocks, layout.paths):
+        if blocks is not None:
+            words.extend(blocks.size_words)
+    sizes = np.array(words, dtype=np.int64) & SIZE_MASK
+    return sizes.astype(np.float64)[:, None]

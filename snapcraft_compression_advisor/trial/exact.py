@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.errors import StorageError
 from snapcraft_compression_advisor.payload.excludes import exclude_file_text
@@ -110,24 +112,25 @@ def _scratch_directory(payload: Payload) -> Iterator[Path]:
         + mksquashfs.MINIMUM_IMAGE_BYTES
     )
     place = Path(tempfile.gettempdir())
-    try:
-        free_bytes = shutil.disk_usage(place).free
-        if free_bytes < needed_bytes:
-            message = (
-                f"Not enough free space in {str(place)!r}: the trial needs up to "
-                f"{format_bytes(needed_bytes)}, {format_bytes(free_bytes)} are free"
-            )
+    with deferred_signals() as signals:
+        try:
+            free_bytes = shutil.disk_usage(place).free
+            if free_bytes < needed_bytes:
+                message = (
+                    f"Not enough free space in {str(place)!r}: the trial needs up to "
+                    f"{format_bytes(needed_bytes)}, {format_bytes(free_bytes)} are free"
+                )
+                raise StorageError(
+                    message, resolution="Set TMPDIR to a directory on a larger disk."
+                )
+            directory = ScratchDirectory(place)
+        except OSError as error:
+            message = f"Cannot write to {str(place)!r}: {error.strerror}"
             raise StorageError(
-                message, resolution="Set TMPDIR to a directory on a larger disk."
-            )
-        directory = tempfile.TemporaryDirectory(prefix="compression-advisor-")
-    except OSError as error:
-        message = f"Cannot write to {str(place)!r}: {error.strerror}"
-        raise StorageError(
-            message, resolution="Set TMPDIR to a directory that you can write to."
-        ) from error
-    with directory as path:
-        yield Path(path)
+                message, resolution="Set TMPDIR to a directory that you can write to."
+            ) from error
+        with directory as path, signals.delivered():
+            yield Path(path)
 
 
 def _source_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:

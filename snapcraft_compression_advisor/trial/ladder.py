@@ -21,7 +21,7 @@ from snapcraft_compression_advisor.trial.phase import (
 from snapcraft_compression_advisor.trial.sample import Sample, draw, first_step
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,19 +42,23 @@ by 0.2 to 0.6 %."""
 
 
 class Ladder:
-    """The phases of a payload, and the blocks that the codecs try."""
+    """The phases of a payload, and the blocks that the codecs try.
+
+    :param certain: numbers of blocks that are tried in any case; asked for as late as
+        can be, since they may be long in coming.
+    """
 
     def __init__(
         self,
         payload: Payload,
         layout: Layout,
         *,
-        certain: Collection[int],
+        certain: Callable[[], Collection[int]],
         seed: int = 0,
     ) -> None:
         self._payload = payload
         self._layout = layout
-        self._certain = np.array(sorted(certain), dtype=np.int64)
+        self._certain = certain
         self._seed = seed
         self._places = similar_side_by_side(layout)
         self.census = take_census(payload, layout, always=certain, seed=seed)
@@ -76,33 +80,51 @@ class Ladder:
         start = first_step(self._seed, scale=scale)
         phase = self._closer(self.census.blocks, round(closer * scale), start)
         self.phases = (*self.census.phases, phase)
-        self.sample = self._draw(phase, round(tried * scale), start)
+        self.sample = self._draw(
+            phase, round(tried * scale), start, certain=self._is_certain(phase)
+        )
 
     def _closer(self, phase: Phase, count: int, start: float) -> Phase:
-        drawn = self._draw(phase, count, start)
-        ascending = np.argsort(drawn.members)
-        members = drawn.members[ascending]
+        nothing = np.zeros(len(phase.members), dtype=np.bool_)
+        drawn = self._draw(phase, count, start, certain=nothing)
+        self._look_at(drawn.members)
+        sure = phase.members[self._is_certain(phase)]
+        self._look_at(sure)
+        members = np.union1d(drawn.members, sure)
+        shares = np.ones(len(members))
+        shares[np.searchsorted(members, drawn.members)] = drawn.shares
+        shares[np.searchsorted(members, sure)] = 1.0
+        sizes = [self._seen[member] for member in members.tolist()]
+        table = np.array(sizes).reshape(len(members), self._look.columns)
+        return closer_phase(phase, members, shares, table)
+
+    def _look_at(self, members: NDArray[np.int64]) -> None:
+        """Look closer at those blocks that weren't looked at so far."""
         new = np.array(
             [m for m in members.tolist() if m not in self._seen], dtype=np.int64
         )
-        rows = look_at_blocks(self._payload, self._layout, new, self._look)
+        rows = look_at_blocks(
+            self._payload, self._layout, new, self._look, fastest=self._fastest(new)
+        )
         self._seen.update(zip(new.tolist(), rows, strict=True))
-        sizes = [self._seen[member] for member in members.tolist()]
-        return closer_phase(
-            phase,
-            members,
-            drawn.shares[ascending],
-            np.array(sizes).reshape(len(members), self._look.columns),
-        )
 
-    def _draw(self, phase: Phase, count: int, start: float) -> Sample:
-        return draw(
-            phase,
-            self._places,
-            count=count,
-            certain=np.isin(phase.members, self._certain),
-            start=start,
-        )
+    def _fastest(self, members: NDArray[np.int64]) -> dict[int, float] | None:
+        """Return what the fastest look, if any, found of blocks."""
+        if self.census.codec is not None:
+            return None
+        blocks = self.census.blocks
+        sizes = self.census.known_sizes[blocks.places_of(members)]
+        return dict(zip(members.tolist(), sizes.tolist(), strict=True))
+
+    def _is_certain(self, phase: Phase) -> NDArray[np.bool_]:
+        """Return for each block of a phase whether it is tried in any case."""
+        numbers = np.array(list(self._certain()), dtype=np.int64)
+        return np.isin(phase.members, numbers) & ~phase.zeros
+
+    def _draw(
+        self, phase: Phase, count: int, start: float, *, certain: NDArray[np.bool_]
+    ) -> Sample:
+        return draw(phase, self._places, count=count, certain=certain, start=start)
 
     def closest(
         self,

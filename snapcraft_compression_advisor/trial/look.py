@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.codecs.zstandard import Zstd
 from snapcraft_compression_advisor.errors import StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -55,8 +55,11 @@ class Look(Protocol):
     def columns(self) -> int:
         """How many sizes there are of a block."""
 
-    def at(self, contents: bytes) -> tuple[float, ...]:
-        """Look at one block; nothing but zeros where mksquashfs makes a hole of it."""
+    def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
+        """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
+
+        :param fastest: what :func:`fastest_look` found, where it looked there before.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,11 @@ class WholeLook:
         """How many sizes there are of a block."""
         return 1
 
-    def at(self, contents: bytes) -> tuple[float, ...]:
+    def at(
+        self,
+        contents: bytes,
+        fastest: float | None = None,  # noqa: ARG002 # the codec may be another
+    ) -> tuple[float, ...]:
         """Return the size with the codec."""
         if _is_hole(contents):
             return (0.0,)
@@ -79,23 +86,31 @@ class WholeLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptLook:
-    """What codecs would make of a block, by what they make of an excerpt."""
+    """What codecs would make of a block, by what they make of an excerpt.
+
+    :param fastest: the codec of :func:`fastest_look`.
+    """
 
     foretellings: tuple[Foretelling, ...]
+    fastest: Codec
 
     @property
     def columns(self) -> int:
         """How many sizes there are of a block."""
         return len(self.foretellings)
 
-    def at(self, contents: bytes) -> tuple[float, ...]:
+    def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
         """Return the foretold sizes, none larger than the block."""
         if _is_hole(contents):
             return (0.0,) * self.columns
         part = excerpt(contents)
         closer = _lengths({each.closer for each in self.foretellings}, part)
         fast = {each.fast for each in self.foretellings}
-        whole, fast_part = _lengths(fast, contents), _lengths(fast, part)
+        fast_part = _lengths(fast, part)
+        whole: dict[Codec, float] = {}
+        if fastest is not None:
+            whole[self.fastest] = fastest
+        whole |= _lengths(fast - whole.keys(), contents)
         sizes = (
             whole[each.fast] * closer[each.closer] / fast_part[each.fast]
             for each in self.foretellings
@@ -136,7 +151,7 @@ def closer_look(*, known: str | None = None) -> ExcerptLook:
             Foretelling(closer=closer_lzo, fast=fast)
             for fast in (Lzo(level=0), fastest)
         ]
-    return ExcerptLook(foretellings=tuple(foretellings))
+    return ExcerptLook(foretellings=tuple(foretellings), fastest=fastest)
 
 
 def _fastest() -> Codec:
@@ -153,17 +168,28 @@ def _lengths(codecs: Iterable[Codec], contents: bytes) -> dict[Codec, int]:
 
 
 def look_at_blocks(
-    payload: Payload, layout: Layout, numbers: NDArray[np.int64], look: Look
+    payload: Payload,
+    layout: Layout,
+    numbers: NDArray[np.int64],
+    look: Look,
+    *,
+    fastest: Mapping[int, float] | None = None,
 ) -> NDArray[np.float64]:
     """Look at blocks on all cores.
 
     :param numbers: of the blocks in the layout.
+    :param fastest: what :func:`fastest_look` found of some, by their numbers.
     :returns: a row for each.
     :raises StorageError: where a file changes or vanishes meanwhile.
     """
 
     def rows(batch: NDArray[np.int64]) -> list[tuple[float, ...]]:
-        return [look.at(read_block(payload, layout.block(int(n)))) for n in batch]
+        return [
+            look.at(read_block(payload, layout.block(n)), seen.get(n))
+            for n in batch.tolist()
+        ]
+
+    seen = fastest or {}
 
     found = [row for batch in map_in_order(rows, _batches(numbers)) for row in batch]
     return np.array(found, dtype=np.float64).reshape(len(numbers), look.columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.phase import Phase
+    from snapcraft_compression_advisor.trial.result import Wanted
     from snapcraft_compression_advisor.trial.sample import Sample
     from snapcraft_compression_advisor.trial.tables import MetadataTables
 
@@ -79,15 +81,19 @@ class _Trial:
 
 
 class PartialTrial:
-    """A trial in progress: what the blocks tried so far say of all."""
+    """A trial in progress: what the blocks tried so far say of all.
+
+    :param wanted: paths of the files whose data blocks are reported; asked for as late
+        as can be.
+    """
 
     def __init__(
-        self, payload: Payload, layout: Layout, wanted: Collection[str], *, seed: int
+        self, payload: Payload, layout: Layout, wanted: Wanted, *, seed: int
     ) -> None:
         self._payload = payload
         self._layout = layout
         self._wanted = wanted
-        self._ladder = Ladder(payload, layout, certain=self._launch_blocks(), seed=seed)
+        self._ladder = Ladder(payload, layout, certain=self._launch_blocks, seed=seed)
         self._known: dict[str, dict[int, int]] = {}
         self._trials: dict[str, _Trial] = {}
         self._table_bytes: dict[str, float] = {}
@@ -103,7 +109,10 @@ class PartialTrial:
         """
         whole, half = self._ladder.sample, every_other(self._ladder.sample)
         samples = {name: half if name in HALVED else whole for name in names}
-        self._compress(samples)
+        with ThreadPoolExecutor(1, thread_name_prefix="tables") as beside:
+            sized = beside.submit(self._size_tables, names)
+            self._compress(samples)
+            sized.result()
         for name, sample in samples.items():
             known = self._known[name]
             stored = np.array(
@@ -134,6 +143,12 @@ class PartialTrial:
             for name, stored_bytes in zip(codecs[member], found, strict=True):
                 self._known[name][member] = stored_bytes
 
+    def _size_tables(self, names: Sequence[str]) -> None:
+        """Find out what the metadata come to, meanwhile."""
+        for name in (*names, "none"):
+            if name not in self._table_bytes and name != self.known_codec:
+                self._table_bytes[name] = table_bytes(self._tables, CODECS[name])
+
     @property
     def known_codec(self) -> str | None:
         """The codec that the payload is packed with, whose sizes are exact."""
@@ -141,7 +156,7 @@ class PartialTrial:
 
     def _launch_blocks(self) -> list[int]:
         """Return the numbers of the blocks that a launch reads, where they are few."""
-        numbers = [n for path in self._wanted for n in self._layout.blocks_of(path)]
+        numbers = [n for path in self._wanted() for n in self._layout.blocks_of(path)]
         return numbers if len(numbers) <= MOST_LAUNCH_BLOCKS else []
 
     def result(self) -> TrialResult:
@@ -190,14 +205,14 @@ class PartialTrial:
             codec=codec.name,
             shippable=codec.shippable,
             image_bytes=self._image_bytes(codec),
-            blocks=self._blocks(codec.name, self._wanted),
+            blocks=self._blocks(self._block_sizes(codec.name), self._wanted()),
         )
 
     def _image_bytes(self, codec: Codec) -> Interval:
         if codec.name == self.known_codec and isinstance(self._payload, SnapPayload):
             return Interval.exactly(self._payload.image.image_bytes)
         if codec.name not in self._table_bytes:
-            self._table_bytes[codec.name] = table_bytes(self._tables, codec)
+            self._size_tables([codec.name])
         metadata = self._table_bytes[codec.name]
         data, half_width = self._data_bytes(codec.name)
         error = float(np.hypot(half_width, TABLE_ERROR * metadata))
@@ -233,29 +248,33 @@ class PartialTrial:
 
     @cached_property
     def _tables(self) -> MetadataTables:
-        """The metadata: that of a snap, else with the sizes of the codec known best."""
+        """The metadata: that of a snap, else with the sizes that the census found."""
         if self.known_codec is not None and isinstance(self._payload, SnapPayload):
             return tables_of_image(self._payload.image)
-        name = "xz" if "xz" in self._trials else next(iter(self._trials), "none")
         paths = [*self._layout.paths, *self._layout.same_as]
-        return build_tables(self._payload.inventory, self._blocks(name, paths))
+        sizes = self._ladder.spread_out(self._ladder.census.known_sizes)
+        return build_tables(self._payload.inventory, self._blocks(sizes, paths))
 
     def _blocks(
-        self, name: str, paths: Collection[str]
+        self, stored_bytes: NDArray[np.float64], paths: Collection[str]
     ) -> Mapping[str, tuple[StoredBlock, ...]]:
-        """Return files' blocks: as tried, else as predicted."""
-        sizes = self._block_sizes(name).astype(np.int64)
+        """Return files' blocks.
+
+        :param stored_bytes: of every block in the layout.
+        """
+        sizes = stored_bytes.astype(np.int64)
         raw = self._layout.raw_bytes()
         compressed = ((sizes > 0) & (sizes < raw)).tolist()
-        every = list(map(StoredBlock, raw.tolist(), sizes.tolist(), compressed))
-        of_paths = {path: self._layout.blocks_of(path) for path in paths}
-        return {
-            path: tuple(every[numbers.start : numbers.stop])
-            for path, numbers in of_paths.items()
-        }
+        columns = (raw.tolist(), sizes.tolist(), compressed)
+        found = {}
+        for path in paths:
+            numbers = self._layout.blocks_of(path)
+            part = slice(numbers.start, numbers.stop)
+            found[path] = tuple(map(StoredBlock, *(each[part] for each in columns)))
+        return found
 
     def _block_sizes(self, name: str) -> NDArray[np.float64]:
-        """Return every block's size in the layout; 0 for zeros."""
+        """Return every block's size: as tried, else as predicted; 0 for zeros."""
         if name == "none":
             return self._ladder.spread_out(self._ladder.census.blocks.raw_bytes)
         if self.known_codec == name:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -139,10 +138,10 @@ def kind_columns(layout: Layout, members: NDArray[np.int64]) -> NDArray[np.float
 
     :returns: 1 where a block is of the kind, else 0.
     """
-    names, index = np.unique(kinds_of_blocks(layout), return_inverse=True)
-    bytes_each = np.bincount(index, weights=layout.raw_bytes())
+    kinds = kinds_of_blocks(layout)
+    bytes_each = np.bincount(kinds, weights=layout.raw_bytes())
     most = np.argsort(-bytes_each, kind="stable")[:MOST_KINDS]
-    columns = index[members][:, None] == most[: len(names)]
+    columns = kinds[members][:, None] == most
     return np.asarray(columns, dtype=np.float64)
 
 
@@ -180,10 +179,12 @@ def similar_side_by_side(layout: Layout) -> NDArray[np.int64]:
     return places
 
 
-def kinds_of_blocks(layout: Layout) -> NDArray[np.str_]:
-    """Return for every block the kind of its file."""
-    kinds = np.array([kind_of_file(path) for path in layout.paths], dtype=np.str_)
-    every: NDArray[np.str_] = kinds[layout.files_of_blocks()]
+def kinds_of_blocks(layout: Layout) -> NDArray[np.int64]:
+    """Return for every block the kind of its file: its number in order of the names."""
+    kinds = [kind_of_file(path) for path in layout.paths]
+    numbers = {kind: number for number, kind in enumerate(sorted(set(kinds)))}
+    of_files = np.array([numbers[kind] for kind in kinds], dtype=np.int64)
+    every: NDArray[np.int64] = of_files[layout.files_of_blocks()]
     return every
 
 
@@ -193,7 +194,7 @@ def kind_of_file(path: str) -> str:
     >>> kind_of_file("usr/lib/libx.so.1.2")
     'so'
     """
-    name = posixpath.basename(path)
+    name = path.rpartition("/")[2]
     if ".so" in name:
         return "so"
     return name.rpartition(".")[2][:8] if "." in name else ""

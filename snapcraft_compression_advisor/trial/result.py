@@ -20,6 +20,13 @@ class Progress(Protocol):
         """Show a line that the next one replaces."""
 
 
+class Wanted(Protocol):
+    """Says which files' data blocks are to be reported; may be long in finding out."""
+
+    def __call__(self) -> Collection[str]:
+        """Return the files' paths."""
+
+
 class StoredBlock(NamedTuple):
     """A data block as an image holds it.
 

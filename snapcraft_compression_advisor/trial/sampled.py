@@ -13,6 +13,7 @@ from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     Progress,
     TrialResult,
+    Wanted,
     size_difference,
 )
 
@@ -65,7 +66,7 @@ class Decided(Protocol):
 def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
     payload: Payload,
     *,
-    wanted: Collection[str],
+    wanted: Wanted,
     progress: Progress,
     decided: Decided,
     effort: Effort = ORDINARY,
@@ -73,7 +74,8 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
 ) -> TrialResult:
     """Estimate every codec's image size, with intervals that hold in 95 % of draws.
 
-    :param wanted: paths of the files whose data blocks are reported.
+    :param wanted: paths of the files whose data blocks are reported; asked for when
+        some blocks were looked at already.
     :param progress: told before each step.
     :param decided: asked between rounds.
     :param effort: how many blocks to try, and with which codecs.
@@ -102,7 +104,7 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
         if widest <= NARROW or (widest <= enough and decided(result)):
             break
     lacking = [name for name in effort.codecs if not result.codecs[name].available]
-    return _with_packed(result, lacking, payload, wanted, progress)
+    return _with_packed(result, lacking, payload, wanted(), progress)
 
 
 def _with_packed(

@@ -217,6 +217,8 @@ def test_script_of_the_gitlab_job_leaves_its_reports(tmp_path: Path) -> None:
     reports = job["artifacts"]["reports"]
     entries = json.loads((tmp_path / reports["codequality"]).read_text())
     assert {"fingerprint", "location", "severity"} <= entries[0].keys()
+    paths = [Path(entry["location"]["path"]) for entry in entries]
+    assert not any(path.is_absolute() for path in paths)
     assert "<testsuites" in (tmp_path / reports["junit"]).read_text()
 
 

@@ -60,6 +60,20 @@ def test_one_report_tells_of_all_in_the_order_given(
     assert messages[0] == messages[1]
 
 
+def test_directory_of_snaps_stands_for_what_is_in_it(
+    payloads: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "built"
+    folder.mkdir()
+    for name in payloads[1:3]:
+        (tmp_path / name).rename(folder / name)
+    result = advisor("lint", "built", "--format", "json", cwd=tmp_path)
+    assert result.returncode == 65, result.stderr
+    told = {each["path"]: each for each in json.loads(result.stdout)["payloads"]}
+    assert list(told) == ["built/cut.snap", "built/whole.snap"]
+    assert told["built/whole.snap"]["findings"] != []
+
+
 def test_errors_stand_in_the_order_given_and_progress_names_payloads(
     payloads: list[str], tmp_path: Path
 ) -> None:

@@ -48,7 +48,7 @@ def run(
     with open_payload(path) as payload:
         return run_sampled_trial(
             payload,
-            wanted=wanted,
+            wanted=lambda: wanted,
             progress=lambda _: None,
             decided=lambda _: decided,
             seed=seed,
@@ -269,7 +269,7 @@ def test_file_that_vanishes_is_a_storage_error(small_prime: Path) -> None:
         with pytest.raises(StorageError, match="usr/share/data/text"):
             run_sampled_trial(
                 payload,
-                wanted=(),
+                wanted=tuple,
                 progress=lambda _: None,
                 decided=lambda _: True,
             )

@@ -326,3 +326,13 @@ def test_the_examples_do_what_they_say(
     assert said in ran.output
     (snap,) = folder.glob("*.snap")
     assert codecs_of(folder)[snap.name] == codec
+
+
+def test_snapcraft_takes_the_project_s_own_snapcraft_yaml(
+    tmp_path: Path, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(EXAMPLES.parent / "snap", folder / "snap")
+    ran = snapcraft(folder, "expand-extensions")
+    assert ran.status == 0, ran.output
+    assert "name: snapcraft-compression-advisor" in ran.output

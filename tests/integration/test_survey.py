@@ -162,7 +162,7 @@ def test_stored_bytes_of_a_built_snap_are_those_of_its_blocks(tmp_path: Path) ->
     )
     with open_payload(packed(prime)) as payload:
         trial = run_sampled_trial(
-            payload, wanted=(), progress=lambda _: None, decided=lambda _: True
+            payload, wanted=tuple, progress=lambda _: None, decided=lambda _: True
         )
         images_own = sum(
             entry.blocks.stored_bytes
@@ -185,7 +185,7 @@ def test_stored_bytes_of_a_prime_directory_hold_the_truth(tmp_path: Path) -> Non
     for path in (prime, packed(prime)):
         with open_payload(path) as payload:
             trial = run_sampled_trial(
-                payload, wanted=(), progress=lambda _: None, decided=lambda _: True
+                payload, wanted=tuple, progress=lambda _: None, decided=lambda _: True
             )
         results.append(trial.stored_bytes(["doc/a", "doc/b"], "xz"))
     assert results[0] == results[1]

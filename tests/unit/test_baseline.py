@@ -18,7 +18,7 @@ from lint_reports import (
     report_of,
     sample_rules,
 )
-from snapcraft_compression_advisor.cli.baseline import JUDGED_RENDERERS
+from snapcraft_compression_advisor.cli.lint_formats import JUDGED_RENDERERS
 from snapcraft_compression_advisor.comparison.figures import (
     BaselineBuild,
     LaunchFigure,
@@ -36,12 +36,15 @@ from snapcraft_compression_advisor.output.baseline_text import render_judged_tex
 from snapcraft_compression_advisor.output.fingerprint import fingerprints
 from snapcraft_compression_advisor.output.lint_json import render_lint_json
 from snapcraft_compression_advisor.rules.baseline import judge
-from snapcraft_compression_advisor.rules.finding import Location
+from snapcraft_compression_advisor.rules.finding import LintReport, Location
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.baseline import JudgedReport
-    from snapcraft_compression_advisor.rules.finding import Finding, LintReport
+    from snapcraft_compression_advisor.rules.baseline import (
+        JudgedPayload,
+        JudgedReport,
+    )
+    from snapcraft_compression_advisor.rules.finding import Finding
 
 FIGURES = PayloadFigures(
     codec="xz",
@@ -66,6 +69,11 @@ def judged(now: LintReport, before: LintReport) -> JudgedReport:
 def states(now: tuple[Finding, ...], before: tuple[Finding, ...]) -> list[str]:
     (payload,) = judged(report_of(*now), report_of(*before)).payloads
     return [each.state for each in payload.findings]
+
+
+def state_of(payload: JudgedPayload) -> str:
+    (finding,) = payload.findings
+    return finding.state
 
 
 def at(path: str) -> Finding:
@@ -144,6 +152,21 @@ def test_baseline_of_another_snap_is_refused() -> None:
         judged(report_of(snap="mine"), report_of(snap="other"))
 
 
+def test_builds_of_one_name_are_held_against_their_own() -> None:
+    pair = tuple(
+        replace(report_of(finding).payloads[0], path=f"s_1_{architecture}.snap")
+        for architecture, finding in (("amd64", BUDGET_BROKEN), ("arm64", STRADDLES))
+    )
+    report = LintReport(version="1", payloads=pair)
+    assert [state_of(each) for each in judged(report, report).payloads] == ["known"] * 2
+    next_version = replace(pair[1], path="s_2_arm64.snap")
+    (payload,) = judged(replace(report, payloads=(next_version,)), report).payloads
+    assert state_of(payload) == "known"
+    other = replace(pair[1], path="s.snap")
+    (payload,) = judged(replace(report, payloads=(other,)), report).payloads
+    assert (payload.before, state_of(payload)) == (None, "new")
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -151,7 +174,8 @@ def test_baseline_of_another_snap_is_refused() -> None:
         (b"\x00\xff", "isn't JSON"),
         (b"[" * 100_000, "isn't JSON"),
         (b"[]", "neither a report of lint nor a snap"),
-        (b"{}", "Field required"),
+        (b"{}", "doesn't say its schema version"),
+        (b'{"schema": 1}', "Field required"),
         (b'{"schema": 2}', "of schema version 2, not 1"),
         (b'{"schema": 1, "payloads": 3}', "neither a report"),
     ],
@@ -165,9 +189,18 @@ def test_figures_survive_the_report() -> None:
     report = report_of(LZO_WOULD_GAIN)
     payload = replace(report.payloads[0], figures=FIGURES)
     saved = render_lint_json(replace(report, payloads=(payload,))).encode()
-    known = parse_baseline(saved, where="b").of("s")
-    assert known is not None
+    (known,) = parse_baseline(saved, where="b").named("s")
     assert known.figures == FIGURES
+
+
+@pytest.mark.parametrize("figure", ["NaN", "Infinity", "1e999"])
+def test_figures_that_are_no_numbers_are_refused(figure: str) -> None:
+    report = report_of(LZO_WOULD_GAIN)
+    payload = replace(report.payloads[0], figures=FIGURES)
+    saved = render_lint_json(replace(report, payloads=(payload,)))
+    assert "44000000.0" in saved
+    with pytest.raises(BadDataError, match="finite number"):
+        parse_baseline(saved.replace("44000000.0", figure).encode(), where="b")
 
 
 def test_figures_that_are_the_same_have_not_changed() -> None:

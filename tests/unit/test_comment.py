@@ -94,6 +94,14 @@ def test_no_more_than_three_findings_are_unfolded_the_weightiest() -> None:
     assert shown == [("error", "SCA201"), ("error", "SCA201"), ("warning", "SCA101")]
 
 
+def test_what_this_change_made_worse_comes_before_others_of_its_weight() -> None:
+    slower = replace(LZO_WOULD_GAIN, rule="SCA601", name="launch-slower")
+    findings = (LZO_WOULD_GAIN, DEBUG_SYMBOLS, MOVED, slower)
+    unfolded = comment(report_of(*findings), report_of()).partition("<details>")[0]
+    shown = re.findall(r"^- \*\*warning\*\* (SCA\d+)", unfolded, re.MULTILINE)
+    assert shown == ["SCA601", "SCA101", "SCA302"]
+
+
 def test_verdict_follows_what_is_new_and_what_fails() -> None:
     report = report_of(LZO_WOULD_GAIN)
     assert "## compression-advisor: passes" in comment(report, report_of())

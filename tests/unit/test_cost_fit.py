@@ -131,6 +131,12 @@ def test_coefficients_are_never_negative_nor_worse_than_none(
     assert error @ error <= table[:, 3] @ table[:, 3] * (1 + 1e-9) + 1e-9
 
 
+def test_a_column_of_next_to_nothing_has_no_coefficient() -> None:
+    features = np.array([[1.0, -2e-309], [1.0, 0.0]])
+    found = least_squares(features, np.array([1.0, 1.0]))
+    assert found == pytest.approx([1.0, 0.0])
+
+
 def test_weights_say_which_rows_count() -> None:
     features = np.array([[1.0], [1.0]])
     found = least_squares(features, np.array([1.0, 3.0]), np.array([3.0, 1.0]))

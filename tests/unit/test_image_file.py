@@ -101,6 +101,20 @@ def test_a_failing_disk_is_a_storage_error(
             file.read(2, 4)
 
 
+def test_a_disk_that_fails_in_the_middle_is_told_from_the_end(
+    mocker: MockerFixture, tmp_path: Path
+) -> None:
+    path = tmp_path / "image"
+    path.write_bytes(b"0123456789")
+    with ImageFile(path) as file:
+        failure = OSError(errno.EIO, os.strerror(errno.EIO))
+        mocker.patch("os.pread", side_effect=[b"2", failure])
+        with pytest.raises(StorageError, match="reading 3 bytes at 3 failed"):
+            file.read(2, 4)
+        mocker.patch("os.pread", side_effect=[b"2", b"345"])
+        assert file.read(2, 4) == b"2345"
+
+
 def test_a_file_that_shrinks_meanwhile_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "image"
     path.write_bytes(b"0123456789")

@@ -147,7 +147,7 @@ def test_links_to_a_long_inode_are_limited(
     path = tmp_path / "x.snap"
     path.write_bytes(image.build())
     assert len(read_everything(path)) == 10
-    monkeypatch.setattr(walk, "TABLE_LIMIT_BYTES", 7 * len(record))
+    monkeypatch.setattr(walk, "LINKED_LIMIT_BYTES", 7 * len(record))
     assert "overlap" in refusal(path, image.build())
 
 

@@ -49,19 +49,26 @@ def test_every_look_has_as_many_sizes_as_it_says(look: Look) -> None:
 
 def test_short_block_is_its_own_excerpt_and_has_the_closer_codec_s_own_size() -> None:
     xz, fast = Xz(preset=1), Zstd(level=1)
-    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),))
+    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),), fastest=fast)
     (size,) = look.at(TEXT)
     assert size == pytest.approx(len(xz.compress(TEXT)))
 
 
 def test_long_block_has_the_fast_size_corrected_by_the_excerpt() -> None:
     xz, fast = Xz(preset=1), Zstd(level=1)
-    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),))
+    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),), fastest=fast)
     block = (TEXT * 40)[:BLOCK]
     part = excerpt(block)
     assert look.at(block) == (
         len(fast.compress(block)) * len(xz.compress(part)) / len(fast.compress(part)),
     )
+
+
+def test_what_the_fastest_look_found_is_not_looked_for_again() -> None:
+    look, block = closer_look(), (TEXT * 40)[:BLOCK]
+    found = fastest_look().at(block)[0]
+    assert look.at(block, found) == look.at(block)
+    assert look.at(block, found / 2)[0] == pytest.approx(look.at(block)[0] / 2)
 
 
 def test_what_does_not_compress_is_foretold_to_be_as_long_as_it_is() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -245,24 +242,3 @@ def test_missing_scratch_directory_is_a_storage_error(tmp_path: Path) -> None:
         ),
     ):
         pytest.fail("packed")
-
-
-def test_packer_that_was_left_running_is_ended(
-    machine: Machine, mocker: MockerFixture, tmp_path: Path
-) -> None:
-    program = tmp_path / "mksquashfs"
-    shutil.copy(shutil.which("sleep") or "", program)
-    packers = []
-
-    def interrupted(*_: object, **__: object) -> None:
-        packers.append(subprocess.Popen([str(program), "600"]))
-        raise KeyboardInterrupt
-
-    mocker.patch.object(mksquashfs, "pack", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run(machine)
-    (packer,) = packers
-    with pytest.raises(ProcessLookupError):
-        os.kill(packer.pid, 0)
-    packer.wait()  # for the sake of its object
-    assert list(tmp_path.iterdir()) == [program]

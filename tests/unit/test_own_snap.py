@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,24 @@ def project() -> dict[str, Any]:
 
 
 def test_its_version_is_the_package_s(project: dict[str, Any]) -> None:
-    assert project["version"] == __version__
+    part = project["parts"][project["adopt-info"]]
+    _, _, command = part["override-build"].partition('version="$(')
+    run = subprocess.run(
+        ["sh", "-c", command.rpartition(')"')[0]],
+        cwd=PROJECT_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == f"{__version__}\n"
+    assert "version" not in project
+
+
+def test_its_completion_is_what_the_wheel_installs(project: dict[str, Any]) -> None:
+    completer = project["apps"]["compression-advisor"]["completer"]
+    assert (PROJECT_DIR / completer).is_file()
+    pyproject = (PROJECT_DIR / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'    "{completer}",\n' in pyproject
 
 
 def test_its_command_is_the_one_that_the_package_installs(

@@ -7,7 +7,13 @@ from snapcraft_compression_advisor.payload.paths import PathResolver
 
 RESOLVER = PathResolver(
     make_inventory(
-        {"usr/lib/libx.so.1.2": 10, "usr/bin/x": 10},
+        {
+            "usr/lib/libx.so.1.2": 10,
+            "usr/bin/x": 10,
+            "new": 10,
+            "new\nline/x": 10,
+            "new\nline/x\n": 10,
+        },
         links={
             "usr/lib/libx.so.1": "libx.so.1.2",
             "lib": "usr/lib",
@@ -20,6 +26,7 @@ RESOLVER = PathResolver(
             "b": "a",
             "out": "../../etc/passwd",
             "dangling": "nothing",
+            "odd": "/snap/hello/x1/new\nline/x\n",
         },
     ),
     snap_name="hello",
@@ -37,6 +44,8 @@ RESOLVER = PathResolver(
         ("bin/x", "usr/bin/x"),
         ("usr/lib/../bin/x", "usr/bin/x"),
         ("own", "usr/bin/x"),
+        ("$SNAP/new\nline/x", "new\nline/x"),
+        ("odd", "new\nline/x\n"),
     ],
 )
 def test_paths_and_links_inside_are_followed(path: str, found: str) -> None:

@@ -34,7 +34,7 @@ def run(*, decided: bool, narrow_enough: float = 1.0) -> TrialResult:
     }
     return run_sampled_trial(
         make_payload(contents),
-        wanted=("file1",),
+        wanted=lambda: ("file1",),
         progress=lambda _: None,
         decided=lambda _: decided,
         effort=Effort(

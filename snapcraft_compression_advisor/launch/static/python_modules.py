@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
+MAX_NAME_CHARACTERS = 4095
+"""Of a module that can be a file: the kernel's PATH_MAX."""
+
 MAX_MODULES = 5000
 """Modules followed from one program; the largest applications import some 2,000."""
 
@@ -30,12 +33,14 @@ STARTUP_MODULES = (
 )
 """What CPython imports before the program and doesn't hold itself."""
 
+# Nothing that a part takes may be left for the one behind it, or a forged line of a
+# MiB takes hours: so a bracket holds no other, and a module has a name.
 _LINE = re.compile(
     rb"^(?P<indent>[ \t]*)(?:(?P<block>def|class|async|if|elif|else|try|except|finally"
     rb"|with|for|while)\b(?P<test>[^\n]*)"
     rb"|import[ \t]+(?P<names>[^\n;#]+)"
-    rb"|from[ \t]+(?P<module>\.*[\w.]*)[ \t]*import[ \t]*"
-    rb"(?P<members>\([^)]*\)|[^\n;#]+))",
+    rb"|from[ \t]+(?P<module>[\w.]+)[ \t]*import[ \t]*"
+    rb"(?P<members>\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n;#]+))",
     re.MULTILINE,
 )
 _REQUIRED_VERSION = re.compile(
@@ -204,6 +209,8 @@ class ModuleFinder:
 
 def _with_parents(name: str) -> Iterator[str]:
     """Yield ``a``, ``a.b`` and ``a.b.c`` of ``a.b.c``: all of them are imported."""
+    if len(name) > MAX_NAME_CHARACTERS:
+        return
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         yield ".".join(parts[:end])

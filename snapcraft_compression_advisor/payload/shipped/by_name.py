@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from snapcraft_compression_advisor.payload.shipped.needless import NeedlessFile
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.shipped.needless import NeedlessKind
@@ -44,12 +43,15 @@ class _Pattern:
     """Files of a kind.
 
     :param paths: from the payload's root.
+    :param hints: each of these paths has one of them in it: quicker to find out than
+        whether a path matches. Any path may where there is none.
     :param magics: what the files begin with, any where there is none.
     :param readers: programs that read them, if they are shipped as well.
     """
 
     kind: NeedlessKind
     paths: re.Pattern[str]
+    hints: tuple[str, ...] = ()
     magics: tuple[bytes, ...] = ()
     readers: re.Pattern[str] | None = None
 
@@ -62,11 +64,13 @@ _PATTERNS = (
             r"(?:.*/)?lib/debug/.*\.debug|.*/\.build-id/.*\.debug|.*\.so[.\d]*\.debug"
             r"|.*/\.debug/.*|.*\.(?:dwp|dwo)"
         ),
+        hints=(".debug", ".dwp", ".dwo"),
         magics=(ELF_MAGIC,),
     ),
     _Pattern(
         kind="static-libraries",
         paths=re.compile(r"(?:.*/)?lib(?:32|64)?/.*\.a"),
+        hints=(".a",),
         magics=ARCHIVE_MAGICS,
         readers=_COMPILER,
     ),
@@ -79,6 +83,7 @@ _PATTERNS = (
             r"|" + _PREFIX + r"lib(?:32|64)?/.*\.la"
             r"|" + _PREFIX + r"share/(?:aclocal/.*\.m4|gir-1\.0/.*\.gir|vala/vapi/.*)"
         ),
+        hints=("include/", "/pkgconfig/", "/cmake/", ".la", ".m4", ".gir", "/vapi/"),
         readers=_COMPILER,
     ),
     _Pattern(
@@ -104,6 +109,7 @@ _PATTERNS = (
             r"|(?:.*/)?\.npm/_cacache/.*|(?:.*/)?\.cargo/registry/cache/.*\.crate"
             r"|(?:.*/)?gems/[\d.]+/cache/.*\.gem|(?:.*/)?node_modules/\.cache/.*"
         ),
+        hints=("cache/",),
     ),
 )
 
@@ -136,36 +142,48 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
     :raises StorageError: where a file changes meanwhile.
     """
     readers = _Readers(tree)
+    filled = [
+        entry
+        for entry in tree.entries.values()
+        if entry.kind is EntryKind.FILE
+        and entry.size_bytes
+        and len(entry.path) <= LONGEST_PATH
+    ]
     found: dict[NeedlessKind, list[NeedlessFile]] = {}
     for pattern in _PATTERNS:
-        files = sorted(
-            _matching(tree, pattern), key=lambda entry: (-entry.size_bytes, entry.path)
-        )
+        files = _matching(filled, pattern)
+        files.sort(key=lambda entry: (-entry.size_bytes, entry.path))
         if pattern.magics:
             files = [
                 each for each in files[:MOST_MAGICS] if _starts(tree, each, pattern)
             ]
+        doubt = _doubt_of_all(pattern, readers) if files else None
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(
                 path=entry.path,
                 size_bytes=entry.size_bytes,
-                doubt=_doubt(entry.path, pattern, readers),
+                doubt=doubt or _doubt(entry.path, pattern),
             )
             for entry in files
         )
     return found
 
 
-def _matching(tree: Tree, pattern: _Pattern) -> Iterator[Entry]:
-    for entry in tree.entries.values():
-        if (
-            entry.kind is EntryKind.FILE
-            and entry.size_bytes
-            and len(entry.path) <= LONGEST_PATH
-            and pattern.paths.fullmatch(entry.path)
-            and not _LEGAL.search(posixpath.basename(entry.path))
-        ):
-            yield entry
+def _matching(entries: Sequence[Entry], pattern: _Pattern) -> list[Entry]:
+    if pattern.hints:
+        hinted = {
+            entry.path: entry
+            for hint in pattern.hints
+            for entry in entries
+            if hint in entry.path
+        }
+        entries = list(hinted.values())
+    matches, names_licence = pattern.paths.fullmatch, _LEGAL.search
+    return [
+        entry
+        for entry in entries
+        if matches(entry.path) and not names_licence(entry.path.rpartition("/")[2])
+    ]
 
 
 def _starts(tree: Tree, entry: Entry, pattern: _Pattern) -> bool:
@@ -173,10 +191,12 @@ def _starts(tree: Tree, entry: Entry, pattern: _Pattern) -> bool:
     return head.startswith(pattern.magics)
 
 
-def _doubt(path: str, pattern: _Pattern, readers: _Readers) -> str | None:
+def _doubt_of_all(pattern: _Pattern, readers: _Readers) -> str | None:
     reader = readers.first(pattern.readers) if pattern.readers else None
-    if reader is not None:
-        return f"{reader!r} is shipped too, and reads such files"
+    return reader and f"{reader!r} is shipped too, and reads such files"
+
+
+def _doubt(path: str, pattern: _Pattern) -> str | None:
     if pattern.kind == "documentation" and _PAGE.fullmatch(path):
         return "the application may show such pages as its help"
     return None

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM held back while something is set up or taken down."""
+"""Signals that end a run, held back while something is set up or taken down."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-HELD_BACK = (signal.SIGINT, signal.SIGTERM)
-"""What users and service managers end a run with."""
+HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What users, service managers and a closed terminal end a run with."""
 
 
 class DeferredSignals:
@@ -60,7 +60,7 @@ class DeferredSignals:
 
 @contextmanager
 def deferred_signals() -> Iterator[DeferredSignals]:
-    """Hold SIGINT and SIGTERM back until the end, or :meth:`DeferredSignals.delivered`.
+    """Hold what ends a run back until the end, or :meth:`DeferredSignals.delivered`.
 
     ::
 

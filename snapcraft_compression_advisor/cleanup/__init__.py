@@ -1,0 +1,1 @@
+"""What has to go when a run ends, however it ends: children, mounts, directories."""

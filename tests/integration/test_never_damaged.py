@@ -1,0 +1,101 @@
+"""snapcraft.yaml under kills, a full disk, a read-only folder and another editor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_payloads import advisor
+from snapcraft_compression_advisor.advice.project_file import apply_edit, plan_edit
+from snapcraft_compression_advisor.errors import BadDataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+OLD = b"name: x # kept\ncompression: xz\n" + b"# filler\n" * 4000
+NEW = OLD.replace(b"xz", b"lzo", 1)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Yield a file system of 64 KiB; it holds the file, but not a second one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    options = "size=64k,nr_inodes=64"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "x", disk], check=True)
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_killed_anywhere_it_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    script = BENCHMARKS / "reliability_kills.py"
+    result = subprocess.run(
+        [sys.executable, script, "--kills", "48", "--scratch", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = [line.split("|")[1:-1] for line in result.stdout.splitlines()[2:]]
+    assert [row[0].strip() for row in rows] == ["set", "fix", "advise", "write"]
+    assert sum(int(row[1]) for row in rows) == 48
+    assert sum(int(row[3]) for row in rows) > 0  # some come after the replacement
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a tmpfs, which needs root")
+@pytest.mark.parametrize("state", ["full", "read-only"])
+def test_disk_that_takes_nothing_is_an_error_and_the_file_stays(
+    state: str, small_disk: Path
+) -> None:
+    path = small_disk / "snapcraft.yaml"
+    path.write_bytes(OLD)
+    if state == "full":
+        (small_disk / "rest").write_bytes(b"x" * 16_000)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    names = set(small_disk.iterdir())
+    result = advisor("set", small_disk, "--compression", "lzo")
+    assert result.returncode == os.EX_IOERR
+    assert "snapcraft.yaml" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert path.read_bytes() == OLD
+    assert set(small_disk.iterdir()) == names
+
+
+def test_what_another_editor_saves_is_never_mixed_with_ours(tmp_path: Path) -> None:
+    path = tmp_path / "snapcraft.yaml"
+    path.write_bytes(OLD)
+    theirs = OLD.replace(b"x # kept", b"y # saved by the editor")
+    stop = threading.Event()
+
+    def save_again_and_again() -> None:
+        while not stop.is_set():
+            for text in (theirs, OLD):
+                (tmp_path / "save").write_bytes(text)
+                (tmp_path / "save").replace(path)
+
+    editor = threading.Thread(target=save_again_and_again)
+    editor.start()
+    whole = {OLD, NEW, theirs, theirs.replace(b"compression: xz", b"compression: lzo")}
+    refused = 0
+    try:
+        for _ in range(20):
+            try:
+                apply_edit(plan_edit(path, "lzo"))
+            except BadDataError:  # it has changed since it was read
+                refused += 1
+            assert path.read_bytes() in whole
+    finally:
+        stop.set()
+        editor.join()
+    assert path.read_bytes() in whole
+    assert refused
+    assert set(tmp_path.iterdir()) <= {path, tmp_path / "save"}

@@ -1,0 +1,41 @@
+"""What an interrupted or killed run leaves behind: nothing, or not for long."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks/reliability_signals.py"
+
+
+def run_moments(*arguments: str) -> None:
+    """Run the trial at a small size; it fails where anything is left."""
+    result = subprocess.run(
+        [sys.executable, SCRIPT, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("command", ["advise", "exact", "resquash"])
+def test_interrupted_command_leaves_nothing(command: str) -> None:
+    run_moments("--moments", "6", command)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts images, which needs root")
+@pytest.mark.parametrize("command", ["record", "measure"])
+def test_interrupted_launch_leaves_no_mount_and_no_process(command: str) -> None:
+    run_moments("--moments", "4", command)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts images, which needs root")
+def test_next_run_cleans_up_after_one_that_was_killed() -> None:
+    run_moments("--moments", "4", "--kill", "measure")

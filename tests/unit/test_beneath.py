@@ -1,0 +1,189 @@
+"""A payload that changes while it is read leads nowhere else."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hostile_payload import elf_bomb
+from snapcraft_compression_advisor.errors import (
+    AdvisorError,
+    BadDataError,
+    NoInputError,
+    StorageError,
+)
+from snapcraft_compression_advisor.payload import beneath, inventory
+from snapcraft_compression_advisor.payload.component import component_name
+from snapcraft_compression_advisor.payload.elf import (
+    BrokenElfError,
+    read_linkage,
+)
+from snapcraft_compression_advisor.payload.inventory import Inventory, scan_directory
+from snapcraft_compression_advisor.payload.layout import lay_out
+from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
+from snapcraft_compression_advisor.payload.source import DirectoryPayload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_mock import MockerFixture
+
+
+NO_SYSTEM_CALL = 1_000_000
+
+
+@pytest.fixture
+def payload(tmp_path: Path) -> DirectoryPayload:
+    """Return a payload, beside a directory that isn't part of it."""
+    for name in ("prime/data", "outside"):
+        (tmp_path / name).mkdir(parents=True)
+        with (tmp_path / name / "file").open("wb") as file:
+            file.write(name.encode())
+            file.truncate(1_000_000)
+    (tmp_path / "prime/meta").mkdir()
+    (tmp_path / "prime/meta/snap.yaml").write_text("name: x\n")
+    return DirectoryPayload(tmp_path / "prime")
+
+
+def swap(payload: DirectoryPayload) -> None:
+    """Put a link in a directory's place."""
+    (payload.path / "data").rename(payload.path / "old")
+    (payload.path / "data").symlink_to("../outside")
+
+
+@pytest.fixture(params=["the kernel", "name by name"], autouse=True)
+def opener(request: pytest.FixtureRequest, mocker: MockerFixture) -> None:
+    """Have files opened with ``openat2``, and as where there is none."""
+    if request.param == "name by name":
+        mocker.patch.object(beneath, "_OPENAT2", NO_SYSTEM_CALL)
+
+
+def test_a_file_is_read(payload: DirectoryPayload) -> None:
+    assert payload.read("data/file", offset=1, length=9) == b"rime/data"
+
+
+def test_a_directory_swapped_for_a_link_is_not_followed(
+    payload: DirectoryPayload,
+) -> None:
+    swap(payload)
+    with pytest.raises(StorageError, match="data/file"):
+        payload.read("data/file", offset=0, length=10)
+    with pytest.raises(StorageError, match="data/file"):
+        payload.data_ranges("data/file")
+
+
+def test_a_directory_swapped_for_a_link_is_not_listed(
+    payload: DirectoryPayload, mocker: MockerFixture
+) -> None:
+    def swap_first(name: str, *, top_level: bool) -> bool:
+        if name == "meta" and top_level:
+            swap(payload)
+        return False
+
+    mocker.patch.object(inventory, "is_excluded", swap_first)
+    with pytest.raises(StorageError, match="data"):
+        scan_directory(payload.path)
+
+
+@pytest.mark.parametrize("method", ["read", "data_ranges"])
+def test_a_file_swapped_for_a_fifo_is_not_waited_for(
+    payload: DirectoryPayload, method: str
+) -> None:
+    path = payload.path / "data/file"
+    path.unlink()
+    os.mkfifo(path)
+    arguments = {"offset": 0, "length": 1} if method == "read" else {}
+    with pytest.raises(StorageError, match="no regular file"):
+        getattr(payload, method)("data/file", **arguments)
+
+
+def test_no_descriptor_stays_open(payload: DirectoryPayload) -> None:
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are all it takes
+    payload.read("data/file", offset=0, length=10)
+    swap(payload)
+    for _ in range(3):
+        with pytest.raises(StorageError):
+            payload.read("data/file", offset=0, length=10)
+    scan_directory(payload.path)
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - likewise
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo"])
+def test_a_component_is_not_named_by_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "prime/meta").mkdir(parents=True)
+    (tmp_path / "outside.yaml").write_text("component: x+y\ntype: standard\n")
+    path = tmp_path / "prime/meta/component.yaml"
+    if kind == "link":
+        path.symlink_to("../../outside.yaml")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(NoInputError, match="component"):
+        component_name(tmp_path / "prime")
+
+
+def test_paths_longer_than_programs_open_are_refused(tmp_path: Path) -> None:
+    above = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(17):
+        os.mkdir("d" * 250, dir_fd=above)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=above)
+        os.close(above)
+        above = below
+    os.close(above)
+    with pytest.raises(BadDataError, match="bytes or more is in the payload"):
+        scan_directory(tmp_path)
+
+
+def test_a_sparse_file_of_eight_exbibytes_is_refused(payload: DirectoryPayload) -> None:
+    entries = dict(payload.inventory.entries)
+    entries["data/file"] = entries["data/file"]._replace(size_bytes=2**63 - 1)
+    payload.inventory = Inventory(entries=entries)
+    with pytest.raises(BadDataError, match="9,223,372,036,854,775,8"):
+        lay_out(payload)
+
+
+def test_an_elf_file_of_a_thousand_segments_is_broken() -> None:
+    raw = elf_bomb()
+    reads = 0
+
+    def read(offset: int, length: int) -> bytes:
+        nonlocal reads
+        reads += 1
+        return raw[offset : offset + length]
+
+    with pytest.raises(BrokenElfError, match="names 9000 libraries"):
+        read_linkage(read, size_bytes=len(raw))
+    assert reads < 10
+
+
+def _aliases() -> str:
+    lines = ["a0: &a0 [x, x]"]
+    lines += [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60)]
+    return "\n".join([*lines, "name: x", "layout: *a59", "plugs: {p: *a59}"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _aliases(),
+        _aliases().replace("plugs", "apps"),
+        "name: " + "[" * 100_000,
+        "name: &a [*a]",
+        "name: x\napps: &a {b: *a}",
+        "name: x\nenvironment: &a {b: *a}",
+        "? [a]\n: b",
+        "name: !!python/object/apply:os.system ['true']",
+        "name: x\x00",
+        "\ufeffname: 2020-99-99",
+        "1" * 10_000,
+        "name: 0x" + "f" * 100_000,
+        "name: " + "9" * 10_000 + ":" + "9" * 10_000,
+    ],
+    ids=range(13),
+)
+def test_a_bomb_of_yaml_is_refused_or_read(text: str) -> None:
+    try:
+        assert parse_snap_yaml(text.encode(), where="meta/snap.yaml").name
+    except AdvisorError as error:
+        assert len(str(error)) < 1000  # noqa: PT017 - success is right as well

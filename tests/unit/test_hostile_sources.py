@@ -1,0 +1,112 @@
+"""Texts in a payload that would take hours, or all memory, to look through."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_inventory
+from snapcraft_compression_advisor.launch.script import shell_words
+from snapcraft_compression_advisor.launch.static.node_modules import (
+    MAX_NAMES,
+    required_files,
+    required_names,
+)
+from snapcraft_compression_advisor.launch.static.python_modules import (
+    ModuleFinder,
+    imported_names,
+)
+from snapcraft_compression_advisor.launch.static.script_modules import PERL, RUBY
+from snapcraft_compression_advisor.payload.caches.schemas import _ELEMENT
+from snapcraft_compression_advisor.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from pytest_mock import MockerFixture
+
+LIMIT_S = 20.0
+"""Of the processor: some hundred times what each takes, and far less than hours."""
+TEXTS = {
+    text: (text.encode() + repeated.encode() * (MIB // len(repeated)))[:MIB]
+    for text, repeated in {
+        "from ": ".",
+        "from": " ",
+        "from a": ".b",
+        "import": " ",
+        "import(": " ",
+        "": "from a import (\n",
+        "from a import (": "#\n",
+        "from a import (x": "# (\n",
+        "require(": " ",
+        "use ": "a::",
+        "  ": " ",
+        'require "': "a/",
+        "<key": " id",
+        "<key id='": " id=\"'",
+        "<schema": "<key",
+    }.items()
+}
+
+
+@pytest.fixture(autouse=True)
+def _limit() -> Iterator[None]:
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        pytest.fail(f"more than {LIMIT_S} s of the processor")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_a_mebibyte_of_anything_is_looked_through(text: bytes) -> None:
+    found = (
+        *imported_names(text, package="a.b"),
+        *required_names(text),
+        *(match[0] for match in PERL.loads.finditer(text)),
+        *(match[0] for match in RUBY.loads.finditer(text)),
+        *(match[0] for match in _ELEMENT.finditer(text)),
+    )
+    assert len(found) <= len(text) // 8
+
+
+def test_brackets_in_comments_are_passed_over() -> None:
+    source = b"from a import (  # (b)\n    c,  # d)\n    e,\n)\nfrom . import f\n"
+    assert [*imported_names(source, package="")] == ["a", "a.c", "a.e", "f"]
+
+
+def test_a_word_of_many_long_variables_stays_short() -> None:
+    text = "a=" + "x" * 4000 + '\n"' + "$a" * 20_000 + '"/x\n'
+    (word,) = shell_words(text)
+    assert len(word) < MIB
+
+
+def test_a_module_with_more_parents_than_a_path_has_is_left_out(
+    mocker: MockerFixture,
+) -> None:
+    payload = mocker.Mock()
+    payload.inventory = make_inventory({"x.py": 10})
+    payload.read.return_value = b"import a" + b".a" * 500_000 + b"\nimport b.c"
+    finder = ModuleFinder(payload, script_folders=("",))
+    finder.imported([payload.inventory.entries["x.py"]])
+    assert {"b", "b.c"} <= finder.names
+    assert not [name for name in finder.names if len(name) > 100]
+
+
+def test_a_node_program_of_many_names_is_asked_for_some(mocker: MockerFixture) -> None:
+    payload = mocker.Mock()
+    payload.inventory = make_inventory({"x.js": 10})
+    payload.read.return_value = b"".join(
+        b"require('./n%d')\n" % number for number in range(60_000)
+    )
+    asked: set[str] = set()
+    scripts = [payload.inventory.entries["x.js"]]
+    assert not [*required_files(scripts, payload, asked.add)]
+    names = {path.partition(".")[0].partition("/")[0] for path in asked}
+    assert len(names) == MAX_NAMES

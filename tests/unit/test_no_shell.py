@@ -1,0 +1,93 @@
+"""No shell anywhere in the package, told from its source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import snapcraft_compression_advisor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(snapcraft_compression_advisor.__file__).parent
+STARTERS = frozenset({"run", "Popen", "call", "check_call", "check_output"})
+SHELLS = frozenset(
+    {
+        *("os.system", "os.popen", "subprocess.getoutput"),
+        *("subprocess.getstatusoutput", "asyncio.create_subprocess_shell"),
+        *("pty.spawn", "commands.getoutput"),
+    }
+)
+BUILT = (ast.JoinedStr, ast.Constant, ast.BinOp)
+"""Text put together; a command is a tuple, a list, or a call that returns one."""
+
+
+def shell_uses(source: str) -> Iterator[str]:
+    """Yield what in a module would have a shell read something."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module in {"os", "subprocess"}:
+            yield f"line {node.lineno}: names of {node.module} without its name"
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        if called in SHELLS:
+            yield f"line {node.lineno}: {called}"
+        for keyword in node.keywords:
+            if keyword.arg == "shell" and called.startswith("subprocess."):
+                yield f"line {node.lineno}: shell="
+        if (
+            called.startswith("subprocess.")
+            and called.rpartition(".")[2] in STARTERS
+            and (not node.args or isinstance(node.args[0], BUILT))
+        ):
+            yield f"line {node.lineno}: a command that is no list"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=str(path.relative_to(PACKAGE)))
+     for path in sorted(PACKAGE.rglob("*.py"))],
+)  # fmt: skip
+def test_module_uses_no_shell(path: Path) -> None:
+    assert list(shell_uses(path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os; os.system('x')",
+        "import os; os.popen('x')",
+        "import subprocess; subprocess.run(['x'], shell=True)",
+        "import subprocess; subprocess.Popen(f'x {y}')",
+        "import subprocess; subprocess.run('x ' + y)",
+        "from subprocess import run",
+        "from os import system",
+    ],
+)
+def test_shell_would_be_noticed(source: str) -> None:
+    assert len(list(shell_uses(source))) == 1
+
+
+def test_mount_options_are_constants() -> None:
+    """The kernel's are flags alone; squashfuse's one text without a field."""
+    mount = (PACKAGE / "launch/mount.py").read_text()
+    (call,) = (
+        node
+        for node in ast.walk(ast.parse(mount))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "_LIBC.mount"
+    )
+    assert (
+        ast.unparse(call.args[3]) == "ctypes.c_ulong(_READ_ONLY_NO_SETUID_NO_DEVICES)"
+    )
+    assert ast.unparse(call.args[4]) == "None"
+    fuse = ast.parse((PACKAGE / "launch/squashfuse.py").read_text())
+    (options,) = (
+        node.value
+        for node in ast.walk(fuse)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "options"
+    )
+    assert ast.literal_eval(options) == ("-f", "-o", "ro,nodev,nosuid")
