@@ -1,0 +1,50 @@
+"""The commands that the pages show."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = "compression-advisor"
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PLACEHOLDER = re.compile(r"[|…\[\](){}]")
+
+
+def pages() -> list[Path]:
+    """Return every page that people read, in order."""
+    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    return sorted(page for page in found if page.name != "CHANGELOG.md")
+
+
+def shell_script(page: Path) -> str:
+    """Return all shell blocks of a page as one script."""
+    blocks = _FENCE.findall(page.read_text(encoding="utf-8"))
+    return "".join(text for language, text in blocks if language == "sh")
+
+
+def shown_commands(page: Path) -> Iterator[Sequence[str]]:
+    """Yield the words of each command line of the advisor, without its name.
+
+    Those in shell blocks and indented ones count. Lines that say what may stand there
+    (``xz|lzo``, ``[PATH]``) are no command lines.
+    """
+    text = page.read_text(encoding="utf-8")
+    script = "\n".join(
+        body for language, body in _FENCE.findall(text) if language == "sh"
+    )
+    indented = "\n".join(
+        line[4:]
+        for line in _FENCE.sub("", text).splitlines()
+        if line.startswith("    ")
+    )
+    for line in f"{script}\n{indented}".replace("\\\n", " ").splitlines():
+        command = re.match(rf"(?:sudo )?(?:[\w./~-]*/)?{PROGRAM} (.*)$", line.strip())
+        if command and not _PLACEHOLDER.search(command[1]):
+            yield shlex.split(command[1], comments=True)

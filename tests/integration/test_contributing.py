@@ -1,0 +1,76 @@
+"""The examples of CONTRIBUTING.md: each is applied, or compared with the code."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PATCHES = ROOT / "docs/contributing"
+PACKAGE = ROOT / "snapcraft_compression_advisor"
+NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "golden")
+COPIED = ("snapcraft_compression_advisor", "docs", "share", "tests", "benchmarks")
+
+
+def patched_tree(folder: Path, patch: Path) -> Path:
+    """Return a copy of the tree with a patch applied and all pages made anew."""
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    run(folder, "git", "apply", str(patch))
+    run(folder, sys.executable, "-c", GENERATE)
+    return folder
+
+
+GENERATE = """\
+import runpy, sys
+sys.path[:0] = [".", "docs"]
+runpy.run_path("docs/generate.py", run_name="__main__")
+"""
+
+
+def run(folder: Path, *command: str) -> None:
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "tests"),
+    [
+        ("add-a-rule", "docs/rules/SCA309.md", ["test_litter_rule", "test_rule_pages"]),
+        ("add-a-device-profile", "docs/generate.py", ["test_builtin_devices"]),
+    ],
+)
+def test_each_patch_applies_and_brings_tests_that_pass(
+    tmp_path: Path, name: str, made: str, tests: list[str]
+) -> None:
+    assert f"docs/contributing/{name}.patch" in (ROOT / "CONTRIBUTING.md").read_text()
+    tree = patched_tree(tmp_path / "tree", PATCHES / f"{name}.patch")
+    assert (tree / made).is_file()
+    files = [f"tests/unit/{each}.py" for each in tests]
+    run(tree, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files)
+    run(tree, sys.executable, "-m", "ruff", "check", *files, PACKAGE.name)
+
+
+def test_every_patch_is_shown() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    kept = {path.name for path in PATCHES.iterdir()}
+    assert set(re.findall(r"\(docs/contributing/([^)]+)\)", text)) == kept
+
+
+def test_places_of_a_codec_are_those_that_name_lz4() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE))
+    naming = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if '"lz4"' in path.read_text(encoding="utf-8")
+    }
+    assert listed == naming | {"codecs/__init__.py"}

@@ -1,0 +1,73 @@
+"""The tutorial and what can be run of the how-to guides, as a reader runs them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from doc_commands import ROOT, shell_script, shown_commands
+from real_payloads import advisor, fill_prime
+
+PACKED_AS_SNAPS_ARE = (
+    *("-noappend", "-comp", "xz", "-no-fragments"),
+    *("-no-progress", "-all-root", "-no-xattrs"),
+)
+
+pytestmark = pytest.mark.skipif(
+    not Path("/usr/bin/python3").exists(), reason="needs the system's Python"
+)
+
+
+@pytest.fixture
+def path_with_advisor(tmp_path: Path) -> str:
+    """Return a PATH on which the advisor is found."""
+    folder = tmp_path / "on-path"
+    folder.mkdir()
+    program = folder / "compression-advisor"
+    program.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m snapcraft_compression_advisor "$@"\n'
+    )
+    program.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_the_tutorial_runs_from_its_first_line_to_its_last(
+    tmp_path: Path, path_with_advisor: str
+) -> None:
+    page = ROOT / "docs/tutorial.md"
+    run = subprocess.run(
+        ["bash", "-euxc", shell_script(page)],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path_with_advisor},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "launch set, guessed from files" in run.stdout
+    assert "launch set, recorded" in run.stdout
+    assert (tmp_path / "counter/launch.json").exists()
+    text = (tmp_path / "counter/snap/snapcraft.yaml").read_text()
+    assert text.count("compression: lzo") == 1
+
+
+def test_commands_of_the_baseline_guide_run_in_their_order(tmp_path: Path) -> None:
+    fill_prime(tmp_path / "prime")
+    for name in ("published", "old", "new"):
+        subprocess.run(
+            ["mksquashfs", "prime", f"{name}.snap", *PACKED_AS_SNAPS_ARE],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+        )
+    commands = list(shown_commands(ROOT / "docs/how-to/baseline.md"))
+    assert len(commands) >= 4
+    for words in commands:
+        run = advisor(*words, cwd=tmp_path)
+        assert run.returncode == 0, (words, run.stderr)
