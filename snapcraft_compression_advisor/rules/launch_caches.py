@@ -318,7 +318,7 @@ def _ruled_out(fault: CacheFault, launches: tuple[LaunchAnalysis, ...]) -> bool:
 def _evidence(fault: CacheFault, use: tuple[str, ...]) -> Iterator[Evidence]:
     yield Evidence(
         label="files that it is of" if fault.state == "missing" else "files it lacks",
-        text=str(fault.source_count),
+        text=f"{fault.source_count:,}",
         origin="estimated" if fault.source_count > len(fault.sources) else "measured",
     )
     if use and fault.kind == "python-bytecode":
