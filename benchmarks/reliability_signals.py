@@ -184,12 +184,24 @@ def _outcome(
     if status is None:
         process.kill()
     if number is signal.SIGKILL:
-        remove_leftovers(scratch / "tmp")
+        _remove_leftovers(scratch / "tmp")
     found = [f"{words[0]}, {number.name} {when}: {each}"
              for each in faults(scratch, status)
              if number is not signal.SIGKILL or not _is_beyond_us(each)]  # fmt: skip
     _clear(scratch / "tmp")
     return status, found
+
+
+def _remove_leftovers(place: Path) -> None:
+    """Do what the next run does, once the killed one's children have ended too.
+
+    One that was forked and hasn't become its program yet still holds the locks.
+    """
+    deadline_s = time.monotonic() + GONE_S
+    remove_leftovers(place)
+    while any(place.iterdir()) and time.monotonic() < deadline_s:
+        time.sleep(_POLL_S)
+        remove_leftovers(place)
 
 
 def faults(scratch: Path, status: int | None) -> list[str]:
