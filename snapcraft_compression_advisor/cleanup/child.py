@@ -73,6 +73,8 @@ def end_child(process: subprocess.Popen[str]) -> None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(END_S)
                 break
+        with suppress(ProcessLookupError):  # what it left behind
+            os.killpg(process.pid, signal.SIGKILL)
     for stream in (process.stdout, process.stderr):
         if stream is not None:
             stream.close()

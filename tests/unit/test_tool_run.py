@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -14,6 +14,8 @@ from snapcraft_compression_advisor.preflight import tool_run
 from snapcraft_compression_advisor.preflight.tool_run import run_tool
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_mock import MockerFixture
 
 
@@ -90,14 +92,18 @@ def test_interrupted_tool_is_ended_with_all_that_it_started(
         f"pathlib.Path({str(started)!r}).write_text(str(child.pid)); signal.pause()"
     )
 
+    children: list[int] = []
+
     def interrupt(_written_bytes: int) -> None:
         if started.exists() and started.read_text():
+            children.append(os.pidfd_open(int(started.read_text())))
             _interrupt()
 
     with pytest.raises(KeyboardInterrupt):
         run_tool(python(code), watch=interrupt)
-    state = Path(f"/proc/{started.read_text()}/stat")
-    assert not state.exists() or ") Z " in state.read_text()
+    ended, _, _ = select.select(children, [], [], 10)
+    assert ended == children
+    os.close(children[0])
 
 
 def _interrupt() -> NoReturn:
