@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from real_payloads import fill_prime, snap_pack
+from snapcraft_compression_advisor.cleanup.child import run_child
 from snapcraft_compression_advisor.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
@@ -16,6 +17,7 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_mock import MockerFixture
@@ -110,15 +112,13 @@ def test_built_snap_gives_the_sizes_of_its_prime_directory(
 def test_codec_that_mksquashfs_lacks_is_not_available(
     small_prime: Path, mocker: MockerFixture
 ) -> None:
-    real = subprocess.run
-
     def without_lz4(
-        command: tuple[str, ...], **options: object
+        command: Sequence[str], *, directory: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
-        command = tuple("lz9" if word == "lz4" else word for word in command)
-        return real(command, **options)  # type: ignore[call-overload, no-any-return] # passes on what it was given
+        command = ["lz9" if word == "lz4" else word for word in command]
+        return run_child(command, directory=directory)
 
-    mocker.patch("subprocess.run", without_lz4)
+    mocker.patch.object(mksquashfs, "run_child", without_lz4)
     result = run(small_prime)
     assert not result.codecs["lz4"].available
     assert result.codecs["zstd"].available
@@ -179,7 +179,7 @@ def test_file_that_vanishes_while_it_is_packed_is_an_error(
     lost = "Failed to read file x, creating empty file\n"
     result = subprocess.CompletedProcess([], 0, stdout="", stderr=lost)
     with open_payload(small_prime) as payload:
-        mocker.patch("subprocess.run", return_value=result)
+        mocker.patch.object(mksquashfs, "run_child", return_value=result)
         mocker.patch.object(mksquashfs, "supports", return_value=True)
         with pytest.raises(StorageError, match="changed or vanished"):
             run_exact_trial(payload, wanted=(), progress=lambda _: None)
