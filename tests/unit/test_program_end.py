@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,3 +101,22 @@ def test_error_is_said_even_where_there_is_no_memory_for_more(
     assert program.main([]) == os.EX_OSERR
     assert "Not enough memory" in capsys.readouterr().err
     emit.ended_ok()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [(["--version"], 0, "compression-advisor 0."), (["rule", "SCA9"], 64, "")],
+)
+def test_process_ends_with_the_status_when_all_is_written(
+    arguments: list[str], status: int, said: str
+) -> None:
+    code = (
+        "import atexit, sys; from snapcraft_compression_advisor.cli.main import run; "
+        f"atexit.register(print, 'last'); sys.argv[1:] = {arguments!r}; run()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == status
+    assert result.stdout.startswith(said)
+    assert result.stdout.endswith("last\n")
