@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A busy machine is slow, not wrong. What fails here fails everywhere, and again.
@@ -27,3 +28,40 @@ for number, usual in (
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+
+THE_MACHINE = frozenset(
+    f"test_{name}"
+    for name in (
+        "calibrate_command",
+        "exact_trial",
+        "failing_disk",
+        "image",
+        "launch_corpus_chroot",
+        "lint_components",
+        "measure",
+        "measure_command",
+        "mount",
+        "never_damaged",
+        "nothing_left",
+        "real_mounts",
+        "record",
+        "record_command",
+        "residency",
+        "resquash_command",
+        "scale",
+    )
+)
+"""Files of tests that empty the page cache, mount, or look for what is left behind in
+all of the machine: where tests run side by side, these run one after the other."""
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Keep the tests of a file, and those of the machine, together."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        name = item.path.stem
+        group = "the machine" if name in THE_MACHINE else name
+        item.add_marker(pytest.mark.xdist_group(group))
