@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # A busy machine is slow, not wrong. What fails here fails everywhere, and again.
 settings.register_profile(
@@ -55,13 +62,13 @@ THE_MACHINE = frozenset(
 all of the machine: where tests run side by side, these run one after the other."""
 
 
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    """Keep the tests of a file, and those of the machine, together."""
-    if not config.pluginmanager.hasplugin("xdist"):
+@pytest.fixture(scope="module", autouse=True)
+def _the_machine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hold the machine for a file that needs it, where tests run side by side."""
+    if request.path.stem not in THE_MACHINE or "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
         return
-    for item in items:
-        name = item.path.stem
-        group = "the machine" if name in THE_MACHINE else name
-        item.add_marker(pytest.mark.xdist_group(group))
+    path = Path(tempfile.gettempdir(), "compression-advisor-tests.lock")
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

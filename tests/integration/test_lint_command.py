@@ -41,7 +41,7 @@ def write_policy(directory: Path, text: str) -> Path:
 def test_text_goes_to_stdout_and_progress_does_not(small_prime: Path) -> None:
     result = advisor("lint", small_prime, "--select", "SCA1,SCA2,SCA4")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith(f"sample: {small_prime}"[:70])
+    assert " ".join(result.stdout.split()).startswith(f"sample: {small_prime}")
     assert "Found: " in result.stdout
     assert "Reading" not in result.stdout
     assert "\x1b" not in result.stdout

@@ -131,6 +131,10 @@ def test_arrow_keys_go_from_mark_to_mark(browser: Browser, page_file: Path) -> N
             for each in chart.locator('[role="graphics-symbol"]').all()
         ]
         chart.focus()
+        # Scrolling hides what is shown; the page hears of it before the next frame.
+        page.evaluate(
+            "new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+        )
         tip = page.locator("#tip")
         seen = []
         for _ in labels:
