@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -20,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measured_process import run_measured
-from snapcraft_compression_advisor.squashfs import mksquashfs
-from trial import build_prime, note, pack, processor
+from trial import build_prime, machine, note, pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -175,10 +173,7 @@ def report(
 ) -> Iterator[str]:
     """Yield the page."""
     yield INTRODUCTION
-    yield (
-        f"{processor()}, {os.cpu_count()} processors, {platform.machine()}, Python "
-        f"{platform.python_version()}, mksquashfs {mksquashfs.mksquashfs_version()}."
-    )
+    yield machine()
     yield ""
     yield f"One pack with xz: {xz_pack.wall_s:.1f} s."
     yield ""

@@ -10,8 +10,6 @@ usage: lint.py [--primes DIR] [--cache DIR] [-o FILE] [NAME…]
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -19,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measured_process import run_measured
-from snapcraft_compression_advisor.squashfs import mksquashfs
-from trial import build_prime, note, pack, processor
+from trial import build_prime, machine, note, pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,10 +133,7 @@ def tree_bytes(prime: Path) -> int:
 def report(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the table as Markdown, and the figures asked for."""
     yield INTRODUCTION
-    yield (
-        f"{processor()}, {os.cpu_count()} processors, {platform.machine()}, Python "
-        f"{platform.python_version()}, mksquashfs {mksquashfs.mksquashfs_version()}."
-    )
+    yield machine()
     yield ""
     yield "| payload | as | MB | lint s | CPU s | peak MB | xz pack s | ÷ xz pack |"
     yield "|---|---|---|---|---|---|---|---|"

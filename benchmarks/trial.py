@@ -269,10 +269,7 @@ def report(
 ) -> Iterator[str]:
     """Yield the tables as Markdown."""
     yield INTRODUCTION
-    yield (
-        f"{processor()}, {os.cpu_count()} processors, {platform.machine()}, Python "
-        f"{platform.python_version()}, mksquashfs {mksquashfs.mksquashfs_version()}."
-    )
+    yield machine()
     yield ""
     yield "| payload | MB | advice s | CPU s | peak MB | xz pack s | ÷ xz pack |"
     yield "|---|---|---|---|---|---|---|"
@@ -343,8 +340,15 @@ def summary(
         yield f"- payload x 8: time x {whole.wall_s / part.wall_s:.2f}"
 
 
-def processor() -> str:
-    """Return the processor's name."""
+def machine() -> str:
+    """Return what the figures were measured on and with, in a sentence."""
+    return (
+        f"{_processor()}, {os.cpu_count()} processors, {platform.machine()}, Python "
+        f"{platform.python_version()}, mksquashfs {mksquashfs.mksquashfs_version()}."
+    )
+
+
+def _processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()

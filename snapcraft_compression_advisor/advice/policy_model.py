@@ -21,6 +21,7 @@ class PolicyModel(pydantic.BaseModel):
     """A part of the policy: keys with hyphens, none unknown."""
 
     model_config = pydantic.ConfigDict(
+        defer_build=True,  # most runs need few of them
         extra="forbid",
         frozen=True,
         alias_generator=lambda name: name.replace("_", "-"),

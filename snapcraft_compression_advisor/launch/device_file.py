@@ -67,8 +67,13 @@ CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
 
 class _Model(pydantic.BaseModel):
     # Strict: a figure in quotes or a yes for a number is a mistake.
+    # Built where a file is read: most runs read none.
     model_config = pydantic.ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True, strict=True
+        defer_build=True,
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        strict=True,
     )
 
 

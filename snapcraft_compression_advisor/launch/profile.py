@@ -51,8 +51,9 @@ def _relative(path: str) -> str:
 
 
 class _Model(pydantic.BaseModel):
+    # Built where a file is read: most runs read none.
     model_config = pydantic.ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True
+        defer_build=True, extra="forbid", frozen=True, populate_by_name=True
     )
 
 

@@ -35,7 +35,9 @@ Environment = Annotated[
 
 
 class _Model(pydantic.BaseModel):
+    # The parts of a document are read with the whole, never alone.
     model_config = pydantic.ConfigDict(
+        defer_build=True,
         frozen=True,
         extra="ignore",
         alias_generator=lambda name: name.replace("_", "-"),
@@ -68,6 +70,9 @@ class SnapMetadata(_Model):
     A snap without a ``base`` runs on ``core``; without a ``type`` it is an
     ``app`` (snapd ``snap/info_snap_yaml.go``).
     """
+
+    # Now, since threads are going to use it.
+    model_config = pydantic.ConfigDict(defer_build=False)
 
     name: str
     base: str | None = None

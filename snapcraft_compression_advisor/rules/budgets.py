@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
-from snapcraft_compression_advisor.rules.figures import bytes_text, seconds_text
+from snapcraft_compression_advisor.rules.figures import (
+    bytes_text,
+    seconds_text,
+    size_origin,
+)
 from snapcraft_compression_advisor.rules.finding import Evidence, Finding, Fix
 from snapcraft_compression_advisor.rules.places import current_codec, image_place
 from snapcraft_compression_advisor.units import Interval, format_bytes, format_seconds
@@ -235,11 +239,8 @@ def _size_evidence(
         label="budget of the image's size", text=format_bytes(limit), origin="declared"
     )
     if size is not None:
-        measured = (
-            analysis.payload.image_bytes is not None or analysis.trial.mode == "exact"
-        )
         yield Evidence(
             label=f"image with {codec}",
             text=bytes_text(size),
-            origin="measured" if measured else "estimated",
+            origin=size_origin(size, analysis),
         )

@@ -11,6 +11,7 @@ from snapcraft_compression_advisor.rules.figures import (
     bytes_text,
     seconds_text,
     share_text,
+    size_origin,
 )
 from snapcraft_compression_advisor.rules.finding import Evidence, Finding, Fix
 from snapcraft_compression_advisor.rules.kernels import target_has
@@ -275,14 +276,13 @@ def _advice_evidence(context: Context) -> Iterator[Evidence]:
             text=seconds_text(saving.seconds),
             origin="estimated",
         )
-    measured = analysis.trial.mode == "exact"
     for name in ("xz", "lzo"):
         size = analysis.trial.codecs[name].image_bytes
         if size is not None:
             yield Evidence(
                 label=f"image with {name}",
                 text=bytes_text(size),
-                origin="measured" if measured else "estimated",
+                origin=size_origin(size, analysis),
             )
     if advice.break_even_launches is not None:
         yield Evidence(

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.units import format_bytes, format_seconds
+from snapcraft_compression_advisor.units import (
+    Interval,
+    format_bytes,
+    format_seconds,
+)
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.units import Interval
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.rules.finding import Origin
 
 
 def seconds_text(seconds: Interval) -> str:
@@ -34,6 +39,15 @@ def bytes_text(size: Interval) -> str:
     if size.known:
         return middle
     return f"{middle} ({format_bytes(size.low)} to {format_bytes(size.high)})"
+
+
+def size_origin(size: Interval, analysis: Analysis) -> Origin:
+    """Return where an image's size comes from: packed, built already, or estimated."""
+    built = analysis.payload.image_bytes
+    packed = analysis.trial.mode == "exact"
+    if packed or (built is not None and size == Interval.exactly(built)):
+        return "measured"
+    return "estimated"
 
 
 def share_text(part: float, whole: float) -> str:

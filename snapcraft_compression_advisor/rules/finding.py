@@ -32,6 +32,10 @@ class Location:
     line: int | None = None
 
 
+Origin = Literal["measured", "estimated", "published", "declared"]
+"""How a figure is known."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """A figure that a finding rests on.
@@ -43,7 +47,7 @@ class Evidence:
 
     label: str
     text: str
-    origin: Literal["measured", "estimated", "published", "declared"]
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

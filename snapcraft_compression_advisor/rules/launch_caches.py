@@ -317,7 +317,7 @@ def _ruled_out(fault: CacheFault, launches: tuple[LaunchAnalysis, ...]) -> bool:
 
 def _evidence(fault: CacheFault, use: tuple[str, ...]) -> Iterator[Evidence]:
     yield Evidence(
-        label="files that it is of" if fault.state == "missing" else "files it lacks",
+        label="files to make it from" if fault.state == "missing" else "files it lacks",
         text=f"{fault.source_count:,}",
         origin="estimated" if fault.source_count > len(fault.sources) else "measured",
     )

@@ -134,7 +134,7 @@ class FileBlocks:
 
     def bytes_between(self, first: int, end: int) -> int:
         """Return what the blocks from the ``first`` up to the end take in the image."""
-        return sum(word & SIZE_MASK for word in self.size_words[first:end])
+        return sum(map(SIZE_MASK.__and__, self.size_words[first:end]))
 
     def raw_bytes(self, index: int) -> int:
         """Return the length of a data block's contents; all but a tail are full."""

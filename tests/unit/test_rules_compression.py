@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from analyses import MB, make_analysis
 from lint_contexts import (
     LITTLE,
     MUCH,
     PERHAPS,
     edited,
     found_by,
+    judged,
     make_context,
     make_project,
+    sized,
 )
 from snapcraft_compression_advisor.rules.components import ComponentKey
 from snapcraft_compression_advisor.rules.compression import (
@@ -69,6 +72,23 @@ def test_component_that_cannot_be_edited_leaves_the_fix_to_people() -> None:
     (finding,) = found_by(LzoWouldGain(), context)
     assert finding.fix is not None
     assert finding.fix.edit is None
+
+
+@pytest.mark.parametrize("built_bytes", [None, 43.5 * MB, 50 * MB])
+def test_only_the_size_of_an_image_that_exists_is_measured(
+    built_bytes: float | None,
+) -> None:
+    analysis = judged(make_analysis(), "xz", MUCH)
+    image_bytes = None if built_bytes is None else int(built_bytes)
+    payload = replace(analysis.payload, image_bytes=image_bytes)
+    trial = replace(analysis.trial, mode="sampled")
+    analysis = replace(analysis, payload=payload, trial=trial)
+    analysis = sized(analysis, "xz", Interval.exactly(43.5))
+    (finding,) = found_by(LzoWouldGain(), make_context(analysis=analysis))
+    origins = {each.label: each.origin for each in finding.evidence}
+    expected = "measured" if built_bytes == 43.5 * MB else "estimated"
+    assert origins["image with xz"] == expected
+    assert origins["image with lzo"] == "estimated"
 
 
 def test_without_a_project_the_finding_is_about_the_image() -> None:

@@ -7,7 +7,6 @@ opens the files of that name in that folder. What share of them is fitted
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -68,10 +67,11 @@ class FamilyFiles:
         self._folders: dict[str, list[Entry]] = defaultdict(list)
         self._below: dict[str, list[str]] = defaultdict(list)
         for entry in inventory.entries.values():
+            folder = entry.path.rpartition("/")[0]
             if entry.kind is EntryKind.DIRECTORY:
-                self._below[posixpath.dirname(entry.path)].append(entry.path)
+                self._below[folder].append(entry.path)
             else:
-                self._folders[posixpath.dirname(entry.path)].append(entry)
+                self._folders[folder].append(entry)
         self._anywhere: dict[str, list[Entry]] = {}
 
     def named_by(
@@ -82,13 +82,15 @@ class FamilyFiles:
         :param names: what may trigger a rule.
         :param families: rules to try.
         """
-        known = tuple(names)
+        known: dict[str, list[Trigger]] = defaultdict(list)
+        for trigger in names:
+            known[trigger.name].append(trigger)
         for family in families:
             folders = {
-                name.folder
-                for name in known
-                if (name.near or not family.near)
-                and family.trigger.fullmatch(name.name)
+                trigger.folder
+                for name in filter(family.trigger.fullmatch, known)
+                for trigger in known[name]
+                if trigger.near or not family.near
             }
             if not folders:
                 continue
@@ -105,7 +107,7 @@ class FamilyFiles:
                 for folder, entries in self._folders.items()
                 if family.folder.fullmatch(folder)
                 for entry in entries
-                if family.file.fullmatch(posixpath.basename(entry.path))
+                if family.file.fullmatch(entry.path.rpartition("/")[2])
             ]
         return self._anywhere[family.name]
 
@@ -115,5 +117,5 @@ class FamilyFiles:
                 inside = place[len(folder) :].lstrip("/")
                 if family.folder.fullmatch(inside):
                     for entry in self._folders.get(place, ()):
-                        if family.file.fullmatch(posixpath.basename(entry.path)):
+                        if family.file.fullmatch(entry.path.rpartition("/")[2]):
                             yield entry

@@ -30,7 +30,10 @@ Row = tuple[Number, Number]
 
 
 class _Model(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True)
+    # The parts of a document are read with the whole, never alone.
+    model_config = pydantic.ConfigDict(
+        defer_build=True, extra="forbid", frozen=True, strict=True
+    )
 
 
 class MedianAndWorst(_Model):
@@ -70,6 +73,9 @@ class PriorsDocument(_Model):
     :param files: counts of files by way.
     :param blocks: counts of blocks by class.
     """
+
+    # Now, since threads are going to use it.
+    model_config = pydantic.ConfigDict(defer_build=False)
 
     fit: Fit
     read_share: Ends

@@ -14,6 +14,7 @@ from snapcraft_compression_advisor.output.charts.spec import (
     layered,
     mark,
     quantity,
+    rows,
     telling,
 )
 
@@ -42,15 +43,9 @@ class Move:
 
 def draw_moves(moves: Sequence[Move], *, width: int) -> Drawing:
     """Draw each figure's two values with their intervals."""
-    y: Spec = {
-        "field": "label",
-        "type": "nominal",
-        "sort": [move.label for move in moves],
-        "title": None,
-        "axis": {"ticks": False, "domain": False, "labelPadding": 6},
-    }
+    y = rows([move.label for move in moves])
     offset = {"field": "when", "type": "nominal", "sort": ["before", "now"]}
-    rows: Spec = {"y": y, "yOffset": offset}
+    places: Spec = {"y": y, "yOffset": offset}
     colour: Spec = {"field": "colour", "type": "nominal", "scale": None}
     x = quantity("mid", "seconds", axis={"tickCount": 5})
     return layered(
@@ -58,7 +53,7 @@ def draw_moves(moves: Sequence[Move], *, width: int) -> Drawing:
             {
                 "mark": mark("rule", strokeWidth=2, opacity=0.6),
                 "encoding": {
-                    **rows,
+                    **places,
                     "x": {**x, "field": "low"},
                     "x2": {"field": "high"},
                     "color": colour,
@@ -67,7 +62,7 @@ def draw_moves(moves: Sequence[Move], *, width: int) -> Drawing:
             {
                 "mark": telling("point", size=110, strokeWidth=2, opacity=1),
                 "encoding": {
-                    **rows,
+                    **places,
                     "x": x,
                     "stroke": colour,
                     "fill": {**colour, "field": "fill"},

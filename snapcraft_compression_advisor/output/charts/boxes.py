@@ -15,8 +15,10 @@ from snapcraft_compression_advisor.output.charts.spec import (
     Drawing,
     Spec,
     layered,
+    legend,
     mark,
     quantity,
+    rows,
     telling,
 )
 
@@ -62,13 +64,7 @@ class Box:
 def draw_boxes(boxes: Sequence[Box], *, title: str, width: int) -> Drawing:
     """Draw a box for each codec, its runs as dots, what was foretold as shapes."""
     devices = list(dict.fromkeys(each.device for box in boxes for each in box.foretold))
-    y: Spec = {
-        "field": "label",
-        "type": "nominal",
-        "sort": [box.label for box in boxes],
-        "title": None,
-        "axis": {"ticks": False, "domain": False, "labelPadding": 6},
-    }
+    y = rows([box.label for box in boxes])
     x = quantity("a", title, axis={"tickCount": 5}, scale={"zero": False})
     colour: Spec = {"field": "colour", "type": "nominal", "scale": None}
     to: Spec = {"y": y, "x": x, "x2": {"field": "b"}}
@@ -107,21 +103,17 @@ def _foretold(x: Spec, y: Spec, devices: Sequence[str], *, width: int) -> Spec:
             "domain": list(devices),
             "range": [_SHAPES[place % len(_SHAPES)] for place in range(len(devices))],
         },
-        "legend": {
-            "orient": "top",
-            "title": "foretold for",
-            "titleOrient": "left",
-            "titleFontWeight": "normal",
-            "titleFontSize": FONT_PX,
-            "titleColor": INK,
-            "aria": False,
-            "labelColor": INK,
-            "labelFontSize": FONT_PX,
-            "labelLimit": width // 3,
-            "symbolFillColor": _FORETOLD,
-            "symbolOpacity": 1,
-            "symbolSize": 90,
-        },
+        "legend": legend(
+            title="foretold for",
+            titleOrient="left",
+            titleFontWeight="normal",
+            titleFontSize=FONT_PX,
+            titleColor=INK,
+            labelLimit=width // 3,
+            symbolFillColor=_FORETOLD,
+            symbolOpacity=1,
+            symbolSize=90,
+        ),
     }
     return {
         **_only("foretold"),

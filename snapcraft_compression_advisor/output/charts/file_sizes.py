@@ -14,8 +14,10 @@ from snapcraft_compression_advisor.output.charts.spec import (
     Drawing,
     Spec,
     layered,
+    legend,
     mark,
     quantity,
+    rows,
     telling,
 )
 
@@ -180,68 +182,45 @@ def _share_at(curve: Sequence[CurvePoint], files: float) -> float:
 
 def draw_shares(bars: Sequence[SharedBar], *, title: str, width: int) -> Drawing:
     """Draw bars from none to all, in groups of rows."""
-    rows = list(dict.fromkeys(bar.label for bar in bars))
-    series = list(dict.fromkeys(bar.series for bar in bars))
-    return layered(
-        [
-            {
-                "mark": telling("bar"),
-                "encoding": {
-                    "y": {
-                        "field": "label",
-                        "type": "nominal",
-                        "sort": rows,
-                        "title": None,
-                        "axis": {
-                            "ticks": False,
-                            "domain": False,
-                            "labelPadding": 6,
-                            **({} if width > _ROOMY_PX else {"labelExpr": _TWO_LINES}),
-                        },
-                        "scale": {"paddingInner": 0.3},
-                    },
-                    "yOffset": {"field": "series", "type": "nominal", "sort": series},
-                    "x": quantity(
-                        "share",
-                        title,
-                        scale={"domain": [0, max(1, *(bar.share for bar in bars))]},
-                        axis={
-                            "format": ".0%",
-                            "tickCount": 5 if width > _ROOMY_PX else 2,
-                        },
-                    ),
-                    "color": {
-                        "field": "series",
-                        "type": "nominal",
-                        "scale": {
-                            "domain": series,
-                            "range": [
-                                next(b.colour for b in bars if b.series == name)
-                                for name in series
-                            ],
-                        },
-                        "legend": {
-                            "orient": "top",
-                            "title": None,
-                            "aria": False,
-                            "labelColor": "var(--ink)",
-                            "labelFontSize": 12,
-                            "symbolType": "square",
-                        },
-                    },
-                    "description": TOLD,
-                },
-            }
-        ],
-        values=[
-            {
-                "label": bar.label,
-                "series": bar.series,
-                "share": bar.share,
-                "text": bar.text,
-            }
-            for bar in bars
-        ],
-        width=width,
-        height=_AXES_PX + 24 + _ROW_PX * len(rows),
+    labels = list(dict.fromkeys(bar.label for bar in bars))
+    series = {bar.series: bar.colour for bar in reversed(bars)}
+    names = list(dict.fromkeys(bar.series for bar in bars))
+    roomy = width > _ROOMY_PX
+    y = rows(labels, **({} if roomy else {"labelExpr": _TWO_LINES}))
+    x = quantity(
+        "share",
+        title,
+        scale={"domain": [0, max(1, *(bar.share for bar in bars))]},
+        axis={"format": ".0%", "tickCount": 5 if roomy else 2},
     )
+    colour: Spec = {
+        "field": "series",
+        "type": "nominal",
+        "scale": {"domain": names, "range": [series[name] for name in names]},
+        "legend": legend(symbolType="square"),
+    }
+    bar_of_each: Spec = {
+        "mark": telling("bar"),
+        "encoding": {
+            "y": {**y, "scale": {"paddingInner": 0.3}},
+            "yOffset": {"field": "series", "type": "nominal", "sort": names},
+            "x": x,
+            "color": colour,
+            "description": TOLD,
+        },
+    }
+    return layered(
+        [bar_of_each],
+        values=[_value(bar) for bar in bars],
+        width=width,
+        height=_AXES_PX + 24 + _ROW_PX * len(labels),
+    )
+
+
+def _value(bar: SharedBar) -> Spec:
+    return {
+        "label": bar.label,
+        "series": bar.series,
+        "share": bar.share,
+        "text": bar.text,
+    }

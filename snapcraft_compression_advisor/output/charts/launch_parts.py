@@ -12,8 +12,10 @@ from snapcraft_compression_advisor.output.charts.spec import (
     Drawing,
     Spec,
     layered,
+    legend,
     mark,
     quantity,
+    rows,
     telling,
 )
 
@@ -60,14 +62,7 @@ def draw_launch_parts(bars: Sequence[LaunchBar], *, title: str, width: int) -> D
     :param title: of the axis of seconds.
     """
     shown = {part for bar in bars for part in bar.parts}
-    order = [bar.label for bar in bars]
-    y: Spec = {
-        "field": "label",
-        "type": "nominal",
-        "sort": order,
-        "title": None,
-        "axis": {"ticks": False, "domain": False, "labelPadding": 6},
-    }
+    y = rows([bar.label for bar in bars])
     x = quantity("start", title, axis={"tickCount": 5})
     colour: Spec = {
         "field": "part",
@@ -76,15 +71,7 @@ def draw_launch_parts(bars: Sequence[LaunchBar], *, title: str, width: int) -> D
             "domain": [part for part in PART_COLOURS if part in shown],
             "range": [each for part, each in PART_COLOURS.items() if part in shown],
         },
-        "legend": {
-            "orient": "top",
-            "title": None,
-            "aria": False,
-            "labelColor": INK,
-            "labelFontSize": 12,
-            "symbolType": "square",
-            "columns": 2 if width < _ONE_ROW_PX else 4,
-        },
+        "legend": legend(symbolType="square", columns=2 if width < _ONE_ROW_PX else 4),
     }
     return layered(
         [

@@ -69,6 +69,32 @@ def quantity(field: str, title: str | None = None, **more: object) -> Spec:
     return {"field": field, "type": "quantitative", "title": title, **more}
 
 
+def rows(labels: Sequence[str], **axis: object) -> Spec:
+    """Return the encoding of named rows, from top to bottom.
+
+    :param axis: what its names are to look like besides.
+    """
+    return {
+        "field": "label",
+        "type": "nominal",
+        "sort": list(labels),
+        "title": None,
+        "axis": {"ticks": False, "domain": False, "labelPadding": 6, **axis},
+    }
+
+
+def legend(**more: object) -> Spec:
+    """Return a line of symbols and names above the chart."""
+    return {
+        "orient": "top",
+        "title": None,
+        "aria": False,
+        "labelColor": INK,
+        "labelFontSize": FONT_PX,
+        **more,
+    }
+
+
 def mark(kind: str, **more: object) -> Spec:
     """Return a mark that says nothing of itself to screen readers and tooltips."""
     return {"type": kind, "aria": False, **more}
