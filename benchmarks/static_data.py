@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.model import expected_runs
+import numpy as np
+
+from snapcraft_compression_advisor.launch.expected_blocks import expected_runs
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.launch.static.candidates import find_candidates
 from snapcraft_compression_advisor.launch.static.compare import NAMED_FROM, block_bytes
@@ -152,7 +154,7 @@ def score(application: Application, priors: Priors) -> Score:
         named=named,
         hit=hit,
         expected=expected,
-        runs=expected_runs(file_runs(files)),
+        runs=expected_runs(*np.array([*file_runs(files)]).reshape(-1, 2).T),
     )
 
 

@@ -16,11 +16,11 @@ from snapcraft_compression_advisor.advice.policy import (
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.errors import BadDataError
 from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     cost_of_blocks,
     seconds_saved,
-    sum_blocks,
 )
 from snapcraft_compression_advisor.launch.profile import fit_profile
 from snapcraft_compression_advisor.launch.static.guess import static_launch_set
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcraft_compression_advisor.launch.device import DeviceProfile
+    from snapcraft_compression_advisor.launch.expected_blocks import ExpectedBlocks
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.launch.profile import (
         FittedProfile,
@@ -141,19 +142,17 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
 class _Launches:
     """What launches read, found beside the trial, which needs it late.
 
+    :param paths: the files that any of them reads.
     :param fitted: recorded ones, by app.
     :param known: what they cost by the trial's results so far.
     """
 
     launch_sets: tuple[LaunchSet, ...]
+    paths: frozenset[str]
     fitted: Mapping[str, FittedProfile]
     known: list[tuple[TrialResult, tuple[LaunchAnalysis, ...]]] = field(
         default_factory=list
     )
-
-    def paths(self) -> frozenset[str]:
-        """Return the files that any of them reads."""
-        return frozenset(file.path for each in self.launch_sets for file in each.files)
 
     def estimated(
         self, trial: TrialResult, devices: Sequence[DeviceProfile]
@@ -183,11 +182,13 @@ def _find_launches(
         profile.app: fit_profile(profile, payload.inventory)
         for profile in request.profiles
     }
+    launch_sets = tuple(
+        fitted[app].launch_set if app in fitted else static_launch_set(payload, app)
+        for app in apps
+    )
     return _Launches(
-        launch_sets=tuple(
-            fitted[app].launch_set if app in fitted else static_launch_set(payload, app)
-            for app in apps
-        ),
+        launch_sets=launch_sets,
+        paths=frozenset(file.path for each in launch_sets for file in each.files),
         fitted=fitted,
     )
 
@@ -216,7 +217,7 @@ def _analyse(
         )
 
     def wanted() -> frozenset[str]:
-        return found.result().paths()
+        return found.result().paths
 
     if request.exact:
         trial = run_exact_trial(payload, wanted=wanted(), progress=progress)
@@ -288,9 +289,13 @@ def _estimates(
     estimates: dict[str, dict[str, LaunchEstimate]] = {
         each.name: {} for each in devices
     }
+    expected: ExpectedBlocks | None = None
     for codec in trial.codecs.values():
         if codec.available:
-            sums = sum_blocks(launch_set, codec)
+            places = codec.blocks.places
+            if expected is None or expected.places is not places:
+                expected = expect_blocks(launch_set, places)
+            sums = expected.sums(codec.blocks)
             for device in devices:
                 estimates[device.name][codec.codec] = cost_of_blocks(
                     sums, launch_set, codec.codec, device

@@ -12,7 +12,11 @@ from snapcraft_compression_advisor.comparison.difference import BuildDifference,
 from snapcraft_compression_advisor.comparison.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.comparison.launches import LaunchCause, LaunchChange
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-from snapcraft_compression_advisor.trial.result import CodecTrial, StoredBlock
+from snapcraft_compression_advisor.trial.result import CodecTrial
+from snapcraft_compression_advisor.trial.stored_blocks import (
+    StoredBlock,
+    blocks_of_files,
+)
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
@@ -75,9 +79,12 @@ def make_build(
             codec=codec,
             shippable=True,
             image_bytes=Interval.exactly(image_bytes),
-            blocks={
-                path: _blocks(len(files[path])) for path in sorted(launched_files(sets))
-            },
+            blocks=blocks_of_files(
+                {
+                    path: _blocks(len(files[path]))
+                    for path in sorted(launched_files(sets))
+                }
+            ),
         ),
     )
 

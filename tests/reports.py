@@ -20,8 +20,11 @@ from snapcraft_compression_advisor.output.json_report import (
 )
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.rules.finding import LintedPayload
-from snapcraft_compression_advisor.trial.result import StoredBlock
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from snapcraft_compression_advisor.trial.stored_blocks import (
+    StoredBlock,
+    blocks_of_files,
+)
 from snapcraft_compression_advisor.units import KIB
 
 if TYPE_CHECKING:
@@ -77,17 +80,19 @@ def make_full_analysis(
     codecs = {
         name: replace(
             codec,
-            blocks={
-                path: tuple(
-                    StoredBlock(
-                        raw_bytes=128 * KIB,
-                        stored_bytes=round(128 * KIB * COMPRESSED_SHARE[name]),
-                        compressed=name != "none",
+            blocks=blocks_of_files(
+                {
+                    path: tuple(
+                        StoredBlock(
+                            raw_bytes=128 * KIB,
+                            stored_bytes=round(128 * KIB * COMPRESSED_SHARE[name]),
+                            compressed=name != "none",
+                        )
+                        for _ in range((size - 1) // (128 * KIB) + 1)
                     )
-                    for _ in range((size - 1) // (128 * KIB) + 1)
-                )
-                for path, size in files
-            },
+                    for path, size in files
+                }
+            ),
         )
         if codec.available
         else codec

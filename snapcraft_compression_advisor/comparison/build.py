@@ -9,7 +9,12 @@ import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.errors import ToolError
-from snapcraft_compression_advisor.trial.result import CodecTrial, StoredBlock
+from snapcraft_compression_advisor.trial.result import CodecTrial
+from snapcraft_compression_advisor.trial.stored_blocks import (
+    StoredBlock,
+    StoredBlocks,
+    blocks_of_files,
+)
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
@@ -168,20 +173,20 @@ def launched_files(launch_sets: Mapping[str, LaunchSet]) -> frozenset[str]:
     )
 
 
-def _stored_blocks(
-    payload: SnapPayload, paths: Collection[str]
-) -> dict[str, tuple[StoredBlock, ...]]:
-    return {
-        path: tuple(
-            StoredBlock(
-                raw_bytes=block.raw_bytes,
-                stored_bytes=block.stored_bytes,
-                compressed=not (block.is_stored or block.is_sparse),
-            )
-            for block in payload.stored_blocks(path) or ()
-        )
-        for path in paths
-    }
+def _stored_blocks(payload: SnapPayload, paths: Collection[str]) -> StoredBlocks:
+    return blocks_of_files(
+        {
+            path: [
+                StoredBlock(
+                    raw_bytes=block.raw_bytes,
+                    stored_bytes=block.stored_bytes,
+                    compressed=not (block.is_stored or block.is_sparse),
+                )
+                for block in payload.stored_blocks(path) or ()
+            ]
+            for path in paths
+        }
+    )
 
 
 def _unlike_snap_pack(payload: SnapPayload) -> str | None:

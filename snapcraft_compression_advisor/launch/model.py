@@ -4,41 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.expected_blocks import (
+    BlockSums,
+    expect_blocks,
+)
 from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from snapcraft_compression_advisor.launch.device import BlockCost, DeviceProfile
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-    from snapcraft_compression_advisor.trial.result import CodecTrial, StoredBlock
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockSums:
-    """What the blocks of a launch come to in an image; none of zeros among them.
-
-    All figures are expectations where the launch was guessed.
-
-    :param runs: of adjacent blocks of a file.
-    :param blocks: that are read.
-    :param raw_bytes: their contents.
-    :param stored_bytes: what storage delivers.
-    :param compressed_blocks: those that have to be decompressed.
-    :param compressed_raw_bytes: their contents.
-    :param compressed_stored_bytes: what the decompressor reads of them.
-    """
-
-    runs: float = 0
-    blocks: float = 0
-    raw_bytes: float = 0
-    stored_bytes: float = 0
-    compressed_blocks: float = 0
-    compressed_raw_bytes: float = 0
-    compressed_stored_bytes: float = 0
+    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.trial.result import CodecTrial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,70 +125,8 @@ def cost_of_blocks(
 
 
 def sum_blocks(launch_set: LaunchSet, trial: CodecTrial) -> BlockSums:
-    """Sum up the blocks that a launch reads, as one codec stores them.
-
-    Each block counts by the share in which it is expected to be read.
-    """
-    listed = [
-        expected
-        for file in launch_set.files
-        for expected in _expected_blocks(file, trial.blocks.get(file.path, ()))
-    ]
-    compressed = [each for each in listed if each.block.compressed]
-    return BlockSums(
-        runs=expected_runs((each.share, each.share_before) for each in listed),
-        blocks=sum(each.share for each in listed),
-        raw_bytes=sum(each.share * each.block.raw_bytes for each in listed),
-        stored_bytes=sum(each.share * each.block.stored_bytes for each in listed),
-        compressed_blocks=sum(each.share for each in compressed),
-        compressed_raw_bytes=sum(
-            each.share * each.block.raw_bytes for each in compressed
-        ),
-        compressed_stored_bytes=sum(
-            each.share * each.block.stored_bytes for each in compressed
-        ),
-    )
-
-
-class _ExpectedBlock(NamedTuple):
-    """A block with the share in which it is read, and that of the block before it."""
-
-    block: StoredBlock
-    share: float
-    share_before: float
-
-
-def _expected_blocks(
-    file: LaunchFile, blocks: Sequence[StoredBlock]
-) -> Iterator[_ExpectedBlock]:
-    """Yield the blocks of a file that aren't all zeros."""
-    end, before = 0, 0.0
-    for first, last, share in file.ranges():
-        if first != end:
-            before = 0.0
-        end = last + 1
-        for block in blocks[first:end]:
-            if block.stored_bytes:
-                yield _ExpectedBlock(block, share, before)
-                before = share
-
-
-def expected_runs(blocks: Iterable[tuple[float, float]]) -> float:
-    """Return how many runs of adjacent blocks are expected.
-
-    Fewest where neighbours are read together whenever they can be, most where each is
-    read by its own chance. Recorded launches lie between: about the geometric mean of
-    both (``benchmarks/static_fit.py`` prints how far off). Where all shares are 1, it
-    is the number of runs.
-
-    :param blocks: of each, the share in which it is read, and that of the block before
-        it in the file, 0 where there is none.
-    """
-    fewest = most = 0.0
-    for share, before in blocks:
-        fewest += max(0.0, share - before)
-        most += share * (1 - before)
-    return math.sqrt(fewest * most)
+    """Sum up the blocks that a launch reads, as one codec stores them."""
+    return expect_blocks(launch_set, trial.blocks.places).sums(trial.blocks)
 
 
 def block_cost(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
 from snapcraft_compression_advisor.launch.file_cost import cost_of_files
-from snapcraft_compression_advisor.launch.model import sum_blocks
 from snapcraft_compression_advisor.rules.figures import seconds_text
 from snapcraft_compression_advisor.rules.finding import (
     Evidence,
@@ -158,11 +158,10 @@ def _weighs(end: tuple[float, float]) -> bool:
 
 def _largest(launch_set: LaunchSet, trial: CodecTrial) -> tuple[LaunchFile, ...]:
     """Return the files of which most is read, as it is stored."""
-    sizes = (
-        (sum_blocks(replace(launch_set, files=(file,)), trial).stored_bytes, file)
-        for file in launch_set.files
-    )
-    largest = sorted(sizes, key=lambda pair: (-pair[0], pair[1].path))
+    expected = expect_blocks(launch_set, trial.blocks.places)
+    sizes = expected.stored_bytes_by_file(trial.blocks)
+    pairs = zip(sizes, launch_set.files, strict=True)
+    largest = sorted(pairs, key=lambda pair: (-pair[0], pair[1].path))
     return tuple(file for _, file in largest[:CANDIDATES])
 
 

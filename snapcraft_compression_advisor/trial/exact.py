@@ -23,11 +23,14 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     Progress,
-    StoredBlock,
     TrialResult,
     size_difference,
 )
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from snapcraft_compression_advisor.trial.stored_blocks import (
+    StoredBlock,
+    blocks_of_files,
+)
 from snapcraft_compression_advisor.units import Interval, format_bytes
 
 if TYPE_CHECKING:
@@ -87,7 +90,9 @@ def run_exact_trial(
             trials[codec.name] = replace(
                 trials[codec.name],
                 image_bytes=Interval.exactly(image.stat().st_size),
-                blocks={path: blocks[path] for path in wanted if path in blocks},
+                blocks=blocks_of_files(
+                    {path: blocks[path] for path in wanted if path in blocks}
+                ),
             )
             found = _block_sizes(layout, blocks)
             if found is not None:

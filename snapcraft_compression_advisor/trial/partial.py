@@ -26,13 +26,10 @@ from snapcraft_compression_advisor.trial.estimate import (
 )
 from snapcraft_compression_advisor.trial.ladder import Ladder
 from snapcraft_compression_advisor.trial.look import read_block
-from snapcraft_compression_advisor.trial.result import (
-    CodecTrial,
-    StoredBlock,
-    TrialResult,
-)
+from snapcraft_compression_advisor.trial.result import CodecTrial, TrialResult
 from snapcraft_compression_advisor.trial.sample import every_other
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from snapcraft_compression_advisor.trial.stored_blocks import StoredBlocks
 from snapcraft_compression_advisor.trial.tables import (
     PADDING_BYTES,
     build_tables,
@@ -42,7 +39,7 @@ from snapcraft_compression_advisor.trial.tables import (
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -205,7 +202,7 @@ class PartialTrial:
             codec=codec.name,
             shippable=codec.shippable,
             image_bytes=self._image_bytes(codec),
-            blocks=self._blocks(self._block_sizes(codec.name), self._wanted()),
+            blocks=self._blocks(self._block_sizes(codec.name)),
         )
 
     def _image_bytes(self, codec: Codec) -> Interval:
@@ -251,27 +248,18 @@ class PartialTrial:
         """The metadata: that of a snap, else with the sizes that the census found."""
         if self.known_codec is not None and isinstance(self._payload, SnapPayload):
             return tables_of_image(self._payload.image)
-        paths = [*self._layout.paths, *self._layout.same_as]
         sizes = self._ladder.spread_out(self._ladder.census.known_sizes)
-        return build_tables(self._payload.inventory, self._blocks(sizes, paths))
+        return build_tables(self._payload.inventory, self._blocks(sizes))
 
-    def _blocks(
-        self, stored_bytes: NDArray[np.float64], paths: Collection[str]
-    ) -> Mapping[str, tuple[StoredBlock, ...]]:
-        """Return files' blocks.
-
-        :param stored_bytes: of every block in the layout.
-        """
-        sizes = stored_bytes.astype(np.int64)
-        raw = self._layout.raw_bytes()
-        compressed = ((sizes > 0) & (sizes < raw)).tolist()
-        columns = (raw.tolist(), sizes.tolist(), compressed)
-        found = {}
-        for path in paths:
-            numbers = self._layout.blocks_of(path)
-            part = slice(numbers.start, numbers.stop)
-            found[path] = tuple(map(StoredBlock, *(each[part] for each in columns)))
-        return found
+    def _blocks(self, stored_bytes: NDArray[np.float64]) -> StoredBlocks:
+        """Return every file's blocks from the size of every block in the layout."""
+        raw_bytes = self._layout.raw_bytes()
+        return StoredBlocks(
+            places=self._layout,
+            raw_bytes=raw_bytes,
+            stored_bytes=stored_bytes,
+            compressed=(stored_bytes > 0) & (stored_bytes < raw_bytes),
+        )
 
     def _block_sizes(self, name: str) -> NDArray[np.float64]:
         """Return every block's size: as tried, else as predicted; 0 for zeros."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from snapcraft_compression_advisor.trial.stored_blocks import StoredBlocks, no_blocks
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
@@ -27,21 +28,6 @@ class Wanted(Protocol):
         """Return the files' paths."""
 
 
-class StoredBlock(NamedTuple):
-    """A data block as an image holds it.
-
-    A tuple: a launch set may have 100,000 of them, with six codecs.
-
-    :param raw_bytes: its length in the file.
-    :param stored_bytes: its length in the image; 0 for a block of zeros.
-    :param compressed: whether the kernel has to decompress it.
-    """
-
-    raw_bytes: int
-    stored_bytes: int
-    compressed: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodecTrial:
     """One codec's image.
@@ -49,13 +35,13 @@ class CodecTrial:
     :param codec: its name.
     :param shippable: whether snapcraft and the store accept it.
     :param image_bytes: the image's size; ``None`` where the codec isn't available.
-    :param blocks: the data blocks of the files that were asked for, by path.
+    :param blocks: the data blocks of the files that were asked for, at least.
     """
 
     codec: str
     shippable: bool
     image_bytes: Interval | None
-    blocks: Mapping[str, tuple[StoredBlock, ...]] = field(default_factory=dict)
+    blocks: StoredBlocks = field(default_factory=no_blocks)
 
     @property
     def available(self) -> bool:

@@ -8,16 +8,22 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
-from snapcraft_compression_advisor.squashfs.entry import STORED_FLAG, EntryKind
+from snapcraft_compression_advisor.squashfs.entry import (
+    SIZE_MASK,
+    STORED_FLAG,
+    EntryKind,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from snapcraft_compression_advisor.codecs.codec import Codec
     from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
     from snapcraft_compression_advisor.squashfs.image import Image
-    from snapcraft_compression_advisor.trial.result import StoredBlock
+    from snapcraft_compression_advisor.trial.stored_blocks import StoredBlocks
 
 SUPERBLOCK_BYTES = 96
 PADDING_BYTES = 4096
@@ -65,14 +71,12 @@ class MetadataTables:
     references: bytes
 
 
-def build_tables(
-    inventory: Inventory, blocks: Mapping[str, Sequence[StoredBlock]]
-) -> MetadataTables:
+def build_tables(inventory: Inventory, blocks: StoredBlocks) -> MetadataTables:
     """Build the tables of a payload.
 
     :param inventory: all of its entries.
-    :param blocks: the data blocks of every file that has any, by path; estimated
-        sizes serve, for what counts is how well they compress.
+    :param blocks: the data blocks of every file that has any; estimated sizes serve,
+        for what counts is how well they compress.
     """
     builder = _Builder(inventory, blocks)
     builder.add_directory("")
@@ -125,14 +129,14 @@ def _compressed_bytes(table: bytes, codec: Codec) -> float:
 class _Builder:
     """Writes inodes in mksquashfs's order: a directory after what is in it."""
 
-    def __init__(
-        self, inventory: Inventory, blocks: Mapping[str, Sequence[StoredBlock]]
-    ) -> None:
-        self._blocks = blocks
+    def __init__(self, inventory: Inventory, blocks: StoredBlocks) -> None:
+        self._places = blocks.places
+        self._raw_bytes: list[int] = blocks.raw_bytes.tolist()
+        self._words = _size_words(blocks)
         self._children: dict[str, list[Entry]] = defaultdict(list)
         self._links: dict[int, int] = defaultdict(int)
         for entry in inventory.entries.values():
-            self._children[posixpath.dirname(entry.path)].append(entry)
+            self._children[entry.path.rpartition("/")[0]].append(entry)
             self._links[entry.identity] += 1
         self._numbers: dict[int, int] = {}
         self._references: dict[int, int] = {}
@@ -202,11 +206,15 @@ class _Builder:
             self.inodes += struct.pack("<I", links)
 
     def _add_file(self, entry: Entry, number: int) -> None:
-        blocks = self._blocks.get(entry.path, ())
-        sparse_bytes = sum(b.raw_bytes for b in blocks if not b.stored_bytes)
+        blocks = self._places.blocks_of(entry.path)
+        words = self._words[blocks.start : blocks.stop]
+        sparse_bytes = 0
+        if 0 in words:
+            raw_bytes = self._raw_bytes[blocks.start : blocks.stop]
+            sparse_bytes = sum(raw_bytes[n] for n, w in enumerate(words) if not w)
         links = self._links[entry.identity]
         position = self._data_position
-        self._data_position += sum(block.stored_bytes for block in blocks)
+        self._data_position += sum(map(SIZE_MASK.__and__, words))
         if links > 1 or sparse_bytes or max(entry.size_bytes, position) >> 32:
             self._add_header(_LREG, entry.mode, entry.modified_s, number)
             self.inodes += struct.pack(
@@ -219,14 +227,7 @@ class _Builder:
             self.inodes += struct.pack(
                 "<IIII", position, _NO_FRAGMENT, 0, entry.size_bytes
             )
-        self.inodes += struct.pack(
-            f"<{len(blocks)}I",
-            *(
-                b.stored_bytes
-                | (0 if b.compressed or not b.stored_bytes else STORED_FLAG)
-                for b in blocks
-            ),
-        )
+        self.inodes += struct.pack(f"<{len(words)}I", *words)
 
     def _add_listing(self, path: str, entry: Entry | None) -> None:
         """Write a directory's names and then its inode."""
@@ -280,6 +281,14 @@ class _Builder:
     def _refer(self, number: int) -> None:
         block, offset = _reference(len(self.inodes))
         self._references[number] = block << 16 | offset
+
+
+def _size_words(blocks: StoredBlocks) -> list[int]:
+    """Return how inodes name the blocks' sizes."""
+    sizes = blocks.stored_bytes.astype(np.int64)
+    stored = (sizes > 0) & ~blocks.compressed
+    words: list[int] = np.where(stored, sizes | STORED_FLAG, sizes).tolist()
+    return words
 
 
 def _reference(position: int) -> tuple[int, int]:

@@ -9,8 +9,8 @@ import pytest
 import accuracy
 from accuracy_data import CODECS, Launches, read_launches
 from accuracy_model import Prediction, factors, predict
+from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
 from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
-from snapcraft_compression_advisor.launch.model import BlockSums
 from snapcraft_compression_advisor.units import Interval
 
 DOCS = Path(__file__).parents[2] / "docs"

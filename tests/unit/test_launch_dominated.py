@@ -13,7 +13,10 @@ from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.rules.launch_files import LaunchDominated
-from snapcraft_compression_advisor.trial.result import StoredBlock
+from snapcraft_compression_advisor.trial.stored_blocks import (
+    StoredBlock,
+    blocks_of_files,
+)
 from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 BLOCK = 128 * 1024
 CERTAIN = Interval.exactly(1.0)
 STORED = {"xz": 40_000, "lzo": 60_000}
+
+
+def stored_block(stored_bytes: int) -> StoredBlock:
+    return StoredBlock(raw_bytes=BLOCK, stored_bytes=stored_bytes, compressed=True)
 
 
 def launching(blocks: Mapping[str, int], read_share: Interval) -> Analysis:
@@ -45,13 +52,9 @@ def launching(blocks: Mapping[str, int], read_share: Interval) -> Analysis:
     codecs = {
         name: replace(
             analysis.trial.codecs[name],
-            blocks={
-                path: (
-                    StoredBlock(raw_bytes=BLOCK, stored_bytes=stored, compressed=True),
-                )
-                * n
-                for path, n in blocks.items()
-            },
+            blocks=blocks_of_files(
+                {path: (stored_block(stored),) * n for path, n in blocks.items()}
+            ),
         )
         for name, stored in STORED.items()
     }

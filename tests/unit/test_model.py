@@ -19,7 +19,11 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
     sum_blocks,
 )
-from snapcraft_compression_advisor.trial.result import CodecTrial, StoredBlock
+from snapcraft_compression_advisor.trial.result import CodecTrial
+from snapcraft_compression_advisor.trial.stored_blocks import (
+    StoredBlock,
+    blocks_of_files,
+)
 from snapcraft_compression_advisor.units import Interval
 
 XZ = BlockCost(
@@ -51,7 +55,10 @@ def block(raw: int, stored: int) -> StoredBlock:
 
 def trial(**blocks: tuple[StoredBlock, ...]) -> CodecTrial:
     return CodecTrial(
-        codec="xz", shippable=True, image_bytes=Interval.exactly(1), blocks=blocks
+        codec="xz",
+        shippable=True,
+        image_bytes=Interval.exactly(1),
+        blocks=blocks_of_files(blocks),
     )
 
 

@@ -24,7 +24,7 @@ from snapcraft_compression_advisor.launch.static.kinds import (
     application_kind,
 )
 from snapcraft_compression_advisor.launch.static.node_modules import required_files
-from snapcraft_compression_advisor.launch.static.own_files import own_files
+from snapcraft_compression_advisor.launch.static.own_files import is_data, own_files
 from snapcraft_compression_advisor.launch.static.programs import find_programs
 from snapcraft_compression_advisor.launch.static.python_modules import ModuleFinder
 from snapcraft_compression_advisor.launch.static.script_modules import (
@@ -35,6 +35,7 @@ from snapcraft_compression_advisor.launch.static.script_modules import (
 from snapcraft_compression_advisor.launch.static.snap_paths import SnapPaths
 from snapcraft_compression_advisor.payload.elf import BrokenElfError
 from snapcraft_compression_advisor.payload.linkage import (
+    Closure,
     LibraryFinder,
     Unresolved,
     library_path,
@@ -205,7 +206,7 @@ class _Search:
                 self._add(found, way=way, role="plugin", needs=way)
 
     def _add(self, entry: Entry, *, way: str, role: Role, needs: str) -> None:
-        closure = self._finder.closure(entry)
+        closure = self._closure(entry)
         wanted = self._wanted(entry)
         for file in closure.files:
             own = file.path == entry.path
@@ -241,7 +242,14 @@ class _Search:
             if way == "started":
                 self.unresolved.setdefault(unresolved.name, unresolved)
 
+    def _closure(self, entry: Entry) -> Closure:
+        if is_data(entry.path):
+            return Closure(files=(entry,), unresolved=())
+        return self._finder.closure(entry)
+
     def _wanted(self, entry: Entry) -> tuple[str, ...]:
+        if is_data(entry.path):
+            return ()
         try:
             linkage = self._finder.linkage(entry)
         except BrokenElfError:

@@ -12,6 +12,7 @@ from snapcraft_compression_advisor.launch.launch_set import (
 )
 from snapcraft_compression_advisor.launch.static.block_classes import block_keys
 from snapcraft_compression_advisor.launch.static.candidates import find_candidates
+from snapcraft_compression_advisor.launch.static.own_files import is_data
 from snapcraft_compression_advisor.launch.static.priors import (
     Priors,
     built_in_priors,
@@ -71,9 +72,15 @@ def static_launch_set(
 def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     """Return for every block of a file the classes of :func:`block_keys`."""
     entry = candidate.entry
-    parts = read_parts(
-        lambda offset, length: payload.read(entry.path, offset=offset, length=length),
-        size_bytes=entry.size_bytes,
+    parts = (
+        None
+        if is_data(entry.path)
+        else read_parts(
+            lambda offset, length: payload.read(
+                entry.path, offset=offset, length=length
+            ),
+            size_bytes=entry.size_bytes,
+        )
     )
     return block_keys(candidate, parts, block_count(entry.size_bytes))
 

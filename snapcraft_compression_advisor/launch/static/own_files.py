@@ -54,7 +54,7 @@ def own_files(
     for path, entry in inventory.entries.items():
         if entry.kind is not EntryKind.FILE:
             continue
-        folder = posixpath.dirname(path)
+        folder = path.rpartition("/")[0]
         if folder not in owned:
             match = _FOLDER.fullmatch(folder)
             owned[folder] = match is not None and _belongs(match["name"], stems)
@@ -83,6 +83,15 @@ def kind_of(path: str) -> str:
     if not suffix:
         return "own-unnamed"
     return f"own-{_KIND_OF.get(suffix, 'other')}"
+
+
+def is_data(path: str) -> bool:
+    """Tell by a file's name that it is neither program nor library.
+
+    A launch may open thousands of pictures; to look into each for an ELF header would
+    take longer than all else that is found out of it.
+    """
+    return posixpath.splitext(path)[1].lower() in _KIND_OF
 
 
 def _belongs(folder: str, stems: set[str]) -> bool:
