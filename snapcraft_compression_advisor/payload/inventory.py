@@ -185,7 +185,7 @@ def _list_directory(
             directory_beneath(root, directory) as descriptor,
             os.scandir(descriptor) as items,
         ):
-            for item in sorted(items, key=lambda item: os.fsencode(item.name)):
+            for item in _in_byte_order(items):
                 if is_excluded(item.name, top_level=not directory):
                     continue
                 entry = _entry(prefix + item.name, item, descriptor, identities)
@@ -197,6 +197,13 @@ def _list_directory(
     except OSError as error:
         _raise_changed(f"{root}/{directory}", error)
     return listed
+
+
+def _in_byte_order(items: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+    by_name = sorted(items, key=lambda item: item.name)
+    if all(item.name.isascii() for item in by_name):
+        return by_name
+    return sorted(by_name, key=lambda item: os.fsencode(item.name))
 
 
 def _entry(

@@ -12,6 +12,7 @@ import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.payload.file_kind import kind_of_file
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.units import MIB
@@ -93,6 +94,16 @@ class Layout:
         lengths = np.minimum(left, DATA_BLOCK_BYTES)
         lengths.flags.writeable = False
         return lengths
+
+    @cached_property
+    def kinds_of_blocks(self) -> NDArray[np.int64]:
+        """For every block the kind of its file: its number in order of the names."""
+        kinds = [kind_of_file(path) for path in self.paths]
+        numbers = {kind: number for number, kind in enumerate(sorted(set(kinds)))}
+        of_files = np.array([numbers[kind] for kind in kinds], dtype=np.int64)
+        every: NDArray[np.int64] = of_files[self.files_of_blocks()]
+        every.flags.writeable = False
+        return every
 
     def blocks_of(self, path: str) -> range:
         """Return the numbers of a file's blocks; none for a file without contents."""
@@ -220,14 +231,13 @@ def _find_copies(payload: Payload, files: Iterable[Entry]) -> dict[str, str]:
     """Return for each file whose content came before the path where it did."""
     copies: dict[str, str] = {}
     for same_size in _groups((entry, entry.size_bytes) for entry in files):
-        heads = ((entry, _digest(payload, entry, HEAD_BYTES)) for entry in same_size)
+        heads = ((entry, _head_digest(payload, entry)) for entry in same_size)
         for same_head in _groups(heads):
             if same_head[0].size_bytes <= HEAD_BYTES:
                 same_contents = iter((same_head,))
             else:
                 same_contents = _groups(
-                    (entry, _digest(payload, entry, entry.size_bytes))
-                    for entry in same_head
+                    (entry, _digest(payload, entry)) for entry in same_head
                 )
             for first, *others in same_contents:
                 copies.update((other.path, first.path) for other in others)
@@ -244,10 +254,16 @@ def _groups(
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _digest(payload: Payload, entry: Entry, length: int) -> bytes:
-    """Return a digest of a file's first bytes."""
+def _head_digest(payload: Payload, entry: Entry) -> bytes:
+    """Return a digest of a file's beginning."""
+    head = payload.read(entry.path, offset=0, length=HEAD_BYTES)
+    return hashlib.blake2b(head, digest_size=16).digest()
+
+
+def _digest(payload: Payload, entry: Entry) -> bytes:
+    """Return a digest of a file."""
     digest = hashlib.blake2b(digest_size=16)
-    for offset in range(0, min(length, entry.size_bytes), _WHOLE_READ_BYTES):
-        wanted = min(_WHOLE_READ_BYTES, length - offset)
+    for offset in range(0, entry.size_bytes, _WHOLE_READ_BYTES):
+        wanted = min(_WHOLE_READ_BYTES, entry.size_bytes - offset)
         digest.update(payload.read(entry.path, offset=offset, length=wanted))
     return digest.digest()

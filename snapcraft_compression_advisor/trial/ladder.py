@@ -35,7 +35,7 @@ Python application, sizes with xz are off by 0.3 to 0.7 % (one standard deviatio
 draws), those with lzo by 0.2 to 0.5 %."""
 
 SNAP_CLOSER_BLOCKS = 320
-SNAP_TRIED_BLOCKS = 60
+SNAP_TRIED_BLOCKS = 48
 """Likewise for a snap: to read a block of it takes longer than to look at it, and all
 sizes of one codec are known. On the same four, packed with xz, sizes with lzo are off
 by 0.2 to 0.6 %."""

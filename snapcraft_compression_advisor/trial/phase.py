@@ -138,7 +138,7 @@ def kind_columns(layout: Layout, members: NDArray[np.int64]) -> NDArray[np.float
 
     :returns: 1 where a block is of the kind, else 0.
     """
-    kinds = kinds_of_blocks(layout)
+    kinds = layout.kinds_of_blocks
     bytes_each = np.bincount(kinds, weights=layout.raw_bytes())
     most = np.argsort(-bytes_each, kind="stable")[:MOST_KINDS]
     columns = kinds[members][:, None] == most
@@ -173,28 +173,7 @@ def closer_phase(
 
 def similar_side_by_side(layout: Layout) -> NDArray[np.int64]:
     """Return every block's place in an order by kind of file, then by file."""
-    order = np.argsort(kinds_of_blocks(layout), kind="stable")
+    order = np.argsort(layout.kinds_of_blocks, kind="stable")
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     return places
-
-
-def kinds_of_blocks(layout: Layout) -> NDArray[np.int64]:
-    """Return for every block the kind of its file: its number in order of the names."""
-    kinds = [kind_of_file(path) for path in layout.paths]
-    numbers = {kind: number for number, kind in enumerate(sorted(set(kinds)))}
-    of_files = np.array([numbers[kind] for kind in kinds], dtype=np.int64)
-    every: NDArray[np.int64] = of_files[layout.files_of_blocks()]
-    return every
-
-
-def kind_of_file(path: str) -> str:
-    """Return what a file's name tells of its contents: its suffix, mostly.
-
-    >>> kind_of_file("usr/lib/libx.so.1.2")
-    'so'
-    """
-    name = path.rpartition("/")[2]
-    if ".so" in name:
-        return "so"
-    return name.rpartition(".")[2][:8] if "." in name else ""

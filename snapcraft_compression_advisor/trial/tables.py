@@ -35,10 +35,10 @@ COMPRESSED_BLOCK_BYTES = 2600
 About what 8 KiB of inodes come to; the references' own entropy is all that it sets.
 """
 
-TRIED_BLOCKS = 16
+TRIED_BLOCKS = 8
 """Metadata blocks of a table that a codec tries, spread evenly; the others are taken
-to compress alike. Tables are below 2 % of an image, so 5 % of error in them is 0.1 % of
-its size."""
+to compress alike. Tables so long are below 0.2 % of an image (of a browser, an office
+suite, a game and a Python application), so 6 % of error in them is next to nothing."""
 
 _NO_FRAGMENT = 0xFFFFFFFF
 _NO_XATTR = 0xFFFFFFFF
@@ -262,7 +262,7 @@ class _Builder:
         block = self._references[first] >> 16
         self.directories += struct.pack("<III", len(children) - 1, block, first)
         for child in children:
-            name = posixpath.basename(child.path).encode("utf-8", "surrogateescape")
+            name = child.path.rpartition("/")[2].encode("utf-8", "surrogateescape")
             number = self._numbers[child.identity]
             self.directories += struct.pack(
                 "<HHHH",

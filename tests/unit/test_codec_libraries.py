@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs import CODECS, xz, zstandard
 from snapcraft_compression_advisor.codecs.deflate import Gzip
 from snapcraft_compression_advisor.codecs.library import Library, ThreadBuffer
 from snapcraft_compression_advisor.codecs.lz4 import Lz4
@@ -27,8 +27,13 @@ TEXT = b"a block of words, and words again, " * 300
 
 
 def fresh(mocker: MockerFixture, cdll: object) -> None:
-    """Make every library load again, through something else than the loader."""
+    """Make every library load again, through something else than the loader.
+
+    What is made with that isn't kept for other tests.
+    """
     mocker.patch("ctypes.CDLL", cdll)
+    mocker.patch.object(zstandard, "_CONTEXTS", zstandard._Contexts())
+    mocker.patch.object(xz, "_filters", xz._filters.__wrapped__)
     for library in LIBRARIES:
         mocker.patch.object(library, "_loaded", None)
         mocker.patch.object(library, "_failure", None)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from censuses import make_census
+from snapcraft_compression_advisor.payload.file_kind import kind_of_file
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.trial.phase import (
     FEW_BLOCKS,
@@ -14,7 +15,6 @@ from snapcraft_compression_advisor.trial.phase import (
     MOST_KINDS,
     RIDGE,
     closer_phase,
-    kind_of_file,
     phase_of_names,
     similar_side_by_side,
 )
