@@ -69,12 +69,12 @@ supplies: jq (cli), NumPy, SciPy and Matplotlib with Tk (python-app), Chromium
 
 which builds the payloads (`benchmarks/prime_from_debs.py`), packs each six times with
 mksquashfs as `snap pack` calls it, and compares. The advice is the whole command
-`compression-advisor advise`, the median of three runs after one that isn't counted, so
-that files are in the page cache as they are after a build. In the table of sizes stand,
-for each codec: the error of the image's size, the half width of its interval, and in
-how many of 20 draws the interval of the data blocks held the truth (blocks drawn and
-estimated by the product's own code, with the numbers of blocks that every trial begins
-with; each draw takes others).
+`compression-advisor advise` (its JSON would have lint's findings as well), the median
+of three runs after one that isn't counted, so that files are in the page cache as they
+are after a build. In the table of sizes stand, for each codec: the error of the image's
+size, the half width of its interval, and in how many of 20 draws the interval of the
+data blocks held the truth (blocks drawn and estimated by the product's own code, with
+the numbers of blocks that every trial begins with; each draw takes others).
 
 Times differ from machine to machine and from run to run; the ratios are what counts.
 """
@@ -170,13 +170,13 @@ def measure(name: str, prime: Path, scratch: Path, seeds: int) -> Row:
 def advise(path: Path, report_file: Path) -> Measured:
     """Return the median of some runs of the advice, by wall time.
 
-    One before them isn't counted: it has Python and the payload read from the disk.
+    One before them isn't counted: it writes the sizes to a file, and has Python and the
+    payload read from the disk.
     """
     command = [
         sys.executable, "-m", "snapcraft_compression_advisor", "advise", str(path),
-        "--format", "json", "--output", str(report_file),
     ]  # fmt: skip
-    run_measured(command)
+    run_measured([*command, "--format", "json", "--output", str(report_file)])
     runs = [run_measured(command) for _ in range(ADVICE_RUNS)]
     return sorted(runs, key=lambda run: run.wall_s)[ADVICE_RUNS // 2]
 
