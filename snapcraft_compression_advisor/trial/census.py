@@ -104,8 +104,8 @@ def take_census(
     if blocks.complete:
         return Census(phases=(blocks,))
     eligible = _no_holes(layout)
-    sure = np.intersect1d(np.array(list(always()), dtype=np.int64), eligible)
-    added = np.setdiff1d(sure, members)
+    sure = eligible[np.isin(eligible, np.array(list(always()), dtype=np.int64))]
+    added = sure[~np.isin(sure, members)]
     more = look_at_blocks(payload, layout, added, fastest_look())
     members = np.concatenate((members, added))
     weights = np.concatenate((weights, np.ones(len(added))))
@@ -174,7 +174,8 @@ def spread(
         return indices, np.ones(len(indices))
     ends = np.cumsum(sizes[indices], dtype=np.float64)
     points = (np.arange(most) + start) / most * ends[-1]
-    chosen = np.unique(np.searchsorted(ends, points))
+    chosen = np.searchsorted(ends, points)
+    chosen = chosen[np.diff(chosen, prepend=-1) > 0]  # a long one is hit repeatedly
     expected = most * sizes[indices[chosen]] / ends[-1]
     return indices[chosen], 1 / np.minimum(1.0, expected)
 

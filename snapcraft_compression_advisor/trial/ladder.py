@@ -38,7 +38,7 @@ SNAP_CLOSER_BLOCKS = 320
 SNAP_TRIED_BLOCKS = 48
 """Likewise for a snap: to read a block of it takes longer than to look at it, and all
 sizes of one codec are known. On the same four, packed with xz, sizes with lzo are off
-by 0.2 to 0.6 %."""
+by 0.3 to 0.8 %; packed with lzo, those with xz likewise (80 draws)."""
 
 
 class Ladder:
@@ -90,7 +90,8 @@ class Ladder:
         self._look_at(drawn.members)
         sure = phase.members[self._is_certain(phase)]
         self._look_at(sure)
-        members = np.union1d(drawn.members, sure)
+        both = np.isin(phase.members, drawn.members) | np.isin(phase.members, sure)
+        members = phase.members[both]
         shares = np.ones(len(members))
         shares[np.searchsorted(members, drawn.members)] = drawn.shares
         shares[np.searchsorted(members, sure)] = 1.0

@@ -380,22 +380,6 @@ def test_ruby_program_reads_what_it_requires() -> None:
     assert set(found(files, "usr/bin/hello")) == set(files) - later
 
 
-def test_programs_own_directories_are_looked_at() -> None:
-    files = {
-        "usr/games/hello2": make_elf(),
-        "usr/share/games/hello2/images/a.png": b"x",
-        f"{LIB}/hello/2.0/plug.so": make_elf(),
-        f"{LIB}/helloplugins/paint.so": make_elf(),
-        "usr/share/other/b.png": b"x",
-        "meta/gui/hello.desktop": b"",
-    }
-    candidates = found(files, "usr/games/hello2")
-    assert candidates["usr/share/games/hello2/images/a.png"].way == "own-image"
-    assert candidates[f"{LIB}/hello/2.0/plug.so"].way == "own-code"
-    assert f"{LIB}/helloplugins/paint.so" in candidates
-    assert "usr/share/other/b.png" not in candidates
-
-
 @pytest.mark.parametrize("first_line", ["#!/usr/bin/python3", "#!/usr/bin/env python3"])
 def test_modules_are_followed_where_the_base_supplies_python(first_line: str) -> None:
     module = "lib/python3.12/site-packages/greeting/__init__.py"
