@@ -1,4 +1,4 @@
-"""Launches foretold from the other applications' data, for ``accuracy.py``."""
+"""Launches predicted from the other applications' data, for ``accuracy.py``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from accuracy_data import CODECS
 from kernel_blocks import TABLE, read_table
-from snapcraft_compression_advisor.launch.cost_fit import FittedCosts, fit_costs
+from snapcraft_compression_advisor.capture.cost_fit import FittedCosts, fit_costs
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.model import block_cost
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ MEDIAN_OVER_MEAN = 1.2533
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What was foretold of one application with one codec, and what was measured.
+    """What was predicted of one application with one codec, and what was measured.
 
     :param added_s: over the uncompressed image's cold launch; the interval holds the
         spread of launches as well.
@@ -127,7 +127,7 @@ def launch_spread(all_launches: Sequence[Launches]) -> float:
 
 
 def predict(launches: Launches, others: Sequence[Launches]) -> tuple[Prediction, ...]:
-    """Foretell an application's launches from the others."""
+    """Predict an application's launches from the others."""
     factor = factors(others)
     runs = len(launches.cold_s["none"])
     spread = launch_spread(others)

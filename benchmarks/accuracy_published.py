@@ -1,4 +1,4 @@
-"""The published launches of Chromium, foretold, for ``accuracy.py``."""
+"""The published launches of Chromium, predicted, for ``accuracy.py``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from accuracy_data import DATA
-from snapcraft_compression_advisor.launch.builtin_devices import find_device
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.launch.launch_set import LaunchSet
 from snapcraft_compression_advisor.launch.model import cost_of_blocks
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def published_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield ""
     yield (
         "Chromium 85 as a snap on four systems (snapcraft.io, 27 October 2020), and "
-        "what the recorded launch of Debian's Chromium is foretold to take on a "
+        "what the recorded launch of Debian's Chromium is predicted to take on a "
         "built-in profile of such a machine, its published hot launch added. Nothing "
         "was fitted to these figures."
     )
@@ -66,14 +66,14 @@ def published_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield (
         "Systems 3 and 4 ran Linux 5.8, which decompresses a block again for each page "
         "that a thread waits for; the profiles take the middle one of three published "
-        "figures, five times (see launch/builtin_devices.py). It explains why the same "
+        "figures, five times (devices/builtin_devices.py). It explains why the same "
         "kind of machine took twice as long with Fedora as with Ubuntu. But one figure "
         "for all is coarse: the ratio of the codecs comes out, the seconds of system 4 "
         "do not."
     )
     yield ""
     yield (
-        "| system | xz s | lzo s | xz ÷ lzo | foretold xz s | lzo s | xz ÷ lzo "
+        "| system | xz s | lzo s | xz ÷ lzo | predicted xz s | lzo s | xz ÷ lzo "
         "| off by |"
     )
     yield "|---" * 8 + "|"

@@ -1,4 +1,4 @@
-"""How well launches are foretold from files alone, for ``accuracy.py``.
+"""How well launches are predicted from files alone, for ``accuracy.py``.
 
 From what ``static_fit.py`` and ``static_accuracy.py`` keep in ``data``: every
 application is left out of the counts that its guess is made of.
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from accuracy_model import TELLING_SHARE, costs_without, factors
 from snapcraft_compression_advisor.codecs import SHIPPABLE
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
 from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     block_cost,
 )
-from snapcraft_compression_advisor.units import Interval
 from static_accuracy import BLOCK_FIELDS, BLOCKS, VERDICTS, read_rows
 from static_fit import GUESSES, SCORES, spread
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from accuracy_data import Launches
 
 INTRODUCTION = """\
-## The same launches, foretold from files alone
+## The same launches, predicted from files alone
 
 Where nothing was recorded, the blocks are guessed from files
 ([how](launch-set.md)). Guessed and compared by
@@ -46,7 +46,7 @@ those named; precision, of the bytes named, those read.
 
 SECONDS = """\
 Seconds that a codec adds to a cold launch over the uncompressed image: measured,
-foretold from the recording, and foretold from files with the application left out of
+predicted from the recording, and predicted from files with the application left out of
 the counts, of the costs of blocks, and of what a launch makes of them. "Too small to
 tell" is what adds less than 10 % of the launch.
 """
@@ -80,15 +80,15 @@ By the seconds that xz adds:
 
 - **npm**: how much of ICU's data and of libnode a Node program touches follows from
   what it does; the other Node program of the corpus does little.
-- **r-base**: most of it isn't the guess: foretold from its recording it is too small by
-  a quarter.
+- **r-base**: most of it isn't the guess: predicted from its recording it is too small
+  by a quarter.
 - **python-scipy**: no other application of the corpus loads that many extension modules
   at once, and of SciPy's and OpenBLAS's large ones more is read than of others.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foretold:
+class Predicted:
     """Seconds that a codec adds to an application's cold launch.
 
     :param guessed: from files, ``recorded``: from the recorded launch; the interval
@@ -126,10 +126,10 @@ def static_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield from score_lines(read_rows(SCORES))
     yield ""
     yield SECONDS
-    foretold = foretell_all(all_launches)
-    yield from seconds_lines(foretold)
+    predicted = predict_all(all_launches)
+    yield from seconds_lines(predicted)
     yield ""
-    yield from figure_lines(foretold)
+    yield from figure_lines(predicted)
     yield ""
     yield WORST.rstrip("\n")
 
@@ -199,15 +199,15 @@ def _median_and_worst(rows: Sequence[Mapping[str, str]], figure: str) -> str:
     return f"{statistics.median(figures):.2f}, worst {min(figures):.2f}"
 
 
-def foretell_all(all_launches: Sequence[Launches]) -> list[Foretold]:
-    """Foretell every application whose guess is kept, from the others."""
+def predict_all(all_launches: Sequence[Launches]) -> list[Predicted]:
+    """Predict every application whose guess is kept, from the others."""
     sums = {
         (row["application"], row["set"], row["codec"]): _sums(row)
         for row in read_rows(BLOCKS)
     }
     verdicts = {(row["application"], row["set"]): row for row in read_rows(VERDICTS)}
     return [
-        _foretell(each, codec, sums, verdicts, others)
+        _predict(each, codec, sums, verdicts, others)
         for each in all_launches
         if (each.name, "guessed") in verdicts
         for others in ([other for other in all_launches if other is not each],)
@@ -215,14 +215,14 @@ def foretell_all(all_launches: Sequence[Launches]) -> list[Foretold]:
     ]
 
 
-def seconds_lines(foretold: Sequence[Foretold]) -> Iterator[str]:
+def seconds_lines(predicted: Sequence[Predicted]) -> Iterator[str]:
     """Yield what xz and lzo add, by application."""
     yield (
         "| application | codec | measured s | from the recording | from files "
         "(interval) | error | verdict from the recording | from files |"
     )
     yield "|---" * 8 + "|"
-    for each in foretold:
+    for each in predicted:
         error = f"{each.error:+.0%}" if each.telling else "too small to tell"
         yield (
             f"| {each.application} | {each.codec} | {each.measured_s:.2f} "
@@ -236,13 +236,13 @@ def _sums(row: Mapping[str, str]) -> BlockSums:
     return BlockSums(**{field: float(row[field]) for field in BLOCK_FIELDS[3:]})
 
 
-def _foretell(
+def _predict(
     launches: Launches,
     codec: str,
     sums: Mapping[tuple[str, str, str], BlockSums],
     verdicts: Mapping[tuple[str, str], Mapping[str, str]],
     others: Sequence[Launches],
-) -> Foretold:
+) -> Predicted:
     name = launches.name
     factor = factors(others)[codec]
     costs = costs_without(name).decompress[codec]
@@ -276,7 +276,7 @@ def _foretell(
         waited_share=WAITED_SHARE,
     ).added_s
     measured_s = launches.added_s(codec)
-    return Foretold(
+    return Predicted(
         application=name,
         codec=codec,
         guessed=guessed,
@@ -292,7 +292,7 @@ def _verdict(row: Mapping[str, str]) -> str:
     return f"{row['verdict']} ({row['compression']})"
 
 
-def figure_lines(foretold: Sequence[Foretold]) -> Iterator[str]:
+def figure_lines(predicted: Sequence[Predicted]) -> Iterator[str]:
     """Yield the figures asked for, beside their lines."""
     yield "| figure | found | at least | aim |"
     yield "|---|---|---|---|"
@@ -300,22 +300,22 @@ def figure_lines(foretold: Sequence[Foretold]) -> Iterator[str]:
         ("xz", "median ≤ 30 %, worst ≤ 80 %", "median ≤ 12 %"),
         ("lzo", "", ""),
     ):
-        errors = [abs(e.error) for e in foretold if e.telling and e.codec == codec]
+        errors = [abs(e.error) for e in predicted if e.telling and e.codec == codec]
         if errors:
             yield (
                 f"| error of the seconds added, {codec} | median "
                 f"{statistics.median(errors):.0%}, worst {max(errors):.0%} "
                 f"({len(errors)} applications) | {least} | {aim} |"
             )
-    by_application = {each.application: each for each in foretold}.values()
+    by_application = {each.application: each for each in predicted}.values()
     same = sum(e.verdict_guessed == e.verdict_recorded for e in by_application)
     undecided = sum(e.verdict_guessed.startswith("undecided") for e in by_application)
     yield (
         f"| verdict as from the recording | {same} of {len(by_application)}, undecided "
         f"{undecided} | all, undecided at most twice | all, none undecided |"
     )
-    held = sum(each.held for each in foretold)
+    held = sum(each.held for each in predicted)
     yield (
-        f"| measured inside the interval | {held} of {len(foretold)} "
-        f"({held / max(1, len(foretold)):.0%}) | 85 % | 90 % |"
+        f"| measured inside the interval | {held} of {len(predicted)} "
+        f"({held / max(1, len(predicted)):.0%}) | 85 % | 90 % |"
     )

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from snapcraft_compression_advisor.units import format_bytes
+from snapcraft_compression_advisor.core.units import format_bytes
 
 ADVICE = """
 import sys
@@ -26,9 +26,9 @@ from pathlib import Path
 from craft_cli import EmitterMode, emit
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.run import run_rules
-from snapcraft_compression_advisor.rules.select import make_selection
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import make_selection
 
 prime, project = map(Path, sys.argv[1:])
 emit.init(EmitterMode.QUIET, "added-time", "added-time", log_filepath=project / "log")

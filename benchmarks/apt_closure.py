@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _INST = re.compile(
     r"^Inst (?P<name>\S+) \((?P<version>\S+) .*\[(?P<architecture>\w+)\]"
 )
+_NAME = re.compile(r"^Package: (\S+)$", flags=re.MULTILINE)
+_LIBRARY = re.compile(r"^Section: (?:\S+/)?libs$", flags=re.MULTILINE)
 _INSTALLED = "Status: install ok installed"
 # Depends stays out: a package of the base that is staged all the same would otherwise
 # leave its dependants broken, and apt would refuse.
@@ -120,6 +122,35 @@ class AptClosure:
         requested = {name.split(":")[0] for name in names}
         self._install((supplied | set(excluded)) - requested)
         return self._simulate(names, recommends=recommends)
+
+    def missing_here(self, names: Sequence[str]) -> list[Package]:
+        """Return what of some packages, and of what they need, this machine lacks.
+
+        :param names: as any release spells them, with or without ``t64``.
+        """
+        self._apt.set_status(self._apt.installed_status())
+        return self._simulate(sorted(self._spellings(names)), recommends=False)
+
+    def supplied_libraries(self, names: Sequence[str], base: BaseList) -> list[str]:
+        """Return the libraries of the base that packages need, sorted by name.
+
+        What only the base's services need (systemd, D-Bus) isn't among them.
+
+        :raises PrimeError: as :meth:`resolve`.
+        """
+        staged = {it.name for it in self.resolve(names, base=base)}
+        needed = {it.name for it in self.resolve(names)} - staged
+        services = needed - self._libraries(needed)
+        linked = {it.name for it in self.resolve(names, excluded=sorted(services))}
+        return sorted(self._libraries(linked - staged))
+
+    def _libraries(self, names: Collection[str]) -> set[str]:
+        """Return which packages are libraries, by the archive's section."""
+        if not names:
+            return set()
+        shown = self._apt.run("apt-cache", "show", "--no-all-versions", *sorted(names))
+        stanzas = [stanza for stanza in shown.split("\n\n") if _LIBRARY.search(stanza)]
+        return {match[1] for it in stanzas if (match := _NAME.search(it))}
 
     def _check_known(self, names: Iterable[str]) -> None:
         unknown = [name for name in names if name.split(":")[0] not in self._known]

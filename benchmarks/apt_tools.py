@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prime_error import PrimeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
 _DETAIL_LINES = 5
 # apt takes an installed package without dependencies for another version than the
@@ -20,11 +20,17 @@ _DETAIL_LINES = 5
 _PREFERENCES = "Package: *\nPin: release a=now\nPin-Priority: 1001\n"
 
 
-def run_tool(arguments: Sequence[str], *, directory: Path | None = None) -> str:
-    """Run one of apt's and dpkg's programs.
+def run_tool(
+    arguments: Sequence[str],
+    *,
+    directory: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Run one of apt's and dpkg's programs, or of a package.
 
     :param arguments: the program's name and its arguments.
     :param directory: where to run it; the current directory if not given.
+    :param environment: what is added to that of this process.
     :returns: what it wrote to standard output.
     :raises PrimeError: if it's missing (status 69) or failed (69; 74 on a full disk).
     """
@@ -38,7 +44,7 @@ def run_tool(arguments: Sequence[str], *, directory: Path | None = None) -> str:
     done = subprocess.run(
         [program, *arguments[1:]],
         cwd=directory,
-        env={**os.environ, "LC_ALL": "C.UTF-8"},
+        env={**os.environ, "LC_ALL": "C.UTF-8", **(environment or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
@@ -48,6 +54,23 @@ def run_tool(arguments: Sequence[str], *, directory: Path | None = None) -> str:
     if done.returncode != 0:
         raise _failure(arguments[0], done.stdout, done.stderr)
     return done.stdout
+
+
+def debian_mirror(label: str = "Debian") -> str:
+    """Return the address of the Debian mirror that this machine's apt uses.
+
+    :param label: of the archive's Release file; ``Debian-Security`` for the other one.
+    :raises PrimeError: if apt's sources name none: status 69.
+    """
+    words = ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
+    found = run_tool(["apt-get", *words, f"Label: {label}"]).split()
+    if not found:
+        message = (
+            f"apt's sources name no mirror of the archive '{label}': add one (see "
+            "sources.list(5)), run 'apt-get update', and try again."
+        )
+        raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
+    return found[0]
 
 
 def _failure(program: str, output: str, complaint: str) -> PrimeError:
@@ -98,6 +121,11 @@ class Apt:
     def set_status(self, text: str) -> None:
         """Say what is installed, in the form of dpkg's status file."""
         self._status.write_text(text, encoding="utf-8")
+
+    def installed_status(self) -> str:
+        """Return what is really installed on this machine, in the form of that file."""
+        name = run_tool(["apt-config", "shell", "NAME", "Dir::State::status/f"])
+        return Path(name.partition("'")[2].rstrip("'\n")).read_text(encoding="utf-8")
 
     def run(self, program: str, *arguments: str, directory: Path | None = None) -> str:
         """Run ``apt-get`` or ``apt-cache``; see :func:`run_tool`."""

@@ -18,7 +18,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apt_tools import run_tool
+from apt_tools import debian_mirror, run_tool
 from corpus_applications import KIND_PACKAGES
 from corpus_chroot import run_confined, run_in_tree
 from prime_tree import make_fit_for_snap, strip_documentation
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from corpus_applications import Application
 
 SUITE = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
-_SOURCES = f"""\
-deb {MIRROR} {SUITE} main
-deb {MIRROR} {SUITE}-updates main
-deb http://deb.debian.org/debian-security {SUITE}-security main
-"""
 # Packages' scripts ask this file whether they may start a service: 101 says no
 # (Debian's invoke-rc.d(8)).
 _NO_SERVICES = Path("usr/sbin/policy-rc.d")
@@ -84,10 +78,18 @@ def build_base(root: Path) -> None:
     """Make a minimal Debian system that packages can be installed in.
 
     :param root: the directory to make.
-    :raises PrimeError: if debootstrap failed: status 69, or 74 where the disk is full.
+    :raises PrimeError: if debootstrap failed or apt knows no mirror: status 69; 74
+        where the disk is full.
     """
-    run_confined(["debootstrap", "--variant=minbase", SUITE, str(root), MIRROR])
-    (root / "etc/apt/sources.list").write_text(_SOURCES, encoding="utf-8")
+    mirror, security = debian_mirror(), debian_mirror("Debian-Security")
+    run_confined(["debootstrap", "--variant=minbase", SUITE, str(root), mirror])
+    lines = (
+        f"deb {mirror} {SUITE} main",
+        f"deb {mirror} {SUITE}-updates main",
+        f"deb {security} {SUITE}-security main",
+        "",
+    )
+    (root / "etc/apt/sources.list").write_text("\n".join(lines), encoding="utf-8")
     policy = root / _NO_SERVICES
     policy.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
     policy.chmod(0o755)

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 def write_desktop_file(
     root: Path, package_paths: list[str], *, snap: str, app: str, command: str
 ) -> list[Path]:
-    """Write ``meta/gui/APP.desktop`` if the package has a desktop file for the app.
+    """Write ``meta/gui/APP.desktop`` if there is a desktop file for the app.
+
+    The package's, else any package's that starts the program.
 
     :param package_paths: the paths that the package carries, below the root.
     :param command: the app's program, a path below the root.
     :returns: the file written, or nothing.
     """
     names = [snap, app, command.rpartition("/")[2]]
-    found = find_desktop_file(package_paths, names)
+    found = find_desktop_file(package_paths, names) or _that_starts(command, root)
     if found is None or not (root / found).is_file():
         return []
     text = (root / found).read_text(encoding="utf-8", errors="replace")
@@ -48,6 +50,17 @@ def find_desktop_file(package_paths: list[str], names: list[str]) -> str | None:
     named = [stems[name] for name in names if name in stems]
     if named or len(found) == 1:
         return (named or found)[0]
+    return None
+
+
+def _that_starts(command: str, root: Path) -> str | None:
+    """Return the tree's first desktop file that starts a program."""
+    program = re.escape(command.rpartition("/")[2])
+    starts = re.compile(rf"^Exec=(\S*/)?{program}(\s|$)", flags=re.MULTILINE)
+    for path in sorted(root.glob("usr/share/applications/*.desktop")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.is_file() and starts.search(text):
+            return str(path.relative_to(root))
     return None
 
 

@@ -21,8 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.launch.block_timing import (
+from snapcraft_compression_advisor.capture.block_timing import (
     BlockPlace,
     TimedBlock,
     Timings,
@@ -30,14 +29,12 @@ from snapcraft_compression_advisor.launch.block_timing import (
     time_blocks,
     write_blocks,
 )
-from snapcraft_compression_advisor.launch.cost_fit import (
-    FittedCosts,
-    block_seconds,
-    fit_costs,
-)
-from snapcraft_compression_advisor.launch.measure import _processor as processor_name
+from snapcraft_compression_advisor.capture.cost_fit import FittedCosts, fit_costs
+from snapcraft_compression_advisor.capture.measure import _processor as processor_name
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.core.units import KIB
+from snapcraft_compression_advisor.devices.device import block_seconds
 from snapcraft_compression_advisor.squashfs import mksquashfs
-from snapcraft_compression_advisor.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,7 +95,7 @@ def report(blocks: Sequence[TimedBlock]) -> None:
     for codec in CODECS:
         errors = left_out_errors(blocks, codec)
         print(
-            f"{codec:5} foretold / measured - 1: "
+            f"{codec:5} predicted / measured - 1: "
             + ", ".join(f"{name} {error:+.1%}" for name, error in errors.items())
         )
 
@@ -114,12 +111,12 @@ def left_out_errors(blocks: Sequence[TimedBlock], codec: str) -> dict[str, float
             if (block.group, block.codec) == (application, codec)
         ]
         measured_s = sum(block.median_s for block in mine)
-        foretold_s = sum(_foretold_s(block, costs) for block in mine)
-        errors[application] = foretold_s / measured_s - 1
+        predicted_s = sum(_predicted_s(block, costs) for block in mine)
+        errors[application] = predicted_s / measured_s - 1
     return errors
 
 
-def _foretold_s(block: TimedBlock, costs: FittedCosts) -> float:
+def _predicted_s(block: TimedBlock, costs: FittedCosts) -> float:
     parts = [costs.fill]
     if block.compressed:
         parts.append(costs.decompress[block.codec])

@@ -32,20 +32,20 @@ from typing import TYPE_CHECKING
 
 from corpus_applications import APPLICATIONS, Application
 from pruned_tree import prune_tree
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.errors import AdvisorError
-from snapcraft_compression_advisor.launch.launch_event import (
+from snapcraft_compression_advisor.capture.launch_event import (
     Exited,
     LaunchEvent,
     OutputLine,
     WindowMapped,
 )
-from snapcraft_compression_advisor.launch.measure import in_turns, make_cold
-from snapcraft_compression_advisor.launch.mount import mount_point, mounted
-from snapcraft_compression_advisor.launch.packed_images import packed_images
+from snapcraft_compression_advisor.capture.measure import in_turns, make_cold
+from snapcraft_compression_advisor.capture.mount import mount_point, mounted
+from snapcraft_compression_advisor.capture.packed_images import packed_images
+from snapcraft_compression_advisor.capture.snap_environment import launch_home
+from snapcraft_compression_advisor.capture.start import app_command, time_launch
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.launch.snap_environment import launch_home
-from snapcraft_compression_advisor.launch.start import app_command, time_launch
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
@@ -53,9 +53,9 @@ from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from snapcraft_compression_advisor.capture.snap_environment import LaunchHome
+    from snapcraft_compression_advisor.capture.start import Command, Launched
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
-    from snapcraft_compression_advisor.launch.snap_environment import LaunchHome
-    from snapcraft_compression_advisor.launch.start import Command, Launched
 
 DATA = Path(__file__).parent / "data"
 TIMES = DATA / "launch-times.csv"

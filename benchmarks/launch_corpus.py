@@ -34,6 +34,7 @@ from corpus_applications import APPLICATIONS, Application
 from corpus_tree import build_base, copy_tree, finish, install
 from prime_error import PrimeError
 from prime_tree import file_figures
+from traced_applications import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parsed = parser.parse_args(arguments)
     if parsed.output is None and not parsed.list:
         parser.error("say where the trees go: -o DIR")
-    known = {application.name for application in APPLICATIONS}
+    known = {application.name for application in (*APPLICATIONS, *TRACED)}
     if unknown := [name for name in parsed.names if name not in known]:
         parser.error(f"unknown: {', '.join(unknown)}; --list prints the table")
     return parsed
@@ -218,10 +219,10 @@ def run(arguments: argparse.Namespace) -> None:
     output, cache = arguments.output.absolute(), arguments.cache.absolute()
     for directory in (output, cache / "archives" / "partial"):
         directory.mkdir(parents=True, exist_ok=True)
-    chosen = [it for it in APPLICATIONS if not names or it.name in names]
+    chosen = [it for it in (*APPLICATIONS, *TRACED) if it.name in names]
     with locked(cache):
         make_base(cache)
-        build_all(chosen, output, cache)
+        build_all(chosen or APPLICATIONS, output, cache)
 
 
 def _stop(signal_number: int, _frame: FrameType | None) -> None:

@@ -3,10 +3,12 @@
 
 The result is what a snap's publisher would have in ``prime/`` after listing the
 packages under ``stage-packages``: the packages and all that they need beyond the base
-snap, unpacked, with ``meta/snap.yaml``; ``snap pack`` takes it. It's meant for trials
-and benchmarks with real payloads, so nothing is run that a launch would need in
-addition (see ``prime_tree``), and the packages are this machine's release's, whatever
-the base says.
+snap, unpacked, with the caches that packages' triggers make, ``meta/snap.yaml`` and a
+desktop file; ``snap pack`` takes it, and the app starts from it. The packages are this
+machine's release's, whatever the base says; a launch outside of snapd takes the base's
+libraries from this machine (``--print-base-libraries`` lists those that it lacks).
+A program with paths of an installed system built in (meld: ``/usr/share/meld``) needs
+a layout, which only snapd makes: it doesn't start so.
 
     python3 benchmarks/prime_from_debs.py gnome-calculator -o prime
 
@@ -40,12 +42,14 @@ from prime_tree import (
     strip_documentation,
     unpack,
 )
+from prime_triggers import run_triggers
 from snap_metadata import (
     SnapMetadata,
     check_app,
     check_snap_name,
     default_command,
     default_environment,
+    desktop_environment,
     snap_name,
     snap_version,
     snap_yaml,
@@ -86,12 +90,19 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--keep-base", action="store_true", help="keep what the base supplies")
     add("--exclude", metavar="PACKAGE", action="append", default=[], help="leave out")
     add("--recommends", action="store_true", help="follow Recommends as well")
+    add("--no-triggers", action="store_true", help="files of the packages alone")
     add("--strip-docs", action="store_true", help="leave out manual pages and docs")
     add("--cache", metavar="DIR", type=Path, default=default_cache(), help=".deb files")
     add("--force", action="store_true", help="replace a prime directory at DIR")
     add("--print-packages", action="store_true", help="list the closure, build nothing")
+    add(
+        "--print-base-libraries",
+        action="store_true",
+        help="list the base's libraries that a launch needs and this machine lacks",
+    )
     parsed = parser.parse_args(arguments)
-    if parsed.output is None and not parsed.print_packages:
+    prints = parsed.print_packages or parsed.print_base_libraries
+    if parsed.output is None and not prints:
         parser.error("say where the prime directory goes: -o DIR")
     if any("=" not in app for app in parsed.app):
         parser.error("an app is NAME=COMMAND")
@@ -118,6 +129,14 @@ def closure(arguments: argparse.Namespace, apt: Apt) -> list[Package]:
         excluded=arguments.exclude,
         recommends=arguments.recommends,
     )
+
+
+def base_libraries(arguments: argparse.Namespace, apt: Apt) -> list[str]:
+    """Return the names of the base's libraries that the packages need."""
+    if arguments.keep_base:
+        return []
+    base = read_base_list(_LISTS / f"{arguments.base}-packages.txt")
+    return AptClosure(apt).supplied_libraries(arguments.packages, base)
 
 
 def check_output(output: Path, *, force: bool) -> None:
@@ -160,7 +179,18 @@ def build(arguments: argparse.Namespace, apt: Apt) -> None:
         make_fit_for_snap(root)
         if arguments.strip_docs:
             strip_documentation(root)
-        generated = write_metadata(arguments, archives, root)
+        generated = []
+        if not arguments.no_triggers:
+            tools = Path(scratch) / "tools"
+            generated = run_triggers(
+                root,
+                tools,
+                libraries=lambda: base_libraries(arguments, apt),
+                apt=apt,
+                cache=cache,
+                note=note,
+            )
+        generated += write_metadata(arguments, archives, root)
         settle_times(root, generated)
         put_in_place(root, output, Path(scratch) / "replaced")
     files, size_bytes = file_figures(output)
@@ -191,7 +221,8 @@ def write_metadata(
         base=arguments.base,
         apps=chosen_apps(arguments, name, paths, root),
     )
-    environment = default_environment(root, metadata.architecture)
+    describe = default_environment if arguments.no_triggers else desktop_environment
+    environment = describe(root, metadata.architecture)
     snap_yaml_path = root / "meta" / "snap.yaml"
     snap_yaml_path.parent.mkdir(exist_ok=True)
     snap_yaml_path.write_text(snap_yaml(metadata, environment), encoding="utf-8")
@@ -251,6 +282,10 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.print_packages:
             for package in closure(arguments, apt):
                 print(package.name, package.version)
+        elif arguments.print_base_libraries:
+            names = base_libraries(arguments, apt)
+            for package in AptClosure(apt).missing_here(names):
+                print(package.name)
         else:
             build(arguments, apt)
 

@@ -8,8 +8,8 @@ where it changes what a launch reads or whether ``snap pack`` accepts the tree:
 - a ``sitecustomize.py`` of a Python goes, as it would act on another interpreter.
 
 Left alone: shebangs, ``.pc`` files, merged ``/usr`` (files stay where the .deb has
-them), and everything that a maintainer script or trigger would do: no alternatives,
-compiled schemas, icon, font or MIME caches, loader caches, byte-code or ld.so.cache.
+them), and what maintainer scripts would do: no alternatives, no byte-code.
+``prime_triggers`` does what triggers would.
 """
 
 from __future__ import annotations

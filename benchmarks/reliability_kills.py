@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import snapcraft_compression_advisor
-from snapcraft_compression_advisor.advice.project_file import apply_edit
 from snapcraft_compression_advisor.cli.main import main as run_command_line
 from snapcraft_compression_advisor.host.write_key import plan_key
+from snapcraft_compression_advisor.project.project_file import apply_edit
 from stopped_process import StoppedProcess, import_all
 
 if TYPE_CHECKING:
@@ -157,7 +157,14 @@ def prepare(way: str, directory: Path) -> Callable[[], int]:
             *("--fix", "--exit-zero"),
         ],
         "advise": [
-            *("advise", str(prime), "--min-saving", "1e-9", "--max-launches", "1e9"),
+            *(
+                "advise",
+                str(prime),
+                "--min-saving",
+                "0.000001",
+                "--max-launches",
+                "1000000000",
+            ),
             *("--set", str(project)),
         ],
     }[way]

@@ -22,13 +22,14 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import snapcraft_compression_advisor
-from snapcraft_compression_advisor.cleanup.leftovers import PREFIX, remove_leftovers
 from snapcraft_compression_advisor.cli.main import main as run_command_line
+from snapcraft_compression_advisor.core.leftovers import PREFIX, remove_leftovers
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from stopped_process import StoppedProcess, import_all
 
@@ -47,6 +48,10 @@ GONE_S = 10.0
 
 FIRST_STOPS = 8
 """Until the program has taken the signals, they end it as they end any other."""
+
+_APPS_CHILD = "process of the app "
+"""Begins what is said of one. It dies with the app only if the app sees to that, and
+may be frozen right after the fork, still under the app's name."""
 
 _POLL_S = 0.02
 _SNAP_YAML = """\
@@ -185,9 +190,10 @@ def _outcome(
         process.kill()
     if number is signal.SIGKILL:
         _remove_leftovers(scratch / "tmp")
-    found = [f"{words[0]}, {number.name} {when}: {each}"
-             for each in faults(scratch, status)
-             if number is not signal.SIGKILL or not _is_beyond_us(each)]  # fmt: skip
+    found = [
+        f"{words[0]}, {number.name} {when}: {each}"
+        for each in _ours(faults(scratch, status), number)
+    ]
     _clear(scratch / "tmp")
     return status, found
 
@@ -226,7 +232,7 @@ def leftovers(scratch: Path) -> list[str]:
         *(f"file {path}" for path in (scratch / "tmp").iterdir()),
         *(f"file {path}" for path in (scratch / "out").glob(".*")),
         *(f"group {path}" for path in _empty_groups() - _groups_before()),
-        *(f"process {pid}: {name}" for pid, name in marked_processes(scratch)),
+        *(f"{_kind(pid)}{pid}: {name}" for pid, name in marked_processes(scratch)),
     ]
 
 
@@ -242,9 +248,26 @@ def _groups_before() -> set[Path]:
     return _empty_groups()
 
 
-def _is_beyond_us(fault: str) -> bool:
-    """Tell what a killed run can't help leaving: what the app has started in turn."""
-    return fault.startswith("group ") or fault.endswith(": sleep 60 ")
+def _ours(found: list[str], number: signal.Signals) -> list[str]:
+    """Leave out what a killed run can't help leaving.
+
+    That is what the app has started in turn, the mount's loop device as long as such a
+    process has a file open there, and the control group.
+    """
+    if number is not signal.SIGKILL:
+        return found
+    beyond_us = ["group ", _APPS_CHILD]
+    if any(each.startswith(_APPS_CHILD) for each in found):
+        beyond_us.append("loop device ")
+    return [each for each in found if not each.startswith(tuple(beyond_us))]
+
+
+def _kind(pid: int) -> str:
+    """Tell what the app forked from the app itself, which leads a session."""
+    with suppress(ProcessLookupError):
+        if os.getsid(pid) not in (pid, os.getsid(0)):
+            return _APPS_CHILD
+    return "process "
 
 
 def marked_processes(scratch: Path) -> Iterator[tuple[int, str]]:

@@ -37,6 +37,33 @@ _LIBRARY_FOLDERS = {
     "riscv64": "riscv64-linux-gnu",
     "s390x": "s390x-linux-gnu",
 }
+# Variable → what it names, where that is in the tree.
+_VARIABLES = {
+    "ALSA_CONFIG_PATH": ("usr/share/alsa/alsa.conf",),
+    "FONTCONFIG_PATH": ("etc/fonts",),
+    "GDK_PIXBUF_MODULE_FILE": ("usr/lib/*/gdk-pixbuf-2.0/*/loaders.cache",),
+    "GIO_MODULE_DIR": ("usr/lib/*/gio/modules",),
+    "GI_TYPELIB_PATH": ("usr/lib/*/girepository-1.0", "usr/lib/girepository-1.0"),
+    "GTK_IM_MODULE_FILE": ("usr/lib/*/gtk-3.0/*/immodules.cache",),
+    "GTK_PATH": ("usr/lib/*/gtk-4.0", "usr/lib/*/gtk-3.0"),
+    "LIBGL_DRIVERS_PATH": ("usr/lib/*/dri",),
+    "PYTHONPATH": ("usr/lib/python3/dist-packages",),
+    "QT_PLUGIN_PATH": ("usr/lib/*/qt5/plugins", "usr/lib/*/qt6/plugins"),
+    "XDG_CONFIG_DIRS": ("etc/xdg",),
+    "XDG_DATA_DIRS": ("usr/share",),
+    "XKB_CONFIG_ROOT": ("usr/share/X11/xkb",),
+    "XLOCALEDIR": ("usr/share/X11/locale",),
+    "__EGL_VENDOR_LIBRARY_DIRS": ("usr/share/glvnd/egl_vendor.d",),
+}
+# Lists of modules name theirs without a folder (see prime_triggers.py), and packages
+# have some libraries aside, for alternatives or the loader's settings to point to.
+_MODULE_FOLDERS = (
+    "usr/lib/*/gdk-pixbuf-2.0/*/loaders",
+    "usr/lib/*/gtk-[23].0/*/immodules",
+    "usr/lib/*/blas",
+    "usr/lib/*/lapack",
+    "usr/lib/*/pulseaudio",
+)
 _INHERITED_LIBRARIES = "${SNAP_LIBRARY_PATH}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 
@@ -149,6 +176,33 @@ def default_environment(root: Path, architecture: str) -> dict[str, str]:
         "LD_LIBRARY_PATH": ":".join([_INHERITED_LIBRARIES, *libraries]),
         "PATH": _PATH,
     }
+
+
+def desktop_environment(root: Path, architecture: str) -> dict[str, str]:
+    """Return an environment in which libraries find the tree's files, not the system's.
+
+    snapcraft's gnome extension sets such variables in its launcher. Here they are in
+    ``snap.yaml``, as far as there is something in the tree for them.
+
+    :param architecture: as dpkg names it: ``amd64``.
+    """
+    environment = default_environment(root, architecture)
+    modules = _in_snap(root, _MODULE_FOLDERS)
+    environment["LD_LIBRARY_PATH"] = ":".join(
+        [environment["LD_LIBRARY_PATH"], *modules]
+    )
+    found = {name: _in_snap(root, patterns) for name, patterns in _VARIABLES.items()}
+    return environment | {
+        name: ":".join(paths) for name, paths in found.items() if paths
+    }
+
+
+def _in_snap(root: Path, patterns: tuple[str, ...]) -> list[str]:
+    return [
+        f"$SNAP/{path.relative_to(root)}"
+        for pattern in patterns
+        for path in sorted(root.glob(pattern))
+    ]
 
 
 def snap_yaml(metadata: SnapMetadata, environment: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ writes what the guessed and the recorded blocks come to:
     benchmarks/data/static-blocks.csv     sums of blocks by application, set and codec
     benchmarks/data/static-verdicts.csv   what the advisor says to each set
 
-``accuracy.py`` compares what they foretell with what was measured.
+``accuracy.py`` compares what they predict with what was measured.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from accuracy_data import DATA, read_launches
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import recommend
 from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.model import (
     estimate_launch,
     seconds_saved,
     sum_blocks,
 )
 from snapcraft_compression_advisor.launch.profile import fit_profile, read_profile
-from snapcraft_compression_advisor.launch.static.guess import static_launch_set
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
 from static_data import LAUNCHES, count
@@ -40,8 +40,8 @@ from static_fit import make_folds, read_applications
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from snapcraft_compression_advisor.launch.guess.priors import Priors
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-    from snapcraft_compression_advisor.launch.static.priors import Priors
     from snapcraft_compression_advisor.trial.result import TrialResult
 
 BLOCKS = DATA / "static-blocks.csv"

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcraft_compression_advisor.launch.expected_blocks import expected_runs
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.compare import NAMED_FROM, block_bytes
+from snapcraft_compression_advisor.launch.guess.guess import expected_file, keys_of
+from snapcraft_compression_advisor.launch.guess.priors import Counts
 from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.launch.static.candidates import find_candidates
-from snapcraft_compression_advisor.launch.static.compare import NAMED_FROM, block_bytes
-from snapcraft_compression_advisor.launch.static.guess import expected_file, keys_of
-from snapcraft_compression_advisor.launch.static.priors import Counts
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from snapcraft_compression_advisor.launch.guess.candidates import Candidate
+    from snapcraft_compression_advisor.launch.guess.guess import FileKeys
+    from snapcraft_compression_advisor.launch.guess.priors import Priors
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-    from snapcraft_compression_advisor.launch.static.candidates import Candidate
-    from snapcraft_compression_advisor.launch.static.guess import FileKeys
-    from snapcraft_compression_advisor.launch.static.priors import Priors
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 

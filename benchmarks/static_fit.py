@@ -7,7 +7,7 @@ For each application of ``data/launches`` the guess is made with counts of the o
 alone, and compared with what was recorded. All counts together become the package's
 priors, the spread of recorded ÷ expected its interval. Prints the folds, and writes
 
-- ``snapcraft_compression_advisor/launch/static/priors.json``,
+- ``snapcraft_compression_advisor/launch/guess/priors.json``,
 - ``benchmarks/data/static-families.csv`` (files by rule and application),
 - ``benchmarks/data/launch-packages.csv`` (which versions were recorded),
 - ``benchmarks/data/static-scores.csv`` (every application left out).
@@ -33,18 +33,18 @@ from typing import TYPE_CHECKING
 from ruamel.yaml import YAML
 
 from corpus_applications import APPLICATIONS
-from snapcraft_compression_advisor.launch.static.block_classes import wider_class
-from snapcraft_compression_advisor.launch.static.priors import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.block_classes import wider_class
+from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
     Priors,
     priors_document,
 )
-from snapcraft_compression_advisor.launch.static.priors_document import (
+from snapcraft_compression_advisor.launch.guess.priors_document import (
     Fit,
     MedianAndWorst,
     PriorsDocument,
 )
-from snapcraft_compression_advisor.units import Interval
 from static_data import (
     Application,
     Score,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 SCORES = FOLDER / "data/static-scores.csv"
-PRIORS = FOLDER.parent / "snapcraft_compression_advisor/launch/static/priors.json"
+PRIORS = FOLDER.parent / "snapcraft_compression_advisor/launch/guess/priors.json"
 
 LEAST_COUNTED = 2
 """Blocks of a class from which it is kept: one block moves a share by a fifth of the

@@ -63,7 +63,8 @@ INTRODUCTION = """\
 
 Five applications from Debian 12 with their dependencies, without what the base snap
 supplies: jq (cli), NumPy, SciPy and Matplotlib with Tk (python-app), Chromium
-(browser), LibreOffice Calc and Writer (office), SuperTuxKart (game). Made by
+(browser), LibreOffice Calc and Writer (office), SuperTuxKart (game). They are sized
+here, not started: LibreOffice looks for its files where a system has them. Made by
 
     python3 benchmarks/trial.py -o docs/trial-benchmark.md
 

@@ -6,14 +6,17 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from command_texts import read_commands, read_global_options
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.main import APP_NAME, SUMMARY
+from snapcraft_compression_advisor.cli.command_texts import (
+    read_commands,
+    read_global_options,
+)
+from snapcraft_compression_advisor.cli.commands import APP_NAME, SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from command_texts import ArgumentText, CommandText
+    from snapcraft_compression_advisor.cli.command_texts import ArgumentText
 
 _COLUMNS = 88
 _NAME = "which squashfs compression suits a snap"
@@ -47,7 +50,7 @@ def render_command_reference() -> str:
     ]
     for command in read_commands():
         blocks += [f"## {command.name}", f"{command.summary}."]
-        blocks += [f"    {_usage(command)}"]
+        blocks += [f"    {command.usage}"]
         blocks += [_filled(part) for part in command.overview.split("\n\n")]
         if command.arguments:
             blocks.append(_table(command.arguments))
@@ -65,7 +68,7 @@ def render_man_page() -> str:
     title = f'.TH {APP_NAME.upper()} 1 "" "{APP_NAME} {__version__}" "User Commands"'
     lines = [title, ".SH NAME", rf"{_roff(APP_NAME)} \- {_NAME}", ".SH SYNOPSIS"]
     for command in read_commands():
-        _, _, rest = _usage(command).partition(f"{APP_NAME} ")
+        _, _, rest = command.usage.partition(f"{APP_NAME} ")
         lines += [".B " + _roff(APP_NAME), _line(rest), ".br"]
     lines[-1:] = [".SH DESCRIPTION", _line(SUMMARY), ".SH OPTIONS OF EVERY COMMAND"]
     lines += _roff_list(read_global_options())
@@ -83,31 +86,9 @@ def render_man_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _usage(command: CommandText) -> str:
-    words = [APP_NAME, command.name, "[OPTION]…"]
-    for argument in command.arguments:
-        if not argument.names:
-            word = f"{argument.metavar}{'…' if argument.is_repeated else ''}"
-            words.append(f"[{word}]" if argument.is_optional else word)
-    return " ".join(words)
-
-
-def _label(argument: ArgumentText, name: str) -> str:
-    """Return a name of an option with what it takes."""
-    value = "|".join(argument.choices) or argument.metavar
-    if not argument.names or not value:
-        return name
-    return f"{name} [{value}]" if argument.is_optional else f"{name} {value}"
-
-
-def _labels(argument: ArgumentText) -> list[str]:
-    names = argument.names or (argument.metavar,)
-    return [*names[:-1], _label(argument, names[-1])]
-
-
 def _table(arguments: Sequence[ArgumentText]) -> str:
     rows = (
-        f"| {', '.join(f'`{_cell(label)}`' for label in _labels(argument))} "
+        f"| {', '.join(f'`{_cell(label)}`' for label in argument.labels)} "
         f"| {_cell(argument.text)} |"
         for argument in arguments
     )
@@ -120,7 +101,7 @@ def _cell(text: str) -> str:
 
 def _roff_list(arguments: Sequence[ArgumentText]) -> Iterator[str]:
     for argument in arguments:
-        labels = ", ".join(rf"\fB{_roff(label)}\fR" for label in _labels(argument))
+        labels = ", ".join(rf"\fB{_roff(label)}\fR" for label in argument.labels)
         yield from (".TP", labels, _line(argument.text))
 
 

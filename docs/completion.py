@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from command_texts import read_commands, read_global_options
-from snapcraft_compression_advisor.cli.main import APP_NAME
-from snapcraft_compression_advisor.launch.builtin_devices import DEVICES
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+from snapcraft_compression_advisor.cli.command_texts import (
+    read_commands,
+    read_global_options,
+)
+from snapcraft_compression_advisor.cli.commands import APP_NAME
+from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.devices.builtin_devices import DEVICES
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from command_texts import ArgumentText, CommandText
+    from snapcraft_compression_advisor.cli.command_texts import (
+        ArgumentText,
+        CommandText,
+    )
 
 _DIRECTORIES = ("DIR", "PROJECT_DIR")
-_FREE_TEXT = "NAME", "WORD", "EVENT", "SECONDS", "COUNT", "MBIT_PER_S", "KIB"
+_FREE_TEXT = (
+    *("NAME", "WORD", "EVENT", "COUNT"),
+    *("SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB"),
+)
 
 _HEAD = """\
 # bash completion for {name}; made by docs/generate.py
@@ -72,7 +82,7 @@ def render_bash_completion() -> str:
         own = [name for each in command.arguments for name in each.names]
         text += f'    {command.name}) words="{" ".join([*own, *shared])}" ;;\n'
     text += f'    *) words="{" ".join([*names, "help", *shared])}" ;;\n'
-    return text + _TAIL.format(name=APP_NAME, arguments=_rule_argument())
+    return text + _TAIL.format(name=APP_NAME, arguments=_named_things())
 
 
 def _option_values(command: CommandText) -> Iterator[str]:
@@ -112,10 +122,15 @@ def _words(argument: ArgumentText) -> Sequence[str]:
     return argument.choices
 
 
-def _rule_argument() -> str:
+def _named_things() -> str:
+    """Return the branches that complete a rule's and a schema's name."""
+    schemas = " ".join(SCHEMAS)
     words = " ".join([*(rule.id for rule in ALL_RULES), *(r.name for r in ALL_RULES)])
     return (
         "elif [[ $command == rule ]]; then\n"
         f'        mapfile -t COMPREPLY < <(compgen -W "{words}" -- "$cur")\n'
+        "        compopt +o default +o bashdefault\n    "
+        "elif [[ $command == schema ]]; then\n"
+        f'        mapfile -t COMPREPLY < <(compgen -W "{schemas}" -- "$cur")\n'
         "        compopt +o default +o bashdefault\n    "
     )

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,16 +15,17 @@ _Schema = dict[str, Any]  # JSON, of whatever shape
 _HEAD = """\
 # Settings
 
-What a project asks for stands in `compression-advisor.yaml`: beside snapcraft.yaml for
-`advise` and inside snapcraft, where the command is run for `lint`; `--policy` names
-another. All keys may be left out. Editors check it with
-[its schema](../compression-advisor.schema.json). How inside snapcraft the environment
-and a part's properties go before it, [that page](../snapcraft.md#settings) says.
+What a project asks for stands in `compression-advisor.yaml` beside its snapcraft.yaml.
+`advise` and `lint` find it there from wherever they are run; without one, that in the
+current directory counts, and `--policy` names another. Several payloads in one `lint`
+have the policy of their own project each. All keys may be left out. Editors check it
+with [its schema](../compression-advisor.schema.json). How inside snapcraft the
+environment and a part's properties go before it,
+[that page](../snapcraft.md#settings) says.
 
 | key | value | default | what it is |
 |---|---|---|---|
 """
-_UNITS = {"ms": "time", "B": "size", "%": "percent"}
 
 
 def render_settings_page() -> str:
@@ -50,15 +51,14 @@ def _rows(
 
 def _kind(schema: _Schema) -> str:
     """Return in words what values a schema takes."""
+    if "$comment" in schema:
+        return str(schema["$comment"])
     if "anyOf" in schema:
         kinds = [_kind(each) for each in schema["anyOf"] if each.get("type") != "null"]
         return " or ".join(dict.fromkeys(kinds))
     if "enum" in schema or "const" in schema:
         values = schema.get("enum", [schema.get("const")])
         return ", ".join(f"`{value}`" for value in values)
-    if "pattern" in schema:
-        units = re.search(r"\?\(?([A-Za-z%]+)", schema["pattern"])
-        return _UNITS[units[1]] if units else "text"
     return _kind_by_type(schema)
 
 
@@ -75,8 +75,9 @@ def _default(schema: _Schema) -> str:
     default = schema.get("default")
     if default in (None, [], {}):
         return "none"
-    if isinstance(default, float) and "time" in _kind(schema):
-        return f"`{default:g}s`"
+    if isinstance(default, float):
+        unit = re.match(r"number in (\S+),", _kind(schema))
+        return f"`{default:g}{unit[1] if unit else ''}`"
     return f"`{json.dumps(default).strip(chr(34))}`"
 
 

@@ -44,7 +44,7 @@ with atheris.instrument_imports(include=["snapcraft_compression_advisor"]):
     import image_mutation
     import image_probe
     from image_seeds import small_images
-    from snapcraft_compression_advisor.comparison import contents
+    from snapcraft_compression_advisor.diff import contents
     from snapcraft_compression_advisor.payload import source
     from snapcraft_compression_advisor.preflight import recompress
 

@@ -14,16 +14,17 @@ from snapcraft_compression_advisor.advice.policy import (
     recommend,
 )
 from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     cost_of_blocks,
     seconds_saved,
 )
 from snapcraft_compression_advisor.launch.profile import fit_profile
-from snapcraft_compression_advisor.launch.static.guess import static_launch_set
 from snapcraft_compression_advisor.payload.component import COMPONENT_TYPE
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
@@ -32,14 +33,13 @@ from snapcraft_compression_advisor.trial.sampled import (
     Effort,
     run_sampled_trial,
 )
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
-    from snapcraft_compression_advisor.launch.device import DeviceProfile
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.expected_blocks import ExpectedBlocks
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.launch.profile import (
@@ -89,7 +89,7 @@ class Analysis:
     """All that is known of a payload.
 
     :param app_choice: why these apps count, in words.
-    :param launches: of the apps that count, the deciding one first.
+    :param launches: of the target apps, the deciding one first.
     """
 
     payload: PayloadSummary
@@ -99,6 +99,11 @@ class Analysis:
     launches: tuple[LaunchAnalysis, ...]
     policy: Policy
     recommendation: Recommendation
+
+    @property
+    def missing_programs(self) -> Mapping[str, str]:
+        """What apps start and the payload should hold, but doesn't, by app."""
+        return _missing_programs(self.launches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,14 +247,16 @@ def _analyse(
 
 
 def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], str]:
-    """Return the apps that count, and why.
+    """Return the target apps, and why.
 
-    :raises BadDataError: where a profile is of an app that the snap hasn't.
+    :raises BadDataError: where a profile is of an app that the snap doesn't have.
     """
     recorded = tuple(dict.fromkeys(profile.app for profile in request.profiles))
     for app in recorded:
         if app not in payload.snap.apps:
-            message = f"The launch profile is of app {app!r}, which the snap hasn't"
+            message = (
+                f"The launch profile is of app {app!r}, which the snap doesn't have"
+            )
             apps = ", ".join(sorted(payload.snap.apps)) or "none"
             raise BadDataError(
                 message,
@@ -315,7 +322,15 @@ def _evidence(
         nothing_found=tuple(
             launch.launch_set.app for launch in launches if not launch.launch_set.files
         ),
+        without_program=tuple(_missing_programs(launches)),
     )
+
+
+def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:
+    found = {
+        launch.launch_set.app: launch.launch_set.missing_program for launch in launches
+    }
+    return {app: program for app, program in found.items() if program is not None}
 
 
 def _savings(launches: tuple[LaunchAnalysis, ...]) -> Iterator[Saving]:

@@ -11,12 +11,12 @@ from snapcraft_compression_advisor.analysis import (
     LaunchAnalysis,
     PayloadSummary,
 )
-from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import LaunchEstimate
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.trial.result import CodecTrial, TrialResult
-from snapcraft_compression_advisor.units import Interval
 
 MB = 1_000_000
 SIZES_MB = {

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from payloads import make_payload
-from snapcraft_compression_advisor.comparison.build import Build, launched_files
-from snapcraft_compression_advisor.comparison.difference import BuildDifference, Side
-from snapcraft_compression_advisor.comparison.files import FileChange, FilesDifference
-from snapcraft_compression_advisor.comparison.launches import LaunchCause, LaunchChange
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.build import Build, launched_files
+from snapcraft_compression_advisor.diff.difference import BuildDifference, Side
+from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
+from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.trial.result import CodecTrial
 from snapcraft_compression_advisor.trial.stored_blocks import (
     StoredBlock,
     blocks_of_files,
 )
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest_plugins = ["skips"]
+
 # A busy machine is slow, not wrong. What fails here fails everywhere, and again.
 settings.register_profile(
     "same",
@@ -68,7 +70,13 @@ def _the_machine(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.path.stem not in THE_MACHINE or "PYTEST_XDIST_WORKER" not in os.environ:
         yield
         return
-    path = Path(tempfile.gettempdir(), "compression-advisor-tests.lock")
+    path = Path(tempfile.gettempdir(), f"advisor-tests-{os.getuid()}.lock")
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let files with slow tests go first, so that no core waits for them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

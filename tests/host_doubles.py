@@ -69,6 +69,13 @@ class Linter:
         self._rest = (snap_metadata, lint, build_base)
 
 
+class LintCommand:
+    """snapcraft's command ``lint``."""
+
+    def _run_linter(self, snap_file: Path, assert_file: Path | None) -> None:
+        """Lint a snap."""
+
+
 @dataclass
 class Packs:
     """What was packed, in place of packing it."""
@@ -113,9 +120,12 @@ def install_snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         },
         "snapcraft.cli": {"COMMAND_GROUPS": [], "run": lambda: 1},
         "snapcraft.linters": {},
+        "snapcraft.parts": {},
+        "snapcraft.parts.lifecycle": {"run": print, "_run_lifecycle_and_pack": print},
+        "snapcraft.commands": {},
+        "snapcraft.commands.lint": {"LintCommand": LintCommand},
         "snapcraft.providers": {
-            "get_command_environment": dict,
-            "prepare_instance": print,
+            "get_provider": dict,
         },
         "snapcraft.linters.base": {
             "Linter": Linter,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.builtin_devices import NVME_LAPTOP
-from snapcraft_compression_advisor.launch.device_file import device_text
+from snapcraft_compression_advisor.devices.builtin_devices import NVME_LAPTOP
+from snapcraft_compression_advisor.devices.device_file import device_text
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def write_profile(folder: Path, *, warm_s: float | None = None) -> None:
     """
     size = (folder / "files" / "numbers").stat().st_size
     file = {"path": "numbers", "size": size, "blocks": [[0, (size - 1) // BLOCK]]}
-    profile = {"schema": 1, "source": "trace", "app": "hello", "files": [file]}
+    profile = {"schema": 1, "source": "residency", "app": "hello", "files": [file]}
     if warm_s is not None:
         profile["warm_s"] = warm_s
     (folder / "launch.json").write_text(json.dumps(profile))
@@ -212,3 +212,8 @@ def codecs_of(folder: Path) -> dict[str, str]:
 def _codec(path: Path) -> str:
     with Image.open(path) as image:
         return image.superblock.codec
+
+
+def warnings_of(lines: list[str]) -> list[str]:
+    """Return the advisor's own warnings; craft-application has some for non-root."""
+    return [line for line in lines if line.startswith("Warning: compression advisor")]

@@ -17,7 +17,7 @@ from forged_image import (
     listing,
 )
 from image_parts import ImageParts, compress, put_together
-from snapcraft_compression_advisor.units import KIB, MIB
+from snapcraft_compression_advisor.core.units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

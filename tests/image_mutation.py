@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from image_parts import compress, put_together, take_apart
-from snapcraft_compression_advisor.errors import AdvisorError
+from snapcraft_compression_advisor.core.errors import AdvisorError
 
 if TYPE_CHECKING:
     from random import Random

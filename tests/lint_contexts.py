@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 from analyses import MB, make_analysis
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
 from snapcraft_compression_advisor.advice.policy import recommend
-from snapcraft_compression_advisor.launch.builtin_devices import NVME_LAPTOP
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import NVME_LAPTOP
+from snapcraft_compression_advisor.lint.context import Context
+from snapcraft_compression_advisor.lint.project import read_project
 from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.rules.context import Context
-from snapcraft_compression_advisor.rules.project import read_project
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
-    from snapcraft_compression_advisor.rules.finding import Finding
-    from snapcraft_compression_advisor.rules.project import ComponentSizes, ProjectFile
-    from snapcraft_compression_advisor.rules.rule import Rule
+    from snapcraft_compression_advisor.lint.finding import Finding
+    from snapcraft_compression_advisor.lint.project import ComponentSizes, ProjectFile
+    from snapcraft_compression_advisor.lint.rule import Rule
 
 MUCH = Interval(low=0.45, mid=1.0, high=3.12)
 LITTLE = Interval(low=0.01, mid=0.02, high=0.05)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.advice.edit import Edit
-from snapcraft_compression_advisor.rules.finding import (
+from snapcraft_compression_advisor.lint.finding import (
     Evidence,
     Finding,
     Fix,
@@ -17,13 +16,14 @@ from snapcraft_compression_advisor.rules.finding import (
     LintReport,
     Location,
 )
+from snapcraft_compression_advisor.project.edit import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.rules.context import Context
-    from snapcraft_compression_advisor.rules.finding import Severity
-    from snapcraft_compression_advisor.rules.rule import Rule
+    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.finding import Severity
+    from snapcraft_compression_advisor.lint.rule import Rule
 
 PROJECT = "snap/snapcraft.yaml"
 BEFORE = b"name: calculator\nbase: core24\ncompression: xz\nparts: {}\n"

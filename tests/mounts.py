@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from snapcraft_compression_advisor.launch.mount import can_mount
+from snapcraft_compression_advisor.capture.mount import can_mount
 from snapcraft_compression_advisor.squashfs import mksquashfs
 
 BLOCK = 128 * 1024

@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.preflight.packing import Packing
 from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE, Superblock
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 _FIELDS = frozenset(Superblock.__slots__)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+
+from elf_files import make_elf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +39,8 @@ def fill_prime(prime: Path, *, snap_yaml: str = SNAP_YAML) -> Path:
     programs, data = prime / "usr/bin", prime / "usr/share/data"
     programs.mkdir(parents=True)
     data.mkdir(parents=True)
-    shutil.copy(sys.executable, programs / "sample")
+    (programs / "sample").write_bytes(_program())
+    (programs / "sample").chmod(0o755)
     (programs / "other").write_text("#!/bin/sh\nexec $SNAP/usr/bin/sample\n")
     (programs / "other").chmod(0o755)
     (programs / "alias").symlink_to("sample")
@@ -56,6 +58,16 @@ def fill_prime(prime: Path, *, snap_yaml: str = SNAP_YAML) -> Path:
     (prime / ".git").mkdir()
     (prime / ".git/objects").write_bytes(random.Random(2).randbytes(200_000))
     return prime
+
+
+def _program() -> bytes:
+    """Return a program that needs the base's libraries, the same on every machine."""
+    headers = make_elf(
+        needed=("libm.so.6", "libc.so.6"),
+        interpreter="/lib64/ld-linux-x86-64.so.2",
+        padding_bytes=14_000,
+    )
+    return headers + random.Random(3).randbytes(3_000)
 
 
 def snap_pack(prime: Path, directory: Path, *, compression: str) -> Path:

@@ -9,23 +9,23 @@ import numpy as np
 
 from analyses import make_analysis
 from lint_reports import BUDGET_BROKEN, DEBUG_SYMBOLS, LZO_WOULD_GAIN, STRADDLES
+from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.launch.launch_set import (
     GuessBasis,
     LaunchFile,
 )
-from snapcraft_compression_advisor.output.json_report import (
+from snapcraft_compression_advisor.lint.finding import LintedPayload
+from snapcraft_compression_advisor.payload.layout import make_layout
+from snapcraft_compression_advisor.report.json_report import (
     Beside,
     Report,
     build_report,
 )
-from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.rules.finding import LintedPayload
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 from snapcraft_compression_advisor.trial.stored_blocks import (
     StoredBlock,
     blocks_of_files,
 )
-from snapcraft_compression_advisor.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

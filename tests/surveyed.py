@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.payload.caches.fault import CacheFault
     from snapcraft_compression_advisor.payload.shipped.needless import Needless
-    from snapcraft_compression_advisor.rules.context import Context
 
 
 def make_surveyed(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from snapcraft_compression_advisor.launch.block_timing import TimedBlock
-from snapcraft_compression_advisor.units import KIB
+from snapcraft_compression_advisor.capture.block_timing import TimedBlock
+from snapcraft_compression_advisor.core.units import KIB
 
 FILL_S = (48e-6, 0.45e-6 / KIB)
 XZ_S = (20e-6, 4e-6 / KIB, 50e-6 / KIB)

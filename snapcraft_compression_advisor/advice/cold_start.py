@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from snapcraft_compression_advisor.advice.judgement import Compression, Verdict
-    from snapcraft_compression_advisor.units import Interval
+    from snapcraft_compression_advisor.core.units import Interval
 
 _OTHER: Mapping[Compression, Compression] = {"xz": "lzo", "lzo": "xz"}
 

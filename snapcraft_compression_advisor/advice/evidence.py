@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ class Policy:
         about once a day of work: 20.
     :param link_mbit_per_s: speed of the download, megabits a second. 50 is an
         ordinary household's.
-    :param deciding_apps: whether the first app alone decides, or every app that
-        counts has to gain.
+    :param deciding_apps: whether the first target app decides, or every one has
+        to gain.
     :param negligible_growth: share of the image's size below which a difference of
         size is none; keeps a snap as it is where both codecs do the same.
     :param min_saving_share: in place of ``min_saving_s``, the share that a cold launch
@@ -94,8 +94,9 @@ class Evidence:
     :param lzo_bytes: likewise with lzo.
     :param bytes_added: what lzo adds to the image over xz; ``None`` where either isn't
         available.
-    :param savings: of each app that counts on each device, the deciding app first.
+    :param savings: of each target app on each device, the deciding app first.
     :param nothing_found: apps of whose launch no file was found.
+    :param without_program: apps whose program the payload doesn't hold.
     :param cold_starts: those that have a budget.
     :param launched: whether launches read it at all; those of a snap don't read its
         components, as far as files tell.
@@ -107,5 +108,6 @@ class Evidence:
     bytes_added: Interval | None
     savings: Sequence[Saving] = ()
     nothing_found: Sequence[str] = ()
+    without_program: Sequence[str] = ()
     cold_starts: Sequence[ColdStart] = ()
     launched: bool = True

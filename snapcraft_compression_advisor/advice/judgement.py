@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from snapcraft_compression_advisor.units import Interval
+    from snapcraft_compression_advisor.core.units import Interval
 
 Verdict = Literal["change", "keep", "no-benefit", "undecided"]
 Compression = Literal["xz", "lzo"]
+
+Doubt = Literal["saving", "paying", "growth"]
+"""A condition of the policy that may or may not hold: that launches gain enough, that
+the download pays for itself, that the image doesn't grow too much."""
 
 
 class Answer(Enum):
@@ -29,12 +33,14 @@ class Judgement:
 
     :param reason: for it, in a sentence or two.
     :param details: further sentences.
+    :param doubts: what it leaves open.
     """
 
     choice: Compression
     verdict: Verdict
     reason: str
     details: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:

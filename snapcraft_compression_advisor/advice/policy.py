@@ -10,6 +10,7 @@ from snapcraft_compression_advisor.advice.cold_start import within_budgets
 from snapcraft_compression_advisor.advice.judgement import (
     Answer,
     Compression,
+    Doubt,
     Judgement,
     Verdict,
     all_of,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-    from snapcraft_compression_advisor.units import Interval
+    from snapcraft_compression_advisor.core.units import Interval
 
 __all__ = ["SNAPCRAFT_DEFAULT", "Recommendation", "Verdict", "recommend"]
 
@@ -36,10 +37,13 @@ class Recommendation:
     :param compression: the recommended codec.
     :param verdict: ``change`` it to that, ``keep`` it, ``no-benefit`` (lzo makes no
         difference worth having) or ``undecided`` (the evidence doesn't tell).
-    :param reasons: in plain words, the weightiest first.
+    :param reasons: in plain words, the most important first.
     :param decisive: the saving that decided: the least of the deciding ones.
     :param bytes_added: what lzo adds to the image over xz.
     :param break_even_launches: cold launches that pay for ``bytes_added``.
+    :param doubts: conditions of the policy that the evidence leaves open.
+    :param settled_s: seconds that a policy could ask for and be answered: up to the
+        first, lzo surely saves enough; above the second, it surely doesn't.
     """
 
     compression: Compression
@@ -48,6 +52,8 @@ class Recommendation:
     decisive: Saving | None = None
     bytes_added: Interval | None = None
     break_even_launches: float | None = None
+    doubts: tuple[Doubt, ...] = ()
+    settled_s: tuple[float, float] | None = None
 
 
 def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
@@ -77,18 +83,28 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         reasons=(
             judgement.reason,
             *judgement.details,
-            *reasons.figures(evidence, policy, decisive, added=added),
+            *reasons.figures(evidence, decisive, added=added),
+            *(
+                reasons.paid_after(policy, decisive, added=added)
+                if judgement.verdict != "no-benefit"
+                else ()
+            ),
         ),
         decisive=decisive,
         bytes_added=added,
         break_even_launches=break_even_launches(
             added.mid, decisive.seconds.mid, policy.link_mbit_per_s
         ),
+        doubts=judgement.doubts,
+        settled_s=(
+            min(saving.seconds.low for saving in deciding),
+            min(saving.seconds.high for saving in deciding),
+        ),
     )
 
 
 def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendation:
-    """Choose for files that no launch is known to read: they had better be small."""
+    """Choose for files that no launch is known to read: they should be small."""
     judgement = _stay_small(evidence, policy, added, reasons.NO_LAUNCH)
     if judgement.verdict == "change" and evidence.xz_bytes is not None:
         negligible = policy.negligible_growth * evidence.xz_bytes.mid
@@ -145,7 +161,7 @@ def _deciding(evidence: Evidence, policy: Policy) -> Sequence[Saving]:
     """Return the savings that decide; none where one of their apps is unknown."""
     apps = [saving.app for saving in evidence.savings]
     deciding_apps = set(apps if policy.deciding_apps == "every" else apps[:1])
-    if deciding_apps & set(evidence.nothing_found):
+    if deciding_apps & {*evidence.nothing_found, *evidence.without_program}:
         return ()
     return [saving for saving in evidence.savings if saving.app in deciding_apps]
 
@@ -165,13 +181,13 @@ def _judge(
         verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
         return Judgement(choice="lzo", verdict=verdict, reason=reasons.LZO_PAYS)
     if answer is Answer.UNKNOWN:
-        doubt = reasons.too_wide(
-            policy,
-            saving=enough is Answer.UNKNOWN,
-            paying=pays is Answer.UNKNOWN,
-            fitting=fits is Answer.UNKNOWN,
+        doubts = _doubts(saving=enough, paying=pays, growth=fits)
+        return Judgement(
+            choice=current,
+            verdict="undecided",
+            reason=reasons.too_wide(policy, doubts),
+            doubts=doubts,
         )
-        return Judgement(choice=current, verdict="undecided", reason=doubt)
     if enough is Answer.NO:
         return _stay_small(evidence, policy, added, reasons.saves_too_little(policy))
     against = reasons.never_pays if pays is Answer.NO else reasons.grows_too_much
@@ -181,6 +197,11 @@ def _judge(
             choice=judgement.choice, verdict="keep", reason=judgement.reason
         )
     return judgement
+
+
+def _doubts(**answers: Answer) -> tuple[Doubt, ...]:
+    every: tuple[Doubt, ...] = ("saving", "paying", "growth")
+    return tuple(doubt for doubt in every if answers[doubt] is Answer.UNKNOWN)
 
 
 def _stay_small(

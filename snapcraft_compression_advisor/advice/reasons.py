@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.update_cost import break_even_launches
-from snapcraft_compression_advisor.units import format_bytes, format_seconds
+from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from snapcraft_compression_advisor.advice.cold_start import ColdStart
     from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-    from snapcraft_compression_advisor.units import Interval
+    from snapcraft_compression_advisor.advice.judgement import Doubt
+    from snapcraft_compression_advisor.core.units import Interval
 
 _MANY_LAUNCHES = 1_000
 _LEAST_SHOWN_S = 0.005
@@ -95,21 +97,16 @@ def cold_start(start: ColdStart) -> str:
     )
 
 
-def too_wide(
-    policy: Policy, *, saving: bool, paying: bool, fitting: bool = False
-) -> str:
+def too_wide(policy: Policy, doubts: Sequence[Doubt]) -> str:
     """Say which of the policy's conditions the estimate leaves open."""
-    doubts = []
-    if saving:
-        doubts.append(f"whether a cold launch gains {_asked(policy)}")
-    if paying:
-        doubts.append(
-            "whether the larger download pays for itself within "
-            f"{policy.max_launches:g} cold launches"
-        )
-    if fitting:
-        doubts.append(f"whether the image grows by no more than {_allowed(policy)}")
-    return f"The estimate is too wide to tell {' and '.join(doubts)}."
+    texts: Mapping[Doubt, str] = {
+        "saving": f"whether a cold launch gains {_asked(policy)}",
+        "paying": "whether the larger download pays for itself within "
+        f"{policy.max_launches:g} cold launches",
+        "growth": f"whether the image grows by no more than {_allowed(policy)}",
+    }
+    told = " and ".join(texts[doubt] for doubt in doubts)
+    return f"The estimate is too wide to tell {told}."
 
 
 def _asked(policy: Policy) -> str:
@@ -136,6 +133,12 @@ def nothing_to_judge(evidence: Evidence) -> str:
     ]
     if lacking:
         return f"This mksquashfs cannot pack with {' and '.join(lacking)}."
+    if evidence.without_program:
+        apps = ", ".join(evidence.without_program)
+        return (
+            f"The payload doesn't hold the program that snap.yaml names for {apps}, so "
+            "nothing can be said of that launch."
+        )
     if evidence.nothing_found:
         return (
             "The payload holds no file that a launch of "
@@ -148,20 +151,20 @@ def nothing_to_judge(evidence: Evidence) -> str:
     )
 
 
-def figures(
-    evidence: Evidence, policy: Policy, decisive: Saving, *, added: Interval
-) -> Sequence[str]:
-    """Say what is saved, what it costs, and when that is paid."""
-    bytes_added = added.mid
-    seconds = decisive.seconds
-    sentences = [_saving(decisive), *size(evidence, added)]
-    launches = break_even_launches(bytes_added, seconds.mid, policy.link_mbit_per_s)
-    if launches:
-        sentences.append(
-            f"At {policy.link_mbit_per_s:g} Mbit/s, {_launches(launches)} for the "
-            "larger download."
-        )
-    return sentences
+def figures(evidence: Evidence, decisive: Saving, *, added: Interval) -> Sequence[str]:
+    """Say what is saved, and what it costs."""
+    return (_saving(decisive), *size(evidence, added))
+
+
+def paid_after(policy: Policy, decisive: Saving, *, added: Interval) -> Sequence[str]:
+    """Say after how many launches the larger download is paid, if ever."""
+    launches = break_even_launches(
+        added.mid, decisive.seconds.mid, policy.link_mbit_per_s
+    )
+    if not launches:
+        return ()
+    paid = f"At {policy.link_mbit_per_s:g} Mbit/s, {_launches(launches)} for the"
+    return (f"{paid} larger download.",)
 
 
 def size(evidence: Evidence, added: Interval) -> Sequence[str]:
@@ -195,7 +198,7 @@ def _launches(count: float) -> str:
         return "the first cold launch makes up"
     if count > _MANY_LAUNCHES:
         return f"not even {_MANY_LAUNCHES:,} cold launches make up"
-    rounded = round(count)
+    rounded = math.ceil(round(count, 1))  # after four it isn't paid if it takes 4.2
     if rounded == 1:
         return "1 cold launch makes up"
     return f"{rounded} cold launches make up"

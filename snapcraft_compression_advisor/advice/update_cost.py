@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
 
 _BITS_PER_BYTE = 8
 _BITS_PER_MBIT = 1_000_000

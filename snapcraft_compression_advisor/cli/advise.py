@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -9,32 +10,37 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.advice.project_file import (
-    Edit,
-    apply_edit,
-    declared_compression,
-    find_project_file,
-    read_project_file,
-)
-from snapcraft_compression_advisor.advice.splice_component import (
-    set_component_compression,
-)
 from snapcraft_compression_advisor.analysis import analyse
 from snapcraft_compression_advisor.cli.advice_settings import (
     add_settings_arguments,
     chosen_requests,
 )
+from snapcraft_compression_advisor.cli.arguments import (
+    add_format_argument,
+    add_output_argument,
+    add_path_argument,
+)
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.set_compression import set_compression
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.output.text import render_text
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
+from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
 from snapcraft_compression_advisor.payload.component_yaml import (
     COMPONENT_TYPE,
     split_component_name,
 )
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.project.project_file import (
+    Edit,
+    apply_edit,
+    declared_compression,
+    find_project_file,
+    read_project_file,
+)
+from snapcraft_compression_advisor.project.splice_component import (
+    set_component_compression,
+)
+from snapcraft_compression_advisor.report.text import render_text
 from snapcraft_compression_advisor.trial.sampled import ORDINARY
 
 if TYPE_CHECKING:
@@ -65,14 +71,7 @@ class AdviseCommand(BaseCommand):
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""
-        parser.add_argument(
-            "path",
-            metavar="PATH",
-            nargs="?",
-            type=Path,
-            help="a prime directory or a .snap (default: 'prime' here, else the one "
-            ".snap here)",
-        )
+        add_path_argument(parser)
         add_settings_arguments(parser)
         _add_output_arguments(parser)
 
@@ -85,6 +84,7 @@ class AdviseCommand(BaseCommand):
         in_full = parsed_args.format != "text" or parsed_args.report is not None
         if in_full:
             _pages().check_report_path(parsed_args.report)
+        check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
         with open_payload(path) as payload:
             asked, lint = chosen_requests(parsed_args, payload, project_dir)
             request = replace(
@@ -108,7 +108,7 @@ class AdviseCommand(BaseCommand):
                 _pages().write_reports(report, parsed_args)
             if project_dir is not None:
                 _follow(analysis, payload, project_dir)
-        return None
+        return os.EX_DATAERR if analysis.missing_programs else None
 
 
 def _pages() -> ModuleType:
@@ -126,22 +126,14 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         help="pack the whole payload with every codec, which takes minutes, rather "
         "than try some of its blocks",
     )
-    parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="default: text"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="write the report there instead of the standard output",
-    )
+    add_format_argument(parser, FORMATS)
+    add_output_argument(parser)
     parser.add_argument(
         "--report",
         metavar="FILE",
         type=Path,
-        help="also write a page with charts there: .html (one file that needs nothing "
-        "else) or .md",
+        help="also write a page with charts into this file: .html (one file that needs "
+        "nothing else) or .md (default: none)",
     )
     parser.add_argument(
         "--set",
@@ -150,8 +142,8 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=Path(),
         type=Path,
-        help="set the compression in that project's snapcraft.yaml (default: of the "
-        "project here) if the verdict is 'change'",
+        help="set the compression in this project's snapcraft.yaml if the verdict is "
+        "'change' (default: nothing is set; without PROJECT_DIR, the project here)",
     )
 
 

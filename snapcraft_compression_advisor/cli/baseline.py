@@ -11,33 +11,33 @@ from craft_cli import emit
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import NoInputError
-from snapcraft_compression_advisor.output.baseline_json import (
+from snapcraft_compression_advisor.core.errors import NoInputError
+from snapcraft_compression_advisor.lint.baseline import judge
+from snapcraft_compression_advisor.lint.finding import LintReport
+from snapcraft_compression_advisor.lint.lint import lint_payload
+from snapcraft_compression_advisor.lint.look_back import BaselineSource
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.report.baseline_json import (
     BASELINE_MAX_BYTES,
     baseline_of,
     parse_baseline,
 )
-from snapcraft_compression_advisor.output.fingerprint import fingerprints
-from snapcraft_compression_advisor.output.lint_json import (
+from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from snapcraft_compression_advisor.report.lint_json import (
     build_lint_document,
     render_lint_json,
 )
-from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.rules.baseline import judge
-from snapcraft_compression_advisor.rules.finding import LintReport
-from snapcraft_compression_advisor.rules.lint import lint_payload
-from snapcraft_compression_advisor.rules.look_back import BaselineSource
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import ExitStack
     from pathlib import Path
 
+    from snapcraft_compression_advisor.lint.baseline import Baseline, JudgedReport
+    from snapcraft_compression_advisor.lint.lint import LintRequest
+    from snapcraft_compression_advisor.lint.project import ProjectFile
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.rules.baseline import Baseline, JudgedReport
-    from snapcraft_compression_advisor.rules.lint import LintRequest
-    from snapcraft_compression_advisor.rules.project import ProjectFile
 
 _IMAGE_MAGIC = b"hsqs"
 """First bytes of a squashfs image; no JSON text begins with them."""
@@ -53,14 +53,14 @@ class OpenBaseline:
 
 def open_baseline(
     parsed_args: argparse.Namespace,
-    request: LintRequest,
-    paths: Sequence[Path],
+    requests: Mapping[Path, LintRequest],
     *,
     until: ExitStack,
 ) -> OpenBaseline | None:
     """Read the baseline that the options name; a build is linted as it will be now.
 
-    :param paths: of the payloads to be linted, whose project counts for the build too.
+    :param requests: of the payloads to be linted, whose policy and project count for
+        the build too.
     :param until: closes the build's file.
     :raises NoInputError: where it isn't there, or can't be read.
     :raises BadDataError: where it is neither, or of another schema version, or broken.
@@ -77,7 +77,8 @@ def open_baseline(
             sources.setdefault(each.snap_name, []).append(build)
         return OpenBaseline(known=known, sources=sources)
     payload = until.enter_context(open_payload(path))
-    project = _project(payload, paths, parsed_args.project)
+    now, project = _build_now(payload, requests, parsed_args.project)
+    request = next(iter(requests.values())) if now is None else requests[now]
     emit.progress(f"Linting the baseline {path}")
     linted = lint_payload(
         payload,
@@ -134,18 +135,19 @@ def _report_text(path: Path) -> bytes | None:
         ) from error
 
 
-def _project(
-    payload: Payload, paths: Sequence[Path], project_dir: Path | None
-) -> ProjectFile | None:
-    """Return the project of the payloads, so that both builds are judged by it."""
-    if project_dir is not None:
-        return find_project(payload, project_dir)
+def _build_now(
+    payload: Payload, paths: Iterable[Path], project_dir: Path | None
+) -> tuple[Path | None, ProjectFile | None]:
+    """Return which payload is the same snap's, and its project.
+
+    Both builds are judged by these.
+    """
     for path in paths:
         if path.exists():
             with open_payload(path) as now:
                 if now.snap.name == payload.snap.name:
-                    return find_project(now, None)
-    return None
+                    return path, find_project(now, project_dir)
+    return None, None if project_dir is None else find_project(payload, project_dir)
 
 
 def _as_it_was(request: LintRequest, payload: Payload) -> LintRequest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -18,14 +18,14 @@ def add_baseline_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help="a JSON report of an earlier run, or the build before (a .snap): only "
-        "what is new or worse counts, and regressions are looked for",
+        "what is new or worse counts, and regressions are looked for (default: none)",
     )
     parser.add_argument(
         "--write-baseline",
         metavar="FILE",
         type=Path,
-        help="write the JSON report there, for --baseline; what it holds doesn't make "
-        "this run fail",
+        help="write the JSON report into this file, for --baseline; what it holds "
+        "doesn't make this run fail (default: none)",
     )
 
 

@@ -9,14 +9,15 @@ from pathlib import Path
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.launch.calibrate import (
+from snapcraft_compression_advisor.capture.calibrate import (
     CalibrationRequest,
     calibrate,
 )
-from snapcraft_compression_advisor.launch.cost_fit import MINIMUM_BLOCKS
-from snapcraft_compression_advisor.launch.device_file import device_text
-from snapcraft_compression_advisor.output.names import printable
+from snapcraft_compression_advisor.capture.cost_fit import MINIMUM_BLOCKS
+from snapcraft_compression_advisor.cli.arguments import add_output_argument
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
+from snapcraft_compression_advisor.devices.device_file import device_text
+from snapcraft_compression_advisor.report.names import printable
 
 DEFAULT_NAME = "this-machine"
 DEFAULT_SAMPLE = Path("/usr")
@@ -44,15 +45,10 @@ class CalibrateCommand(BaseCommand):
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            type=Path,
-            help="write the profile there instead of the standard output",
-        )
+        add_output_argument(parser, text="the profile")
         parser.add_argument(
             "--name",
+            metavar="NAME",
             type=_profile_name,
             default=DEFAULT_NAME,
             help=f"of the profile, in reports (default: {DEFAULT_NAME})",
@@ -87,6 +83,7 @@ class CalibrateCommand(BaseCommand):
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Measure, and write the profile."""
+        check_outputs(parsed_args.output)
         request = CalibrationRequest(
             name=parsed_args.name,
             storage=parsed_args.storage or Path(tempfile.gettempdir()),

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
 
+from snapcraft_compression_advisor.cli.arguments import add_format_argument
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.launch.builtin_devices import DEVICES
-from snapcraft_compression_advisor.output.devices_text import (
+from snapcraft_compression_advisor.devices.builtin_devices import DEVICES
+from snapcraft_compression_advisor.report.devices_text import (
     render_devices_json,
     render_devices_text,
 )
@@ -32,9 +33,7 @@ class DevicesCommand(BaseCommand):
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""
-        parser.add_argument(
-            "--format", choices=tuple(RENDERERS), default="text", help="default: text"
-        )
+        add_format_argument(parser, RENDERERS, text="the list")
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the list."""

@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
+from snapcraft_compression_advisor.cli.arguments import (
+    add_format_argument,
+    add_output_argument,
+)
 from snapcraft_compression_advisor.cli.find_project import find_project
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.comparison.difference import (
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
+from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.devices.device_file import choose_devices
+from snapcraft_compression_advisor.diff.difference import (
     DifferenceRequest,
     compare_payloads,
 )
-from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
-from snapcraft_compression_advisor.launch.device_file import choose_devices
 from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.output.diff_json import render_diff_json
-from snapcraft_compression_advisor.output.diff_markdown import render_diff_markdown
-from snapcraft_compression_advisor.output.diff_text import render_diff_text
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.report.diff_json import render_diff_json
+from snapcraft_compression_advisor.report.diff_markdown import render_diff_markdown
+from snapcraft_compression_advisor.report.diff_text import render_diff_text
 
 if TYPE_CHECKING:
     import argparse
@@ -61,14 +65,16 @@ class DiffCommand(BaseCommand):
             metavar="NAME",
             action="append",
             default=[],
-            help="an app whose launch counts, as for 'advise'; may be given again",
+            help="an app whose launch counts; may be given again (default: as for "
+            "'advise')",
         )
         parser.add_argument(
             "--device",
             metavar="NAME|FILE",
             action="append",
             default=[],
-            help="a device profile, as for 'advise'; may be given again (default: "
+            help="a device profile to estimate for, as for 'advise'; may be given "
+            "again (default: "
             f"{', '.join(device.name for device in DEFAULT_DEVICES)})",
         )
         parser.add_argument(
@@ -78,21 +84,14 @@ class DiffCommand(BaseCommand):
             type=Path,
             default=[],
             help="a recorded launch of either build, to use in place of the guess; "
-            "may be given again",
+            "may be given again (default: none)",
         )
-        parser.add_argument(
-            "--format", choices=tuple(RENDERERS), default="text", help="default: text"
-        )
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            type=Path,
-            help="write the report there instead of the standard output",
-        )
+        add_format_argument(parser, RENDERERS)
+        add_output_argument(parser)
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the difference."""
+        check_outputs(parsed_args.output)
         devices = choose_devices(parsed_args.device)
         profiles = tuple(map(read_profile, parsed_args.launch_profile))
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:

@@ -1,28 +1,29 @@
-"""The project of a payload."""
+"""The project of a payload, and the policy that counts for it."""
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatch
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.project_file import (
+from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
+from snapcraft_compression_advisor.lint.project import (
+    project_of_component,
+    read_project,
+)
+from snapcraft_compression_advisor.payload.component_yaml import split_component_name
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,
     find_project_file,
     read_project_file,
 )
-from snapcraft_compression_advisor.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.payload.component_yaml import split_component_name
-from snapcraft_compression_advisor.rules.project import (
-    project_of_component,
-    read_project,
-)
+from snapcraft_compression_advisor.settings.policy_file import POLICY_FILE_NAME
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from snapcraft_compression_advisor.lint.project import ProjectFile
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.rules.project import ProjectFile
 
 
 _COMPONENT_PRIME = ("partitions", "component", "*", "prime")
@@ -50,12 +51,13 @@ def find_project(payload: Payload, project_dir: Path | None) -> ProjectFile | No
     return project if component is None else project_of_component(project, component)
 
 
-def find_project_folder(payload: Payload, project_dir: Path | None) -> Path | None:
+def find_project_folder(path: Path, project_dir: Path | None) -> Path | None:
     """Return the folder of the project named, else of that beside the payload.
 
-    Settings lie in it. A prime directory is its project's, whatever that is named; a
-    built snap may lie anywhere, so there the name has to be the snap's.
+    A prime directory is its project's, whatever that is named; a built snap may lie
+    anywhere, so there the name has to be the snap's.
 
+    :param path: of the payload.
     :param project_dir: a project's directory or file, as it was given.
     :returns: ``None`` where none is named, and none is beside the payload.
     :raises AdvisorError: where there is no project where one is named.
@@ -63,14 +65,47 @@ def find_project_folder(payload: Payload, project_dir: Path | None) -> Path | No
     if project_dir is not None:
         file = find_project_file(project_dir)
         return _folder_of(file) if file == project_dir else project_dir
-    folder = _folder(payload.path)
+    folder = _folder(path)
     try:
         file = find_project_file(folder)
-        snap, _ = split_component_name(payload.snap.name)
-        is_its = payload.kind == "prime" or _read(file).name == snap
-    except AdvisorError:  # who reads it for more will say so
+        is_its = path.is_dir() or _read(file).name == _snap_name(path)
+    except (AdvisorError, OSError):  # who reads it for more will say so
         return None
     return folder if is_its else None
+
+
+def find_policy(path: Path, project_dir: Path | None) -> Path | None:
+    """Return the policy file that counts for a payload: its project's, else that here.
+
+    The same for every command, and wherever it is run.
+
+    :param path: of the payload.
+    :param project_dir: of the payload, where it is named.
+    :returns: ``None`` where there is neither.
+    :raises AdvisorError: where there is no project where one is named.
+    """
+    here = Path(POLICY_FILE_NAME)
+    places = [here]
+    if project_dir is not None or _has_other_policy(_folder(path)):
+        folder = find_project_folder(path, project_dir)
+        places = [here] if folder is None else [folder / here, here]
+    # A broken link isn't passed over: who reads it says so.
+    return next((place for place in places if os.path.lexists(place)), None)
+
+
+def _has_other_policy(folder: Path) -> bool:
+    """Tell whether there is a policy that isn't the one here.
+
+    Only then it matters whose the folder is, which takes opening a built snap.
+    """
+    has_one = os.path.lexists(folder / POLICY_FILE_NAME)
+    return has_one and not folder.samefile(Path())
+
+
+def _snap_name(path: Path) -> str:
+    with open_payload(path) as payload:
+        name, _ = split_component_name(payload.snap.name)
+    return name
 
 
 def _folder_of(file: Path) -> Path:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.advice.merge_edits import merge_edits
-from snapcraft_compression_advisor.advice.project_file import apply_edit
-from snapcraft_compression_advisor.advice.project_lines import read_project_lines
+from snapcraft_compression_advisor.project.merge_edits import merge_edits
+from snapcraft_compression_advisor.project.project_file import apply_edit
+from snapcraft_compression_advisor.project.project_lines import read_project_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.advice.edit import Edit
-    from snapcraft_compression_advisor.rules.finding import Finding, LintReport
+    from snapcraft_compression_advisor.lint.finding import Finding, LintReport
+    from snapcraft_compression_advisor.project.edit import Edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +24,8 @@ class PlannedFixes:
     """One file's fixes.
 
     :param edit: all of them at once.
-    :param findings: that it mends, those included whose fix a weightier one of the
-        same payload takes the place of.
+    :param findings: that it fixes, also those whose fix is part of a larger one of
+        the same payload.
     :param left: findings whose fix contradicts another payload's.
     """
 
@@ -56,18 +56,18 @@ def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
     payloads = {
         number for (number, _, _), fits in zip(fixes, made, strict=True) if fits
     }
-    mended = [
+    fixed = [
         fits or number in payloads
         for (number, _, _), fits in zip(fixes, made, strict=True)
     ]
     return PlannedFixes(
         edit=edit,
         findings=tuple(
-            finding for (_, finding, _), fits in zip(fixes, mended, strict=True) if fits
+            finding for (_, finding, _), fits in zip(fixes, fixed, strict=True) if fits
         ),
         left=tuple(
             finding
-            for (_, finding, _), fits in zip(fixes, mended, strict=True)
+            for (_, finding, _), fits in zip(fixes, fixed, strict=True)
             if not fits
         ),
     )
@@ -78,10 +78,10 @@ def apply_fixes(report: LintReport) -> LintReport:
 
     :raises AdvisorError: where a file can't be written; it is as it was.
     """
-    mended: list[Finding] = []
+    fixed: list[Finding] = []
     for plan in plan_fixes(report):
         apply_edit(plan.edit)
-        mended += plan.findings
+        fixed += plan.findings
         names = ", ".join(dict.fromkeys(each.rule for each in plan.findings))
         emit.progress(f"{plan.edit.path}: fixed {names}", permanent=True)
         for finding in plan.left:
@@ -95,7 +95,7 @@ def apply_fixes(report: LintReport) -> LintReport:
                 findings=tuple(
                     finding
                     for finding in payload.findings
-                    if not any(finding is each for each in mended)
+                    if not any(finding is each for each in fixed)
                 ),
             )
             for payload in report.payloads

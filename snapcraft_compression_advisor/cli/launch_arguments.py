@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.cli.split_command import WORD_MARK, WORD_OPTION
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.launch.apps import select_apps
-from snapcraft_compression_advisor.launch.launch_event import (
+from snapcraft_compression_advisor.capture.launch_event import (
     Elapsed,
     Exited,
     LaunchEvent,
     OutputLine,
     WindowMapped,
+    WindowOrExit,
 )
-from snapcraft_compression_advisor.launch.start import (
+from snapcraft_compression_advisor.capture.start import (
     Command,
     app_command,
     given_command,
 )
+from snapcraft_compression_advisor.capture.virtual_display import (
+    can_bring_display,
+    virtual_display,
+)
+from snapcraft_compression_advisor.cli.arguments import quantity
+from snapcraft_compression_advisor.cli.split_command import WORD_MARK, WORD_OPTION
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.settings.quantities import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from snapcraft_compression_advisor.payload.source import Payload
+
+NO_DISPLAY_ADVICE = (
+    "Install the package xvfb ('sudo apt-get install xvfb'), which brings one, or name "
+    "one with --display."
+)
 
 DEFAULT_TIMEOUT_S = 60.0
 """Several times what a browser needs from an image packed with xz."""
@@ -41,8 +53,8 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--app",
         metavar="NAME",
-        help="the app to start, as snapd would (default: the app that bears the "
-        "snap's name, else the first with a desktop file, else the first)",
+        help="the app to start, as snapd would (default: the app that is named "
+        "after the snap, else the first with a desktop file, else the first)",
     )
     parser.add_argument(
         WORD_OPTION,
@@ -52,7 +64,7 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a word of a command to start instead; '-- COMMAND…' at the end of the "
         "line is short for one of these a word. The program is looked up in the "
-        "payload first",
+        "payload first (default: the app is started)",
     )
     parser.add_argument(
         "--until",
@@ -60,20 +72,22 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
         type=_event_argument,
         help="what ends the launch: 'window' (a window of the app is on the screen), "
         "'exit' (the command has ended with status 0), 'output:TEXT' (a line that it "
-        "prints holds the text), 'seconds:N' (default: window for an app with a "
-        "desktop file where there is a display, else exit)",
+        "prints holds the text), 'seconds:TIME' (5, 500ms) (default: window for an "
+        "app with a desktop file, else window or exit, whichever comes first)",
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=positive_seconds,
+        type=quantity(SECONDS.parse),
         default=DEFAULT_TIMEOUT_S,
-        help=f"after which the launch has failed (default: {DEFAULT_TIMEOUT_S:g})",
+        help="after which the launch has failed: 60, 500ms, 2min (default: "
+        f"{DEFAULT_TIMEOUT_S:g}s)",
     )
     parser.add_argument(
         "--display",
         metavar="NAME",
-        help="the X display to start it on (default: the variable DISPLAY)",
+        help="the X display to start it on (default: the variable DISPLAY, else one "
+        "that Xvfb shows to nobody, where that is installed)",
     )
     parser.add_argument(
         "--chroot",
@@ -88,6 +102,24 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
         help="home directory for the launches, kept (default: an empty one, removed "
         "at the end)",
     )
+
+
+@contextmanager
+def launch_display(parsed_args: argparse.Namespace) -> Iterator[None]:
+    """Bring a display for launches where there is none; nothing without Xvfb.
+
+    :raises AdvisorError: where Xvfb doesn't start.
+    """
+    if _has_display(parsed_args) or not can_bring_display():
+        yield
+        return
+    emit.progress("No display: starting on one of its own (Xvfb)", permanent=True)
+    with virtual_display():
+        yield
+
+
+def _has_display(parsed_args: argparse.Namespace) -> bool:
+    return bool(parsed_args.display or os.environ.get("DISPLAY"))
 
 
 def chosen_launch(
@@ -115,6 +147,9 @@ def chosen_launch(
     command = replace(command, chroot=parsed_args.chroot)
     timeout_s: float = parsed_args.timeout
     event = _chosen_event(parsed_args, payload, app)
+    if isinstance(event, WindowMapped) and not _has_display(parsed_args):
+        message = "No X display to see a window on"
+        raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
     if isinstance(event, Elapsed) and event.seconds > timeout_s:
         message = f"--until {event.name} lies beyond the timeout of {timeout_s:g} s"
         raise UsageError(message, resolution="Set --timeout higher.")
@@ -139,18 +174,6 @@ def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:
     return names[0]
 
 
-def positive_seconds(text: str) -> float:
-    """Read an argument that is a time."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value <= 0:
-        message = f"{text!r} is not a positive number"
-        raise argparse.ArgumentTypeError(message)
-    return value
-
-
 def _event_argument(text: str) -> Callable[[str | None], LaunchEvent]:
     """Return what makes the event, given a display."""
     kind, colon, value = text.partition(":")
@@ -161,9 +184,9 @@ def _event_argument(text: str) -> Callable[[str | None], LaunchEvent]:
     if kind == "output" and value:
         return lambda _: OutputLine(text=value)
     if kind == "seconds" and colon:
-        seconds = positive_seconds(value)
+        seconds = quantity(SECONDS.parse)(value)
         return lambda _: Elapsed(seconds=seconds)
-    message = f"{text!r} is none of window, exit, output:TEXT, seconds:N"
+    message = f"{text!r} is none of window, exit, output:TEXT, seconds:TIME"
     raise argparse.ArgumentTypeError(message)
 
 
@@ -174,11 +197,19 @@ def _chosen_event(
     make: Callable[[str | None], LaunchEvent] | None = parsed_args.until
     if make is not None:
         return make(display)
-    graphical = app is not None and _has_desktop_file(payload, app)
-    if graphical and (display or os.environ.get("DISPLAY")):
+    if app is not None and _has_desktop_file(payload, app):
         emit.progress("Launched when its window is shown", permanent=True)
         return WindowMapped(display=display)
-    emit.progress("Launched when the command has ended", permanent=True)
+    if _has_display(parsed_args):
+        emit.progress(
+            "Launched when a window is shown or the command has ended", permanent=True
+        )
+        return WindowOrExit(display=display)
+    emit.progress(
+        "Launched when the command has ended (there is no display for windows; the "
+        "package xvfb would bring one)",
+        permanent=True,
+    )
     return Exited()
 
 

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
 
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.cli.arguments import (
+    add_format_argument,
+    add_output_argument,
+    add_path_argument,
+)
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.guess.compare import compare_launches
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.profile import (
     guessed_profile,
     profile_text,
     read_profile,
 )
-from snapcraft_compression_advisor.launch.static.compare import compare_launches
-from snapcraft_compression_advisor.launch.static.guess import static_launch_set
-from snapcraft_compression_advisor.output.compare_json import render_comparison_json
-from snapcraft_compression_advisor.output.compare_text import (
-    render_comparison_text,
-    render_guess_text,
-)
 from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.report.compare_json import render_comparison_json
+from snapcraft_compression_advisor.report.compare_text import (
+    render_comparison_text,
+    render_guess_text,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -50,42 +55,33 @@ class LaunchSetCommand(BaseCommand):
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""
-        parser.add_argument(
-            "path",
-            metavar="PATH",
-            nargs="?",
-            type=Path,
-            help="a prime directory or a .snap (default: 'prime' here, else the one "
-            ".snap here)",
-        )
+        add_path_argument(parser)
         parser.add_argument(
             "--app",
             metavar="NAME",
-            help="whose launch (default: the app that the snap is about)",
+            help="whose launch (default: the app named after the snap, else the first "
+            "with a desktop file, else the first)",
         )
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            type=Path,
-            help="write the guess there as a launch profile",
+        add_output_argument(
+            parser, text="the guess as a launch profile", default="not written"
         )
         parser.add_argument(
             "--compare",
             metavar="RECORDED",
             type=Path,
-            help="a launch profile to compare the guess with, of the same app",
+            help="a recorded launch of the same app, to compare the guess with "
+            "(default: none)",
         )
-        parser.add_argument(
-            "--format",
-            choices=("text", "json"),
-            default="text",
-            help="of the standard output; json is the launch profile, or the "
-            "comparison (default: text)",
+        add_format_argument(
+            parser,
+            ("text", "json"),
+            text="what is printed, the guess or the comparison",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Guess, write, compare."""
+        prints = parsed_args.compare is not None or parsed_args.output is None
+        check_outputs(*filter(None, [parsed_args.output]), *([None] if prints else []))
         recorded = read_profile(parsed_args.compare) if parsed_args.compare else None
         with open_payload(parsed_args.path or find_payload(Path.cwd())) as payload:
             app = _app(payload, parsed_args.app, recorded)
@@ -93,7 +89,7 @@ class LaunchSetCommand(BaseCommand):
             text = _report(launch_set, recorded, payload, parsed_args.format)
         if parsed_args.output is not None:
             write_output(profile_text(guessed_profile(launch_set)), parsed_args.output)
-        if recorded is not None or parsed_args.output is None:
+        if prints:
             write_output(text, None)
         return None
 

@@ -10,9 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from craft_cli import BaseCommand
+from craft_cli import BaseCommand, EmitterMode, emit
 
 from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.cli.arguments import (
+    PAYLOAD_DEFAULT,
+    add_format_argument,
+    add_output_argument,
+)
 from snapcraft_compression_advisor.cli.baseline_arguments import (
     add_baseline_arguments,
     check_baseline_options,
@@ -24,34 +29,34 @@ from snapcraft_compression_advisor.cli.lint_formats import (
     render_text_judged,
 )
 from snapcraft_compression_advisor.cli.lint_policy import (
-    add_policy_arguments,
-    chosen_request,
+    add_lint_policy_arguments,
+    chosen_requests,
 )
 from snapcraft_compression_advisor.cli.lint_run import lint_all
 from snapcraft_compression_advisor.cli.preflight_arguments import (
     add_preflight_arguments,
     with_preflight,
 )
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.output.colour import wants_colour
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.lint.finding import LintReport
+from snapcraft_compression_advisor.lint.run import at_least
 from snapcraft_compression_advisor.payload.find_payload import (
     find_payload,
     named_payloads,
 )
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.rules.finding import LintReport
-from snapcraft_compression_advisor.rules.run import at_least
+from snapcraft_compression_advisor.report.colour import wants_colour
+from snapcraft_compression_advisor.report.lines import TextStyle, terminal_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from snapcraft_compression_advisor.cli.baseline import OpenBaseline
     from snapcraft_compression_advisor.cli.lint_run import Outcome
+    from snapcraft_compression_advisor.lint.baseline import JudgedReport
+    from snapcraft_compression_advisor.lint.lint import LintRequest
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.rules.baseline import JudgedReport
-    from snapcraft_compression_advisor.rules.finding import Severity
-    from snapcraft_compression_advisor.rules.lint import LintRequest
 
 FINDINGS_STATUS = 1
 """Exit status where there are findings; errors have those of sysexits, 64 and up."""
@@ -66,9 +71,10 @@ class LintCommand(BaseCommand):
     overview = (
         "Check the rules and the project's budgets on prime directories or built "
         "snaps, and print what was found. 'rule' explains the rules.\n\n"
-        "The policy is compression-advisor.yaml here, unless --policy names another. "
-        "The project is --project, else the one beside the payload if it has the "
-        "snap's name; its 'lint: ignore:' counts.\n\n"
+        "The policy is compression-advisor.yaml beside the snap's snapcraft.yaml, else "
+        "here, unless --policy names another file. The project is --project, else the "
+        "one beside the payload if it has the snap's name; its 'lint: ignore:' "
+        "counts.\n\n"
         "The exit status is 0 where nothing is as severe as --fail-on, 1 where "
         "something is, and 64 or more for an error. A payload that can't be linted "
         "doesn't stop the others: its error is in the report, and the exit status is "
@@ -84,15 +90,15 @@ class LintCommand(BaseCommand):
             nargs="*",
             type=Path,
             help="prime directories, .snap or .comp files, or directories of such "
-            "files, some linted at once (default: 'prime' here, else the one .snap "
-            "here)",
+            f"files, some linted at once (default: {PAYLOAD_DEFAULT})",
         )
-        add_policy_arguments(parser)
+        add_lint_policy_arguments(parser)
         parser.add_argument(
             "--project",
             metavar="PROJECT_DIR",
             type=Path,
-            help="the project of the payloads (default: see above)",
+            help="the project of the payloads, or its snapcraft.yaml (default: the "
+            "one beside each payload)",
         )
         for option, what in (
             ("--base", "the base snap; of several, each payload takes its own"),
@@ -105,7 +111,7 @@ class LintCommand(BaseCommand):
                 type=Path,
                 default=[],
                 help=f"{what}, or its directory, to compare libraries with; may be "
-                "given again",
+                "given again (default: none)",
             )
         add_preflight_arguments(parser)
         add_baseline_arguments(parser)
@@ -115,21 +121,28 @@ class LintCommand(BaseCommand):
         """Print the findings, and fix what is to be fixed."""
         _check_options(parsed_args)
         check_baseline_options(parsed_args)
+        also = [path for _, path in parsed_args.also]
+        kept = parsed_args.write_baseline
+        check_outputs(parsed_args.output, *also, *filter(None, [kept]))
         paths = named_payloads(parsed_args.paths or [find_payload(Path())])
         with ExitStack() as suppliers:
-            request = replace(
-                with_preflight(chosen_request(parsed_args), parsed_args),
-                bases=_opened(parsed_args.base, suppliers),
-                content=_opened(parsed_args.content, suppliers),
-            )
-            baseline = _baseline(parsed_args, request, paths, until=suppliers)
+            requests = with_preflight(chosen_requests(parsed_args, paths), parsed_args)
+            bases = _opened(parsed_args.base, suppliers)
+            content = _opened(parsed_args.content, suppliers)
+            requests = {
+                path: replace(request, bases=bases, content=content)
+                for path, request in requests.items()
+            }
+            baseline = _baseline(parsed_args, requests, until=suppliers)
             if baseline is not None:
-                request = replace(request, baseline=baseline.sources)
-            outcomes = lint_all(paths, request, project_dir=parsed_args.project)
+                requests = {
+                    path: replace(request, baseline=baseline.sources)
+                    for path, request in requests.items()
+                }
+            outcomes = lint_all(requests, project_dir=parsed_args.project)
         report = LintReport(
             version=__version__, payloads=tuple(each.linted for each in outcomes)
         )
-        fail_on = request.policy.fail_on
         if parsed_args.diff:
             write_output(_fixes(report), parsed_args.output)
         else:
@@ -138,14 +151,12 @@ class LintCommand(BaseCommand):
             judged = None if baseline is None else _judged(report, baseline)
             if parsed_args.write_baseline is not None:
                 _keep(report, parsed_args.write_baseline)
-            write_output(
-                _rendered(report, judged, fail_on, parsed_args), parsed_args.output
-            )
+            write_output(_rendered(report, judged, parsed_args), parsed_args.output)
             for name, path in parsed_args.also:
-                write_output(_in_format(name, report, judged, fail_on), path)
+                write_output(_in_format(name, report, judged), path)
             if judged is not None:
                 report = judged.counting()
-        status = _status(outcomes, report, fail_on)
+        status = _status(outcomes, report)
         kept = parsed_args.write_baseline is not None and baseline is None
         if (parsed_args.exit_zero or kept) and status == FINDINGS_STATUS:
             return os.EX_OK
@@ -154,8 +165,7 @@ class LintCommand(BaseCommand):
 
 def _baseline(
     parsed_args: argparse.Namespace,
-    request: LintRequest,
-    paths: Sequence[Path],
+    requests: Mapping[Path, LintRequest],
     *,
     until: ExitStack,
 ) -> OpenBaseline | None:
@@ -163,7 +173,7 @@ def _baseline(
         return None
     from snapcraft_compression_advisor.cli.baseline import open_baseline
 
-    return open_baseline(parsed_args, request, paths, until=until)
+    return open_baseline(parsed_args, requests, until=until)
 
 
 def _judged(report: LintReport, baseline: OpenBaseline) -> JudgedReport:
@@ -200,16 +210,8 @@ def _check_options(parsed_args: argparse.Namespace) -> None:
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--format", choices=tuple(RENDERERS), default="text", help="default: text"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="write the report there instead of the standard output",
-    )
+    add_format_argument(parser, RENDERERS)
+    add_output_argument(parser)
     parser.add_argument(
         "--also",
         metavar="FORMAT=FILE",
@@ -217,7 +219,7 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         type=_format_and_file,
         default=[],
         help="write the report in another format as well, as in 'sarif=lint.sarif'; "
-        "may be given again",
+        "may be given again (default: none)",
     )
     parser.add_argument(
         "--statistics",
@@ -241,41 +243,57 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _status(outcomes: Sequence[Outcome], report: LintReport, fail_on: Severity) -> int:
+def _status(outcomes: Sequence[Outcome], report: LintReport) -> int:
     """Return the exit status: an error's before that of findings."""
     for outcome in outcomes:
         if outcome.error_status is not None:
             return outcome.error_status
     broken = any(
-        at_least(finding.severity, fail_on)
+        at_least(finding.severity, payload.fail_on)
         for payload in report.payloads
         for finding in payload.findings
     )
     return FINDINGS_STATUS if broken else os.EX_OK
 
 
-def _in_format(
-    name: str, report: LintReport, judged: JudgedReport | None, fail_on: Severity
-) -> str:
+def _in_format(name: str, report: LintReport, judged: JudgedReport | None) -> str:
+    if name == "text":  # as the standard output has it, but for the terminal's part
+        return _as_text(report, judged, _style(terminal=False), statistics=False)
     if judged is not None:
-        return JUDGED_RENDERERS[name](judged, fail_on)
-    return RENDERERS[name](report, fail_on)
+        return JUDGED_RENDERERS[name](judged)
+    return RENDERERS[name](report)
 
 
 def _rendered(
     report: LintReport,
     judged: JudgedReport | None,
-    fail_on: Severity,
     parsed_args: argparse.Namespace,
 ) -> str:
     if parsed_args.format != "text":
-        return _in_format(parsed_args.format, report, judged, fail_on)
-    terminal = parsed_args.output is None and sys.stdout.isatty()
-    coloured = wants_colour(os.environ, terminal=terminal)
-    statistics: bool = parsed_args.statistics
+        return _in_format(parsed_args.format, report, judged)
+    style = _style(terminal=parsed_args.output is None and sys.stdout.isatty())
+    return _as_text(report, judged, style, statistics=parsed_args.statistics)
+
+
+def _as_text(
+    report: LintReport,
+    judged: JudgedReport | None,
+    style: TextStyle,
+    *,
+    statistics: bool,
+) -> str:
     if judged is not None:
-        return render_text_judged(judged, coloured=coloured, statistics=statistics)
-    return render_text(report, coloured=coloured, statistics=statistics)
+        return render_text_judged(judged, style, statistics=statistics)
+    return render_text(report, style, statistics=statistics)
+
+
+def _style(*, terminal: bool) -> TextStyle:
+    """Return how the text looks: wrapped where somebody reads it at once."""
+    return TextStyle(
+        columns=terminal_columns() if terminal else None,
+        coloured=wants_colour(os.environ, terminal=terminal),
+        verbose=emit.get_mode() not in (EmitterMode.QUIET, EmitterMode.BRIEF),
+    )
 
 
 def _format_and_file(text: str) -> tuple[str, Path]:

@@ -6,25 +6,24 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
 from snapcraft_compression_advisor.cli.find_project import find_project
-from snapcraft_compression_advisor.errors import AdvisorError
+from snapcraft_compression_advisor.core.errors import AdvisorError
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.finding import LintedPayload
+from snapcraft_compression_advisor.lint.lint import LintRequest, lint_payload
+from snapcraft_compression_advisor.lint.select import check_selectors
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.finding import LintedPayload
-from snapcraft_compression_advisor.rules.lint import LintRequest, lint_payload
-from snapcraft_compression_advisor.rules.select import check_selectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from snapcraft_compression_advisor.lint.project import ProjectFile
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.rules.project import ProjectFile
     from snapcraft_compression_advisor.trial.result import Progress
 
 PAYLOADS_AT_ONCE = 2
@@ -70,15 +69,19 @@ class _Told:
 
 
 def lint_all(
-    paths: Sequence[Path], request: LintRequest, *, project_dir: Path | None
+    requests: Mapping[Path, LintRequest], *, project_dir: Path | None
 ) -> tuple[Outcome, ...]:
     """Lint payloads and say which ones couldn't be.
 
+    :param requests: what each payload is to be checked against.
     :param project_dir: of all payloads; ``None`` where each has the one beside it.
-    :returns: in the order of the paths, whatever ended first.
+    :returns: in the order of the requests, whatever ended first.
     """
-    lint = partial(_lint, request=request, project_dir=project_dir)
-    outcomes = tuple(_each(lint, paths))
+
+    def lint(path: Path, progress: Progress) -> Outcome:
+        return _lint(path, progress, request=requests[path], project_dir=project_dir)
+
+    outcomes = tuple(_each(lint, [*requests]))
     for outcome in outcomes:
         if outcome.linted.error is not None:
             emit.progress(f"Not linted: {outcome.linted.error}", permanent=True)

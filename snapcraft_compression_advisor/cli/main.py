@@ -19,35 +19,34 @@ from typing import TYPE_CHECKING, NoReturn
 from craft_cli import (
     ArgumentParsingError,
     CraftError,
-    Dispatcher,
     EmitterMode,
-    GlobalArgument,
     ProvideHelpException,
     emit,
 )
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cleanup.deferred_signals import (
+from snapcraft_compression_advisor.cli.command_help import command_help
+from snapcraft_compression_advisor.cli.commands import (
+    APP_NAME,
+    command_groups,
+    make_dispatcher,
+)
+from snapcraft_compression_advisor.cli.split_command import split_command
+from snapcraft_compression_advisor.cli.streams import (
+    discard_broken_pipes,
+    open_standard_streams,
+)
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.core.deferred_signals import (
     HELD_BACK,
     DeferredSignals,
 )
-from snapcraft_compression_advisor.cli.commands import command_groups
-from snapcraft_compression_advisor.cli.split_command import split_command
-from snapcraft_compression_advisor.errors import AdvisorError, StorageError
-from snapcraft_compression_advisor.units import MIB
+from snapcraft_compression_advisor.core.errors import AdvisorError, StorageError
+from snapcraft_compression_advisor.core.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
-
-APP_NAME = "compression-advisor"
-SUMMARY = (
-    "Advises which compression suits a snap, with evidence: the image's size with "
-    "every codec, what a cold launch reads, and what that costs."
-)
-GLOBAL_ARGUMENTS = [
-    GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),
-]
 
 _NO_MEMORY = (
     "can't start new thread",  # Python, for its stack
@@ -111,11 +110,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], signals: DeferredSignals) -> int:
-    """Do the work, the only thing that a signal interrupts, and say how it ended."""
+    """Do the work and say how it ended, as long as somebody reads that."""
     _be_quick()
+    open_standard_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that isn't UTF-8
     _start_emitter()
+    try:
+        return _work(arguments, signals)
+    except BrokenPipeError:
+        discard_broken_pipes()
+        emit.ended_ok()
+        return _SIGNAL_STATUS + signal.SIGPIPE
+
+
+def _work(arguments: list[str], signals: DeferredSignals) -> int:
+    """Do the work, the only thing that a signal interrupts, and say how it ended.
+
+    :raises BrokenPipeError: where nobody reads what is said any more.
+    """
     try:
         with signals.delivered():
             status = _dispatch(arguments)
@@ -128,8 +141,7 @@ def _run(arguments: list[str], signals: DeferredSignals) -> int:
     except _TerminatedError as error:
         return _end(_InterruptedError("Terminated"), _SIGNAL_STATUS + error.number)
     except BrokenPipeError:
-        _discard_stdout()
-        status = _SIGNAL_STATUS + signal.SIGPIPE
+        raise
     except CraftError as error:
         return _end(error, error.retcode)
     except OSError as error:
@@ -181,22 +193,17 @@ class _InterruptedError(AdvisorError):
 def _dispatch(arguments: list[str]) -> int:
     with _without_plugins():
         groups = command_groups(arguments)
-    dispatcher = Dispatcher(
-        APP_NAME,
-        groups,
-        summary=SUMMARY,
-        extra_global_args=GLOBAL_ARGUMENTS,
-    )
+    dispatcher = make_dispatcher(groups)
     try:
         if arguments in (["-V"], ["--version"]):
-            sys.stdout.write(f"{APP_NAME} {__version__}\n")
+            write_output(f"{APP_NAME} {__version__}\n", None)
             return os.EX_OK
         dispatcher.pre_parse_args(
             split_command(arguments, command_names=("measure", "record"))
         )
         dispatcher.load_command(arguments)
     except ProvideHelpException as text:
-        sys.stdout.write(f"{text}\n")
+        write_output(command_help(arguments) or f"{text}\n", None)
         return os.EX_OK
     return dispatcher.run() or os.EX_OK
 
@@ -260,8 +267,3 @@ def _take_signals() -> None:
 
 def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
     raise _TerminatedError(number)
-
-
-def _discard_stdout() -> None:
-    """Keep the interpreter from flushing into a closed pipe as it exits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,33 +9,39 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.launch_arguments import (
-    add_launch_arguments,
-    chosen_launch,
-)
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.launch.measure import (
+from snapcraft_compression_advisor.capture.measure import (
     WALKS_AT_MOST,
     MeasureRequest,
     measure,
 )
-from snapcraft_compression_advisor.launch.mount import UBUNTU_READ_AHEAD_KB
+from snapcraft_compression_advisor.capture.mount import UBUNTU_READ_AHEAD_KB
+from snapcraft_compression_advisor.capture.replay import fit_for_replay, replay
+from snapcraft_compression_advisor.capture.snap_environment import launch_home
+from snapcraft_compression_advisor.capture.start import time_launch
+from snapcraft_compression_advisor.cli.arguments import (
+    add_format_argument,
+    add_output_argument,
+    add_path_argument,
+)
+from snapcraft_compression_advisor.cli.launch_arguments import (
+    add_launch_arguments,
+    chosen_launch,
+    launch_display,
+)
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.profile import fit_profile, read_profile
-from snapcraft_compression_advisor.launch.replay import fit_for_replay, replay
-from snapcraft_compression_advisor.launch.snap_environment import launch_home
-from snapcraft_compression_advisor.launch.start import time_launch
-from snapcraft_compression_advisor.output.measure_json import render_measurement_json
-from snapcraft_compression_advisor.output.measure_text import render_measurement_text
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.report.measure_json import render_measurement_json
+from snapcraft_compression_advisor.report.measure_text import render_measurement_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.launch.measure import Launch
-    from snapcraft_compression_advisor.launch.mount import Mount
+    from snapcraft_compression_advisor.capture.measure import Launch
+    from snapcraft_compression_advisor.capture.mount import Mount
     from snapcraft_compression_advisor.payload.source import Payload
 
 RENDERERS = {"text": render_measurement_text, "json": render_measurement_json}
@@ -59,25 +65,20 @@ class MeasureCommand(BaseCommand):
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""
-        parser.add_argument(
-            "path",
-            metavar="PATH",
-            nargs="?",
-            type=Path,
-            help="a prime directory or a .snap (default: 'prime' here, else the one "
-            ".snap here)",
-        )
+        add_path_argument(parser)
         parser.add_argument(
             "--launch-profile",
             metavar="FILE",
             type=Path,
-            help="a recorded launch, whose reads are replayed",
+            help="a recorded launch, whose reads are replayed (default: none, the app "
+            "is started)",
         )
         add_launch_arguments(parser)
         _add_measure_arguments(parser)
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Measure, and report."""
+        check_outputs(parsed_args.output)
         path = parsed_args.path or find_payload(Path.cwd())
         replayed = parsed_args.launch_profile is not None
         with (
@@ -102,7 +103,6 @@ class MeasureCommand(BaseCommand):
 def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--codec",
-        metavar="NAME",
         action="append",
         choices=tuple(CODECS),
         default=[],
@@ -122,16 +122,8 @@ def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"also time reading every file, up to {WALKS_AT_MOST} times with each "
         "codec",
     )
-    parser.add_argument(
-        "--format", choices=tuple(RENDERERS), default="text", help="default: text"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="write the report there instead of the standard output",
-    )
+    add_format_argument(parser, RENDERERS)
+    add_output_argument(parser)
     parser.add_argument(
         "--scratch",
         metavar="DIR",
@@ -155,8 +147,8 @@ def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launc
     if parsed_args.launch_profile is not None:
         yield _replayed(parsed_args, payload)
         return
-    command, event, timeout_s = chosen_launch(parsed_args, payload)
-    with launch_home(parsed_args.home) as home:
+    with launch_display(parsed_args), launch_home(parsed_args.home) as home:
+        command, event, timeout_s = chosen_launch(parsed_args, payload)
 
         def start(mount: Mount) -> float:
             launched = time_launch(

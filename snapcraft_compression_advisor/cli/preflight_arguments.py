@@ -6,16 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.lint.rules.declared import CompressionChanged
+from snapcraft_compression_advisor.lint.rules.preflight_writer import ResquashDiffers
+from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.preflight.previous import read_previous
-from snapcraft_compression_advisor.rules.declared import CompressionChanged
-from snapcraft_compression_advisor.rules.preflight_writer import ResquashDiffers
-from snapcraft_compression_advisor.rules.select import make_selection
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.rules.lint import LintRequest
+    from snapcraft_compression_advisor.lint.lint import LintRequest
 
 
 def add_preflight_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,28 +34,28 @@ def add_preflight_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=[],
         help="the snap that was published before, to compare the compression with; "
-        "for several snaps may be given again",
+        "for several snaps may be given again (default: none)",
     )
 
 
 def with_preflight(
-    request: LintRequest, parsed_args: argparse.Namespace
-) -> LintRequest:
-    """Return a request with what the arguments ask for.
+    requests: Mapping[Path, LintRequest], parsed_args: argparse.Namespace
+) -> dict[Path, LintRequest]:
+    """Return the requests of payloads with what the arguments ask for.
 
     :raises UsageError: where they ask for a rule that isn't checked.
     :raises AdvisorError: where a previous snap can't be read or is none.
     """
-    selection = make_selection(request.policy)
+    selections = [make_selection(request.policy) for request in requests.values()]
     for option, is_given, rule in (
         ("--resquash", parsed_args.resquash, ResquashDiffers.id),
         ("--previous", bool(parsed_args.previous), CompressionChanged.id),
     ):
-        if is_given and not selection.wants(rule):
+        if is_given and not any(each.wants(rule) for each in selections):
             message = f"{option} is given, but its rule {rule} isn't checked"
             raise UsageError(message, resolution=f"Leave {option} out, or select it.")
-    return replace(
-        request,
-        resquash=parsed_args.resquash,
-        previous=tuple(map(read_previous, dict.fromkeys(parsed_args.previous))),
-    )
+    previous = tuple(map(read_previous, dict.fromkeys(parsed_args.previous)))
+    return {
+        path: replace(request, resquash=parsed_args.resquash, previous=previous)
+        for path, request in requests.items()
+    }

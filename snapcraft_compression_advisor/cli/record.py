@@ -8,34 +8,39 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.launch_arguments import (
-    add_launch_arguments,
-    chosen_app,
-    chosen_launch,
-)
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.launch.mount import (
+from snapcraft_compression_advisor.capture.mount import (
     UBUNTU_READ_AHEAD_KB,
     can_drop_caches,
     can_mount,
 )
-from snapcraft_compression_advisor.launch.profile import profile_text
-from snapcraft_compression_advisor.launch.record import (
+from snapcraft_compression_advisor.capture.record import (
     RecordRequest,
     record_residency,
 )
-from snapcraft_compression_advisor.launch.record_trace import (
+from snapcraft_compression_advisor.capture.record_trace import (
     import_trace,
     record_trace,
 )
+from snapcraft_compression_advisor.cli.arguments import (
+    PAYLOAD_DEFAULT,
+    add_output_argument,
+)
+from snapcraft_compression_advisor.cli.launch_arguments import (
+    add_launch_arguments,
+    chosen_app,
+    chosen_launch,
+    launch_display,
+)
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.core.units import format_seconds
+from snapcraft_compression_advisor.launch.profile import profile_text
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.units import format_seconds
 
 if TYPE_CHECKING:
+    from snapcraft_compression_advisor.capture.record_trace import TracedLaunch
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
-    from snapcraft_compression_advisor.launch.record_trace import TracedLaunch
     from snapcraft_compression_advisor.payload.source import Payload
 
 _METHODS = ("residency", "trace")
@@ -54,7 +59,8 @@ class RecordCommand(BaseCommand):
         "As root the app starts from a mounted image made for it, and the blocks "
         "are those that the kernel then has in its cache; the caches of the whole "
         "system are dropped for that. Otherwise it starts from the directory, "
-        "traced by strace."
+        "traced by strace. Where there is no display, Xvfb brings one. What the base "
+        "snap supplies is this machine's."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -63,16 +69,9 @@ class RecordCommand(BaseCommand):
             "--root",
             metavar="PAYLOAD",
             type=Path,
-            help="a prime directory or a .snap (default: 'prime' here, else the one "
-            ".snap here)",
+            help=f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})",
         )
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            type=Path,
-            help="write the launch profile there instead of the standard output",
-        )
+        add_output_argument(parser, text="the launch profile")
         add_launch_arguments(parser)
         parser.add_argument(
             "--no-warm-up",
@@ -84,7 +83,8 @@ class RecordCommand(BaseCommand):
         parser.add_argument(
             "--method",
             choices=_METHODS,
-            help="residency (as root) or trace (default: residency where possible)",
+            help="by what the kernel has in its cache (residency, as root) or by "
+            "strace (trace) (default: residency where possible)",
         )
         parser.add_argument(
             "--read-ahead-kb",
@@ -107,7 +107,8 @@ class RecordCommand(BaseCommand):
             metavar="LOG",
             type=Path,
             help="start nothing: take what a log of 'strace -f' says; it should "
-            "hold the calls of files, mmap, read and clone",
+            "hold the calls of files, mmap, read and clone (default: none, the app is "
+            "started)",
         )
         parser.add_argument(
             "--prefix",
@@ -115,11 +116,12 @@ class RecordCommand(BaseCommand):
             action="append",
             default=[],
             help="with --import: where the payload was when the log was written, "
-            "besides --root and /snap/NAME/…; may be given again",
+            "besides --root and /snap/NAME/…; may be given again (default: none)",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Record a launch and write its profile."""
+        check_outputs(parsed_args.output)
         path = parsed_args.root or find_payload(Path.cwd())
         with open_payload(path) as payload:
             profile = _profile(parsed_args, payload)
@@ -149,20 +151,21 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
                 prefixes=parsed_args.prefix,
             )
         )
-    command, event, timeout_s = chosen_launch(parsed_args, payload)
-    request = RecordRequest(
-        app=app,
-        command=command,
-        event=event,
-        timeout_s=timeout_s,
-        warm_up=parsed_args.warm_up,
-        home=parsed_args.home,
-        read_ahead_kb=parsed_args.read_ahead_kb,
-        scratch=parsed_args.scratch,
-    )
-    if _method(parsed_args.method) == "residency":
-        return record_residency(payload, request, emit.progress)
-    return _told(record_trace(payload, request, emit.progress))
+    with launch_display(parsed_args):
+        command, event, timeout_s = chosen_launch(parsed_args, payload)
+        request = RecordRequest(
+            app=app,
+            command=command,
+            event=event,
+            timeout_s=timeout_s,
+            warm_up=parsed_args.warm_up,
+            home=parsed_args.home,
+            read_ahead_kb=parsed_args.read_ahead_kb,
+            scratch=parsed_args.scratch,
+        )
+        if _method(parsed_args.method) == "residency":
+            return record_residency(payload, request, emit.progress)
+        return _told(record_trace(payload, request, emit.progress))
 
 
 def _method(wanted: str | None) -> str:

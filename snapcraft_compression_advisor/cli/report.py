@@ -12,15 +12,16 @@ from snapcraft_compression_advisor.cli.report_output import (
     check_report_path,
     write_page,
 )
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.cli.write import check_outputs
+from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
     UsageError,
 )
-from snapcraft_compression_advisor.output.json_report import Report
-from snapcraft_compression_advisor.output.lint_json import LintDocument
-from snapcraft_compression_advisor.output.measure_json import MeasurementReport
-from snapcraft_compression_advisor.output.page.build import Sources
+from snapcraft_compression_advisor.report.json_report import Report
+from snapcraft_compression_advisor.report.lint_json import LintDocument
+from snapcraft_compression_advisor.report.measure_json import MeasurementReport
+from snapcraft_compression_advisor.report.page.build import Sources
 
 if TYPE_CHECKING:
     import argparse
@@ -70,12 +71,14 @@ class ReportCommand(BaseCommand):
             metavar="FILE",
             type=Path,
             required=True,
-            help="the page: .html (one file that needs nothing else) or .md",
+            help="write the page into this file: .html (one file that needs nothing "
+            "else) or .md (required)",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Write the page."""
         check_report_path(parsed_args.output)
+        check_outputs(parsed_args.output)
         saved = [read_saved(path) for path in parsed_args.files]
         write_page(sources_of(saved), parsed_args.output)
         return None

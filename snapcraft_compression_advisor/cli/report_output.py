@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 from craft_cli import emit
 
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.output.html_report import (
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.lint.lint import lint_analysed
+from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.preflight.look import look_at_packing
+from snapcraft_compression_advisor.report.html_report import (
     check_html_extra,
     render_html,
 )
-from snapcraft_compression_advisor.output.json_report import (
+from snapcraft_compression_advisor.report.json_report import (
     Beside,
     build_report,
     report_text,
 )
-from snapcraft_compression_advisor.output.markdown_report import render_markdown
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
-from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.preflight.look import look_at_packing
-from snapcraft_compression_advisor.rules.lint import lint_analysed
+from snapcraft_compression_advisor.report.markdown_report import render_markdown
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
 
 if TYPE_CHECKING:
     import argparse
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.output.json_report import Report
-    from snapcraft_compression_advisor.output.page.model import Page
+    from snapcraft_compression_advisor.lint.lint import LintRequest
+    from snapcraft_compression_advisor.lint.project import ProjectFile
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.rules.lint import LintRequest
-    from snapcraft_compression_advisor.rules.project import ProjectFile
+    from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.page.model import Page
 
 RENDERERS: Mapping[str, Callable[[Page], str]] = {
     ".html": render_html,
@@ -47,7 +47,7 @@ RENDERERS: Mapping[str, Callable[[Page], str]] = {
 def check_report_path(path: Path | None) -> None:
     """Refuse early what can't be written after minutes of work.
 
-    :raises UsageError: where the name's ending tells of no known form.
+    :raises UsageError: where the name's ending is of no known form.
     :raises ToolError: where an HTML report needs what isn't installed.
     """
     if path is None:

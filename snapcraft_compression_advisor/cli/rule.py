@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from craft_cli import BaseCommand
 
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.output.rule_pages import (
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.select import find_rule
+from snapcraft_compression_advisor.report.rule_pages import (
     render_rule_list,
     render_rule_page,
 )
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.select import find_rule
 
 if TYPE_CHECKING:
     import argparse

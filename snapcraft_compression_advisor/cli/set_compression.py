@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.advice.project_file import (
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.codecs import SHIPPABLE
+from snapcraft_compression_advisor.project.project_file import (
     apply_edit,
     find_project_file,
     plan_edit,
 )
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.codecs import SHIPPABLE
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,7 @@ class SetCommand(BaseCommand):
             "--compression",
             choices=SHIPPABLE,
             required=True,
-            help="the codec to pack with",
+            help="the codec to pack with (required)",
         )
         parser.add_argument(
             "--dry-run",

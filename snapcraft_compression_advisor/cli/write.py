@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.errors import StorageError
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import StorageError
+
+_PREFIX = ".compression-advisor."
+"""Of a file that is being written. The file's own name could make it too long."""
+
+
+def check_outputs(*paths: Path | None) -> None:
+    """Refuse what can't be written, before the work that makes it.
+
+    Nothing is created and nothing is changed.
+
+    :param paths: as :func:`write_output` takes them.
+    :raises StorageError: where one can't be written.
+    """
+    for path in paths:
+        if path is None:
+            _check_stdout()
+            continue
+        try:
+            _check_file(path)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
 
 
 def write_output(text: str, path: Path | None) -> None:
@@ -20,6 +44,7 @@ def write_output(text: str, path: Path | None) -> None:
     :raises StorageError: where the file can't be written.
     """
     if path is None:
+        _check_stdout()
         with emit.pause():
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -28,20 +53,15 @@ def write_output(text: str, path: Path | None) -> None:
         if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
             path.write_text(text, encoding="utf-8")
         else:
-            _replace_file(text, path.resolve())
+            _replace_file(text, _target(path))
     except OSError as error:
-        message = f"Cannot write {str(path)!r}: {error.strerror}"
-        raise StorageError(
-            message, resolution="Name a file in a directory that you can write to."
-        ) from error
+        raise _cannot_write(path, error) from error
     emit.progress(f"Report written to {path}", permanent=True)
 
 
 def _replace_file(text: str, target: Path) -> None:
     with deferred_signals():  # a moment; else one could leave the temporary file
-        descriptor, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}."
-        )
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX)
         temporary = Path(name)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -50,6 +70,51 @@ def _replace_file(text: str, target: Path) -> None:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _check_stdout() -> None:
+    """Refuse a standard output that was closed, which has ``/dev/null`` to read."""
+    try:
+        flags = fcntl.fcntl(sys.stdout.fileno(), fcntl.F_GETFL)
+    except (OSError, ValueError):  # no file at all, as in tests
+        return
+    if flags & os.O_ACCMODE == os.O_RDONLY:
+        message = "Cannot write to the standard output: it is closed"
+        raise StorageError(
+            message,
+            resolution="Leave it open ('>/dev/null' discards it), or name a file with "
+            "-o FILE where the command takes one.",
+        )
+
+
+def _check_file(path: Path) -> None:
+    """Try to write where a file is to be.
+
+    :raises OSError: where that isn't possible.
+    """
+    if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: it may be waiting
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return
+    target = _target(path)
+    with suppress(FileNotFoundError):
+        target.lstat()  # its name may be too long
+    with deferred_signals(), tempfile.TemporaryFile(dir=target.parent, prefix=_PREFIX):
+        pass  # its file has no name, where the file system can do so
+
+
+def _target(path: Path) -> Path:
+    """Return the file that a link leads to; one that leads to itself is replaced."""
+    return Path(os.path.realpath(path))
+
+
+def _cannot_write(path: Path, error: OSError) -> StorageError:
+    message = f"Cannot write {str(path)!r}: {error.strerror}"
+    return StorageError(
+        message, resolution="Name a file in a directory that you can write to."
+    )
 
 
 def _mode(target: Path) -> int:

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.codecs.lzma_stream import LegacyLzma
 from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.codecs.library import ThreadBuffer
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.library import Buffer, Library

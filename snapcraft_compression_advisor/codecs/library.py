@@ -6,7 +6,7 @@ import ctypes
 import threading
 from typing import TYPE_CHECKING, Any
 
-from snapcraft_compression_advisor.errors import ToolError
+from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

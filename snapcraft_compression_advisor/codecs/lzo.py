@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.codecs.bound import (
     broken_block,
 )
 from snapcraft_compression_advisor.codecs.library import Library, ThreadBuffer
-from snapcraft_compression_advisor.errors import ToolError
+from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.library import Buffer

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.codecs.library import Library
 from snapcraft_compression_advisor.codecs.lzma_stream import decompress_xz
 from snapcraft_compression_advisor.codecs.xz_stream import xz_stream
-from snapcraft_compression_advisor.errors import ToolError
+from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.library import Buffer

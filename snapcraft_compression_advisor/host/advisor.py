@@ -13,7 +13,7 @@ from craft_cli import emit
 
 from snapcraft_compression_advisor.analysis import analyse
 from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
-from snapcraft_compression_advisor.errors import AdvisorError, ToolError
+from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
 from snapcraft_compression_advisor.host.artifact import (
     DEFAULT_COMPRESSION,
     Decision,
@@ -21,20 +21,21 @@ from snapcraft_compression_advisor.host.artifact import (
 )
 from snapcraft_compression_advisor.host.enforce import check_advice, check_budgets
 from snapcraft_compression_advisor.host.errors import SettingsError
-from snapcraft_compression_advisor.host.guard import harmless
+from snapcraft_compression_advisor.host.guard import Result, harmless, judging
 from snapcraft_compression_advisor.host.project import HostProject, read_host_project
+from snapcraft_compression_advisor.host.refusal import asks_to_enforce
 from snapcraft_compression_advisor.host.settings import Settings, read_settings
-from snapcraft_compression_advisor.host.show import show, write_report
+from snapcraft_compression_advisor.host.show import show, show_verdict, write_report
 from snapcraft_compression_advisor.host.write_key import write_key
-from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.apps import check_app, select_apps
+from snapcraft_compression_advisor.lint.context import Context
+from snapcraft_compression_advisor.lint.lint import LintRequest, analysis_request
 from snapcraft_compression_advisor.payload.component import ComponentDirectory
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.rules.context import Context
-from snapcraft_compression_advisor.rules.lint import LintRequest, analysis_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from snapcraft_compression_advisor.analysis import Analysis, Request
     from snapcraft_compression_advisor.host.artifact import Artifact
@@ -48,12 +49,18 @@ class Advisor:
 
     :param find_project_dir: returns the project's folder, absolute.
     :param find_parts: returns the project's parts, as far as extensions are applied.
+    :param find_apps: returns the names of its apps; ``None`` where they aren't known.
+    :param packing_with: the snap's compression, where the application tells that before
+        it asks for advice.
     """
 
     find_project_dir: Callable[[], Path]
     find_parts: Callable[[], Parts]
+    find_apps: Callable[[], Collection[str] | None] = lambda: None
+    packing_with: str | None = None
     _decisions: dict[Artifact, Decision | None] = field(default_factory=dict)
     _asked: dict[Artifact, None] = field(default_factory=dict)
+    _concluded: set[Artifact] = field(default_factory=set)
     _contexts: dict[Artifact, Context] = field(default_factory=dict)
     _project: HostProject | None = None
     _settings: Settings | None = None
@@ -80,6 +87,32 @@ class Advisor:
                 self.find_project_dir(), self.find_parts(), os.environ
             )
         return self._settings
+
+    def check_settings(self) -> None:
+        """Read the settings, and check what they say of the project.
+
+        :raises SettingsError: where they are broken.
+        """
+        settings, apps = self.settings, self.find_apps()
+        for name in _named_apps(settings) if apps is not None else ():
+            with _as_settings_error():
+                check_app(self.project.name, apps or (), name)
+
+    def enforces(self) -> bool:
+        """Tell whether the mode is ``enforce``, or may be.
+
+        :raises SettingsError: where the settings are broken.
+        """
+        try:
+            return self.settings.policy.pack.mode == "enforce"
+        except SettingsError:
+            raise
+        except Exception:  # noqa: BLE001 # then it can't be ruled out by them
+            return asks_to_enforce(self.find_project_dir(), os.environ)
+
+    def judging(self, action: Callable[[], Result], *, what: str) -> Result | None:
+        """Do what :func:`~snapcraft_compression_advisor.host.guard.judging` does."""
+        return judging(action, what=what, enforces=self.enforces)
 
     def has_advised(self, prime_dir: Path) -> bool:
         """Tell whether a directory is about to be packed with advice."""
@@ -125,13 +158,22 @@ class Advisor:
             self._project = None  # it says something else by now
         return decision.compression
 
+    def conclude(self) -> None:
+        """Say last, once all is packed, what became of the advice."""
+        for artifact in [each for each in self._asked if each not in self._concluded]:
+            self._concluded.add(artifact)
+            decision = self._decisions.get(artifact)
+            if decision is not None:
+                harmless(partial(show_verdict, decision), what="no verdict is shown")
+
     def decision(self, artifact: Artifact) -> Decision | None:
         """Return what an artifact is to be packed with; ``None`` where advice failed.
 
         :raises SettingsError: where the settings are broken.
+        :raises CannotJudgeError: where advice failed and the mode is ``enforce``.
         """
         if artifact not in self._decisions:
-            self._decisions[artifact] = harmless(
+            self._decisions[artifact] = self.judging(
                 partial(self._decide, artifact),
                 what=f"no advice on {artifact.label}, which is packed with "
                 f"{artifact.compression}",
@@ -163,7 +205,7 @@ class Advisor:
         budgets = self.settings.policy.budgets
         has_budgets = budgets.cold_start or budgets.image_size is not None
         if has_budgets and decision.artifact.component is None:
-            harmless(
+            self.judging(
                 partial(self._check_budgets, decision.artifact),
                 what="the budgets aren't checked",
             )
@@ -217,7 +259,7 @@ def _request(artifact: Artifact, settings: Settings, payload: Payload) -> Reques
 
     A pack isn't to wait for figures that decide nothing.
 
-    :raises SettingsError: where the settings name an app that the snap hasn't.
+    :raises SettingsError: where the settings name an app that the snap doesn't have.
     """
     lint = LintRequest(
         policy=settings.policy, devices=settings.devices, profiles=settings.profiles
@@ -232,11 +274,21 @@ def _request(artifact: Artifact, settings: Settings, payload: Payload) -> Reques
     if artifact.component is not None:
         return replace(request, apps=(), profiles=())
     named = [*request.apps, *(profile.app for profile in request.profiles)]
-    try:
+    with _as_settings_error():
         select_apps(payload.snap, payload.inventory, requested=named)
+    return request
+
+
+def _named_apps(settings: Settings) -> list[str]:
+    return [*settings.policy.apps, *(profile.app for profile in settings.profiles)]
+
+
+@contextmanager
+def _as_settings_error() -> Iterator[None]:
+    try:
+        yield
     except AdvisorError as error:
         raise SettingsError.of(error) from error
-    return request
 
 
 def _check_codecs() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.squashfs.image import Image
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from snapcraft_compression_advisor.advice.pack_settings import PackMode
     from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.settings.pack_settings import PackMode
 
 
 DEFAULT_COMPRESSION = "xz"
@@ -86,3 +88,12 @@ def decide(
         compression=advice.compression if follows else artifact.compression,
         follows=follows,
     )
+
+
+def codec_of(image: Path) -> str:
+    """Return what a built snap or component is packed with.
+
+    :raises AdvisorError: where it isn't one.
+    """
+    with Image.open(image) as opened:
+        return opened.superblock.codec

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pydantic
 from craft_parts.plugins import Plugin, PluginProperties
 
-from snapcraft_compression_advisor.errors import AdvisorError
+from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.host.settings import PLUGIN, part_policy
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from craft_application.commands import AppCommand
 from craft_cli import emit
 
-from snapcraft_compression_advisor.advice.project_file import (
-    apply_edit,
-    find_project_file,
-)
 from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.errors import NoInputError
+from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
 from snapcraft_compression_advisor.host.project_service import advisor_here
 from snapcraft_compression_advisor.host.show import render_report
 from snapcraft_compression_advisor.host.write_key import plan_key
 from snapcraft_compression_advisor.payload.find_payload import find_payload
+from snapcraft_compression_advisor.project.project_file import (
+    apply_edit,
+    find_project_file,
+)
 
 if TYPE_CHECKING:
     import argparse

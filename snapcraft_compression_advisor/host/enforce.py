@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.host.errors import PolicyBrokenError
-from snapcraft_compression_advisor.rules.budgets import (
+from snapcraft_compression_advisor.lint.rules.budgets import (
     ColdStartBudget,
     ImageSizeBudget,
 )
-from snapcraft_compression_advisor.rules.run import run_rules
-from snapcraft_compression_advisor.rules.select import Selection
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import Selection
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.artifact import Decision
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 BUDGET_RULES = (ColdStartBudget(), ImageSizeBudget())
 

@@ -1,56 +1,52 @@
-"""Keep the advisor's failures from a pack."""
+"""Keep the advisor's failures from a pack, unless the pack must not go without it."""
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING, TypeVar
 
-from craft_cli import emit
-
-from snapcraft_compression_advisor.errors import AdvisorError
-from snapcraft_compression_advisor.host.errors import PolicyBrokenError, SettingsError
+from snapcraft_compression_advisor.host.errors import (
+    CannotJudgeError,
+    PolicyBrokenError,
+    SettingsError,
+)
+from snapcraft_compression_advisor.host.refusal import reason_of, warn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Result = TypeVar("Result")
-_MAX_REASON = 300
-"""Characters of a reason: the rest of it is in the log."""
 
 
 def harmless(action: Callable[[], Result], *, what: str) -> Result | None:
-    """Do something that the pack can do without.
+    """Do something that every pack can do without.
 
     :param what: that doesn't happen if it fails, for the warning.
     :returns: ``None`` where it failed; one line has said so, and the log says more.
     :raises SettingsError: where the settings are broken.
     :raises PolicyBrokenError: where the pack has to stop.
     """
+    return judging(action, what=what, enforces=lambda: False)
+
+
+def judging(
+    action: Callable[[], Result], *, what: str, enforces: Callable[[], bool]
+) -> Result | None:
+    """Do something that a pack can do without unless its mode is ``enforce``.
+
+    :param what: as for :func:`harmless`.
+    :param enforces: tells whether that is the mode; asked where the action failed.
+    :returns: as :func:`harmless`.
+    :raises SettingsError: as :func:`harmless`.
+    :raises PolicyBrokenError: likewise; ``CannotJudgeError`` where it failed and the
+        mode is ``enforce``.
+    """
     try:
         return action()
     except (SettingsError, PolicyBrokenError):
         raise
-    except Exception as error:  # noqa: BLE001 # a pack never fails by its advisor
-        warn(f"{what}: {_reason(error)}")
-        emit.debug(traceback.format_exc())
+    except Exception as error:  # a pack never fails by its advisor
+        reason = reason_of(error)
+        if enforces():
+            raise CannotJudgeError.of(reason) from error
+        warn_of(f"{what}: {reason}")
         return None
-
-
-def warn(text: str) -> None:
-    """Print one warning line, with the log's place where there is a log."""
-    log = _log_path()
-    ending = f" (log: {log})" if log else ""
-    emit.progress(f"Warning: compression advisor: {text}{ending}", permanent=True)
-
-
-def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split()) or "no reason given"
-    if not isinstance(error, AdvisorError):
-        text = f"{type(error).__name__}: {text}"
-    return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON]}…"
-
-
-def _log_path() -> str | None:
-    """Return where craft-cli logs; it tells nobody, so this looks inside."""
-    path = getattr(emit, "_log_filepath", None)
-    return None if path is None else str(path)

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 from craft_cli import emit
 
 import snapcraft_compression_advisor
-from snapcraft_compression_advisor.host.guard import harmless
-from snapcraft_compression_advisor.host.settings import (
-    ENVIRONMENT_PREFIX,
-    INSTANCE_PATH_VARIABLE,
+from snapcraft_compression_advisor.host.errors import (
+    CannotJudgeError,
+    PolicyBrokenError,
+    SettingsError,
 )
+from snapcraft_compression_advisor.host.guard import judging
+from snapcraft_compression_advisor.host.import_path import VARIABLE
+from snapcraft_compression_advisor.host.refusal import ENVIRONMENT_PREFIX
+from snapcraft_compression_advisor.host.settings import INSTANCE_PATH_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +29,10 @@ if TYPE_CHECKING:
     import craft_providers
     from craft_application import ProviderService
 
+    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+
     Below = ProviderService
+    Enter = Callable[[craft_providers.Executor], None]
 else:
     Below = object
 
@@ -34,83 +41,102 @@ INSTANCE_DIR = PurePosixPath("/opt/snapcraft-compression-advisor")
 
 _UNADVISED = "unadvised"
 _SITE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
-_DOCS = "docs/snapcraft.md"
+_ENVIRONMENT_FILE = "/etc/environment"
 
 
 class ProviderWithAdvisor(Below):
     """Comes before an application's Provider service, and takes the advisor along.
 
     :cvar unadvised: the application's own class.
+    :cvar enter: lets the advisor into an instance.
     """
 
     unadvised: type[ProviderService]
+    enter: Enter
 
-    def setup(self) -> None:
-        """Set the instance's environment."""
-        super().setup()
-        self.environment.update(instance_environment(os.environ))
-
-    @contextlib.contextmanager
-    def instance(self, *args: Any, **kwargs: Any) -> Iterator[craft_providers.Executor]:  # noqa: ANN401 # passed on
-        """Provide an instance that the advisor's directory is mounted in."""
-        with super().instance(*args, **kwargs) as instance:
-            harmless(
-                lambda: _mount(instance), what="the build instance goes without advice"
-            )
-            yield instance
+    def get_provider(self, *args: Any, **kwargs: Any) -> craft_providers.Provider:  # noqa: ANN401 # passed on
+        """Return a provider whose instances have the advisor."""
+        provider = super().get_provider(*args, **kwargs)
+        _entering(provider, type(self).enter)
+        return provider
 
 
-def with_advisor(base: type[ProviderService]) -> type[ProviderService]:
+def with_advisor(base: type[ProviderService], enter: Enter) -> type[ProviderService]:
     """Return a Provider service that takes the advisor into its instances.
 
     :param base: the application's class; one made here is made anew.
+    :param enter: lets the advisor into an instance.
     """
     unadvised = getattr(base, _UNADVISED, base)
     return type(
         "ProviderServiceWithAdvisor",
         (ProviderWithAdvisor, unadvised),
-        {_UNADVISED: unadvised},
+        {_UNADVISED: unadvised, "enter": staticmethod(enter)},
     )
 
 
-def wrap_core22_provider(providers: ModuleType) -> None:
-    """Take the advisor into the instances of core22, which know no Provider service.
+def wrap_get_provider(
+    providers: ModuleType, error_class: type[Exception], enter: Enter
+) -> None:
+    """Take the advisor into the instances of core22 and of ``snapcraft lint``.
+
+    They know no Provider service.
 
     :param providers: the module ``snapcraft.providers``.
+    :param error_class: ``SnapcraftError``: on core22 snapcraft prints no other well.
     """
-    environment = _unadvised(providers.get_command_environment)
-    prepare = _unadvised(providers.prepare_instance)
+    get_provider = getattr(providers.get_provider, _UNADVISED, providers.get_provider)
 
-    @functools.wraps(environment)
-    def get_command_environment(*args: Any, **kwargs: Any) -> dict[str, str | None]:  # noqa: ANN401 # passed on
-        return {**environment(*args, **kwargs), **instance_environment(os.environ)}
+    def enter_or_stop(instance: craft_providers.Executor) -> None:
+        try:
+            enter(instance)
+        except PolicyBrokenError as error:
+            kind: Any = error_class
+            raise kind(
+                str(error), resolution=error.resolution, retcode=error.retcode
+            ) from error
 
-    @functools.wraps(prepare)
-    def prepare_instance(instance: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
-        prepare(instance, *args, **kwargs)
-        harmless(
-            lambda: _mount(instance), what="the build instance goes without advice"
-        )
+    @functools.wraps(get_provider)
+    def get_entering_provider(*args: Any, **kwargs: Any) -> craft_providers.Provider:  # noqa: ANN401 # passed on
+        provider: craft_providers.Provider = get_provider(*args, **kwargs)
+        _entering(provider, enter_or_stop)
+        return provider
 
-    providers.get_command_environment = get_command_environment  # type: ignore[attr-defined] # a module
-    providers.prepare_instance = prepare_instance  # type: ignore[attr-defined] # likewise
-    for function in (get_command_environment, prepare_instance):
-        setattr(function, _UNADVISED, getattr(function, "__wrapped__"))  # noqa: B009 # not known to mypy
+    setattr(get_entering_provider, _UNADVISED, get_provider)
+    providers.get_provider = get_entering_provider  # type: ignore[attr-defined] # a module
 
 
-def instance_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what instances need in their environment.
+def enforces(find_advisor: FindAdvisor) -> bool:
+    """Tell whether a build mustn't go without advice."""
+    advisor = find_advisor()
+    try:
+        return advisor is not None and advisor.enforces()
+    except SettingsError:  # the build that follows says so, and stops
+        return True
 
-    :param environment: of this process.
+
+def enter(
+    instance: craft_providers.Executor, *, program: str, enforces: Callable[[], bool]
+) -> None:
+    """Let the advisor into an instance, for the application's own commands only.
+
+    :param program: that is started there: the application.
+    :raises CannotJudgeError: where the advisor can't be had there and the mode is
+        ``enforce``.
     """
-    needed = {
-        name: value
-        for name, value in environment.items()
-        if name.startswith(ENVIRONMENT_PREFIX) and name != INSTANCE_PATH_VARIABLE
-    }
-    if importable_directory(environment) is not None:
-        needed["PYTHONPATH"] = str(INSTANCE_DIR)
-    return needed
+    variables = _settings_variables(os.environ)
+    mounted = judging(
+        lambda: _mount(instance),
+        what="the build instance goes without advice",
+        enforces=enforces,
+    )
+    if mounted:
+        variables[VARIABLE] = str(INSTANCE_DIR)
+    _start_with(instance, program, variables)
+    if enforces():
+        if mounted is False:
+            raise CannotJudgeError.of(_UNMOUNTED)
+        _check_loaded(instance, program)
 
 
 def importable_directory(environment: Mapping[str, str]) -> Path | None:
@@ -118,7 +144,7 @@ def importable_directory(environment: Mapping[str, str]) -> Path | None:
 
     Where snapcraft runs as a snap, the instance gets the same snap, so what its Python
     can import here it can import there: the directory that ``pip install --target``
-    filled, which is on ``PYTHONPATH``. Another Python's directory of packages would
+    filled, which was on ``PYTHONPATH``. Another Python's directory of packages would
     hide the snap's own, so it takes the user to say that one will do.
 
     :param environment: of this process.
@@ -133,22 +159,78 @@ def importable_directory(environment: Mapping[str, str]) -> Path | None:
     return directory if own else None
 
 
-def _unadvised(function: Callable[..., Any]) -> Callable[..., Any]:
-    unadvised: Callable[..., Any] = getattr(function, _UNADVISED, function)
-    return unadvised
+_UNMOUNTED = (
+    "the build instance goes without it, since its Python may be another one: name a "
+    f"directory that 'pip install --target' filled for it in {INSTANCE_PATH_VARIABLE}"
+)
 
 
-def _mount(instance: craft_providers.Executor) -> None:
+def _entering(provider: Any, enter: Enter) -> None:  # noqa: ANN401 # its method is replaced
+    """Have a provider's instances entered as soon as they are there."""
+    launch = provider.launched_environment
+    launch = getattr(launch, _UNADVISED, launch)
+
+    @contextlib.contextmanager
+    def launched_environment(*args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 # passed on
+        with launch(*args, **kwargs) as instance:
+            enter(instance)
+            yield instance
+
+    setattr(launched_environment, _UNADVISED, launch)
+    provider.launched_environment = launched_environment
+
+
+def _settings_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(ENVIRONMENT_PREFIX) and name != INSTANCE_PATH_VARIABLE
+    }
+
+
+def _mount(instance: craft_providers.Executor) -> bool:
     directory = importable_directory(os.environ)
     if directory is None:
-        emit.progress(
-            "The build instance goes without compression advice, since its Python may "
-            f"be another one: {_DOCS} says how to take it along",
-            permanent=True,
-        )
-        return
+        emit.progress(f"No compression advice: {_UNMOUNTED}", permanent=True)
+        return False
     if not (directory / "snapcraft_compression_advisor").is_dir():
         message = f"{directory} holds no snapcraft_compression_advisor"
         raise FileNotFoundError(message)
     instance.mount(host_source=directory, target=INSTANCE_DIR)
     emit.debug(f"The compression advisor is mounted from {directory}")
+    # Left by a version that had this in the instance's environment: shells read it.
+    line = f"{VARIABLE}={INSTANCE_DIR}".replace("/", "\\/")
+    instance.execute_run(["sed", "-i", f"/^{line}$/d", _ENVIRONMENT_FILE], check=False)
+    return True
+
+
+def _start_with(
+    instance: Any,  # noqa: ANN401 # its method is replaced
+    program: str,
+    variables: Mapping[str, str],
+) -> None:
+    """Have a program in an instance started with variables that nothing else gets.
+
+    What is in the instance's own environment stays in ``/etc/environment``, and would
+    reach each part's build, and shells.
+    """
+    execute_run = instance.execute_run
+
+    @functools.wraps(execute_run)
+    def execute_run_with(command: list[str], **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+        if command[:1] == [program]:
+            kwargs["env"] = {**variables, **(kwargs.get("env") or {})}
+        return execute_run(command, **kwargs)
+
+    instance.execute_run = execute_run_with
+
+
+def _check_loaded(instance: craft_providers.Executor, program: str) -> None:
+    command = [program, "compression-advice", "--help"]
+    done = instance.execute_run(command, check=False, capture_output=True)
+    if done.returncode:
+        reason = (
+            f"{program} doesn't load it in the build instance ('{' '.join(command)}' "
+            f"ends with {done.returncode})"
+        )
+        raise CannotJudgeError.of(reason)

@@ -5,28 +5,40 @@ Only snapcraft can import this module.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from craft_cli import emit
+from snapcraft.errors import SnapcraftError
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
-from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
-from snapcraft_compression_advisor.host.errors import SettingsError
-from snapcraft_compression_advisor.host.guard import harmless
-from snapcraft_compression_advisor.output.names import printable
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.component_sizes import component_sizes
-from snapcraft_compression_advisor.rules.components import ComponentKey
-from snapcraft_compression_advisor.rules.run import run_rules
-from snapcraft_compression_advisor.rules.select import make_selection
+from snapcraft_compression_advisor.host.artifact import (
+    DEFAULT_COMPRESSION,
+    Artifact,
+    codec_of,
+)
+from snapcraft_compression_advisor.host.errors import (
+    PolicyBrokenError,
+    SettingsError,
+)
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules.component_sizes import component_sizes
+from snapcraft_compression_advisor.lint.rules.components import ComponentKey
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from snapcraft_compression_advisor.host.advisor import Advisor
-    from snapcraft_compression_advisor.rules.finding import Finding
+    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+    from snapcraft_compression_advisor.lint.finding import Finding
+
+
+_UNADVISED = "unadvised_function"
 
 
 class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no dependency
@@ -36,31 +48,41 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
     a warning, since advice stops nothing.
 
     :cvar find_advisor: returns who gives the advice, always the same.
+    :cvar image: the built snap that is looked at, where it is one.
     """
 
-    find_advisor: Callable[[], Advisor]
-
-    @property
-    def advisor(self) -> Advisor:
-        """Who gives the advice."""
-        return type(self).find_advisor()
+    find_advisor: FindAdvisor
+    image: Path | None = None
 
     def run(self) -> list[Any]:
-        """Return the findings on the prime directory, which is the current one."""
+        """Return the findings on the prime directory, which is the current one.
+
+        :raises SnapcraftError: where there are none to be had and the mode is
+            ``enforce``.
+        """
         try:
-            findings = harmless(
-                lambda: find(self.advisor, Path.cwd()), what="no compression findings"
+            advisor = type(self).find_advisor()
+            if advisor is None:
+                return []
+            findings = advisor.judging(
+                lambda: find(advisor, type(self).image or Path.cwd()),
+                what="no compression findings",
             )
+            if not findings:
+                return []
+            enforces = advisor.enforces()
         except SettingsError as error:  # the pack that follows says more, and stops
             emit.debug(f"No compression findings: {error}")
             return []
-        return [self._issue(finding) for finding in findings or ()]
+        except PolicyBrokenError as error:
+            raise SnapcraftError(
+                str(error), resolution=error.resolution, retcode=error.retcode
+            ) from error
+        return [self._issue(finding, enforces=enforces) for finding in findings]
 
-    def _issue(self, finding: Finding) -> Any:  # noqa: ANN401 # snapcraft's own type
+    def _issue(self, finding: Finding, *, enforces: bool) -> Any:  # noqa: ANN401 # snapcraft's own type
         results = {
-            "error": LinterResult.ERROR
-            if self.advisor.settings.policy.pack.mode == "enforce"
-            else LinterResult.WARNING,
+            "error": LinterResult.ERROR if enforces else LinterResult.WARNING,
             "warning": LinterResult.WARNING,
             "info": LinterResult.INFO,
         }
@@ -79,7 +101,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
 
 
 def compression_linter(
-    find_advisor: Callable[[], Advisor],
+    find_advisor: FindAdvisor,
 ) -> type[CompressionLinter]:
     """Return the linter of an advisor.
 
@@ -89,25 +111,55 @@ def compression_linter(
     return type("AdvisedCompressionLinter", (CompressionLinter,), attributes)
 
 
-def find(advisor: Advisor, prime_dir: Path) -> Sequence[Finding]:
-    """Return the findings on a snap's prime directory.
+def wrap_lint_command(command: Any, linter: type[CompressionLinter]) -> None:  # noqa: ANN401 # snapcraft's own
+    """Tell the linter which image ``snapcraft lint`` has installed.
 
+    The codec is the image's: the files in ``/snap`` don't tell it, nor does a project.
+
+    :param command: ``snapcraft.commands.lint.LintCommand``.
+    """
+    run = getattr(command._run_linter, _UNADVISED, command._run_linter)  # noqa: SLF001 # there is no other place
+
+    @functools.wraps(run)
+    def run_on_image(self: Any, snap_file: Path, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+        linter.image = Path(snap_file).resolve()
+        return run(self, snap_file, *args, **kwargs)
+
+    setattr(run_on_image, _UNADVISED, run)
+    command._run_linter = run_on_image  # noqa: SLF001 # likewise
+
+
+def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
+    """Return the findings on a snap.
+
+    :param path: its prime directory or its image.
     :raises SettingsError: where the settings are broken.
     :raises AdvisorError: where it can't be analysed.
     """
-    declared = advisor.declared(None)
-    # The very one that is packed, so that it is analysed once.
-    artifact = advisor.snap_in(prime_dir.resolve()) or Artifact(
-        prime_dir=prime_dir.resolve(),
-        compression=declared or DEFAULT_COMPRESSION,
-        declared=declared,
-    )
+    artifact = _artifact(advisor, path.resolve())
     context = advisor.context(artifact)
     if context is None:
         return ()
     says = advisor.project.says
+    if says is not None and path.is_file() and says.name != context.snap.name:
+        says, context = None, replace(context, project=None)  # of another snap
     selection = make_selection(context.policy, ignored=says.ignored if says else ())
     if says is not None and selection.wants(ComponentKey.id):
-        sizes = component_sizes(prime_dir.parent, says, progress=emit.progress)
+        sizes = component_sizes(path.parent, says, progress=emit.progress)
         context = replace(context, project=replace(says, component_sizes=sizes))
     return run_rules(context, ALL_RULES, selection)
+
+
+def _artifact(advisor: Advisor, path: Path) -> Artifact:
+    if path.is_file():
+        return Artifact(prime_dir=path, compression=codec_of(path))
+    # The very one that is packed, so that it is analysed once.
+    packed = advisor.snap_in(path)
+    if packed is not None:
+        return packed
+    declared = advisor.declared(None)
+    return Artifact(
+        prime_dir=path,
+        compression=declared or advisor.packing_with or DEFAULT_COMPRESSION,
+        declared=declared,
+    )

@@ -6,20 +6,22 @@ import functools
 import inspect
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
+from snapcraft_compression_advisor.host.before_build import check_settings
 from snapcraft_compression_advisor.host.errors import PolicyBrokenError, SettingsError
-from snapcraft_compression_advisor.host.guard import harmless
 from snapcraft_compression_advisor.payload.component import component_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from snapcraft_compression_advisor.errors import AdvisorError
+    from snapcraft_compression_advisor.core.errors import AdvisorError
     from snapcraft_compression_advisor.host.advisor import Advisor
+    from snapcraft_compression_advisor.host.project_service import FindAdvisor
 
+_Answer = TypeVar("_Answer")
 _UNADVISED = "unadvised_function"
 
 
@@ -56,7 +58,7 @@ def wrap_run(cli: ModuleType, stop: Stop) -> None:
 def wrap_pack_functions(
     pack: ModuleType,
     error_class: type[Exception],
-    find_advisor: Callable[[], Advisor],
+    find_advisor: FindAdvisor,
     stop: Stop,
 ) -> None:
     """Have snapcraft's two functions that pack a directory ask for advice first.
@@ -79,45 +81,89 @@ def wrap_pack_functions(
         setattr(pack, name, wrapped)
 
 
+def wrap_lifecycle(
+    lifecycle: ModuleType,
+    error_class: type[Exception],
+    find_advisor: FindAdvisor,
+    stop: Stop,
+) -> None:
+    """Have the settings checked before snapcraft builds anything on core22.
+
+    :param lifecycle: the module ``snapcraft.parts.lifecycle``.
+    :param error_class: as for :func:`wrap_pack_functions`.
+    :param find_advisor: as for :func:`wrap_pack_functions`.
+    :param stop: notes what stops it.
+    """
+    run: Callable[..., None] = getattr(lifecycle.run, _UNADVISED, lifecycle.run)
+
+    @functools.wraps(run)
+    def checked(command_name: str, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
+        """Run a lifecycle command; cleaning needs no settings."""
+        if command_name != "clean":
+            check = functools.partial(check_settings, find_advisor)
+            _ask(check, functools.partial(_stopped, error_class, stop))
+        run(command_name, *args, **kwargs)
+
+    setattr(checked, _UNADVISED, run)
+    lifecycle.run = checked  # type: ignore[attr-defined] # a module
+    inner: Callable[..., None] = getattr(
+        lifecycle._run_lifecycle_and_pack,  # noqa: SLF001 # nothing else has the project
+        _UNADVISED,
+        lifecycle._run_lifecycle_and_pack,  # noqa: SLF001 # likewise
+    )
+
+    @functools.wraps(inner)
+    def noting(*args: Any, project: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
+        """Note what an extension may have set, for the linter that runs first."""
+        advisor = find_advisor()
+        if advisor is not None:
+            advisor.packing_with = project.compression
+        inner(*args, project=project, **kwargs)
+
+    setattr(noting, _UNADVISED, inner)
+    lifecycle._run_lifecycle_and_pack = noting  # type: ignore[attr-defined] # noqa: SLF001 # likewise
+
+
 def _advised(
     function: Callable[..., str],
-    find_advisor: Callable[[], Advisor],
+    find_advisor: FindAdvisor,
     stopped: Callable[[AdvisorError], Exception],
     *,
     is_component: bool,
 ) -> Callable[..., str]:
     signature = inspect.signature(function)
+    if not {"directory", "compression"} <= signature.parameters.keys():
+        message = f"{function.__name__} takes {', '.join(signature.parameters)}"
+        raise TypeError(message)
 
     @functools.wraps(function)
     def advised(*args: Any, **kwargs: Any) -> str:  # noqa: ANN401 # passed on as they are
         """Pack a directory as snapcraft does, but with what the advice says."""
-        try:
-            arguments = signature.bind(*args, **kwargs)
-        except TypeError:  # not the function that is known here
-            return function(*args, **kwargs)
+        arguments = signature.bind(*args, **kwargs)
         given = arguments.arguments
         prime_dir = Path(given["directory"]).resolve()
-        advisor = harmless(find_advisor, what="no advice")
-        if advisor is not None and not advisor.has_advised(prime_dir):
-            given["compression"] = _ask(
-                functools.partial(
-                    _compression,
-                    advisor,
-                    prime_dir,
-                    given.get("compression"),
-                    is_component=is_component,
-                ),
-                stopped,
-            )
-        return function(*arguments.args, **arguments.kwargs)
+        advisor = _ask(functools.partial(_unasked, find_advisor, prime_dir), stopped)
+        if advisor is None:
+            return function(*args, **kwargs)
+        ask = functools.partial(
+            _compression,
+            advisor,
+            prime_dir,
+            given.get("compression"),
+            is_component=is_component,
+        )
+        given["compression"] = _ask(ask, stopped)
+        packed = function(*arguments.args, **arguments.kwargs)
+        advisor.conclude()
+        return packed
 
     setattr(advised, _UNADVISED, function)
     return advised
 
 
 def _ask(
-    ask: Callable[[], str | None], stopped: Callable[[AdvisorError], Exception]
-) -> str | None:
+    ask: Callable[[], _Answer], stopped: Callable[[AdvisorError], Exception]
+) -> _Answer:
     try:
         return ask()
     except (SettingsError, PolicyBrokenError) as error:
@@ -139,11 +185,19 @@ def _stopped(
     return told
 
 
+def _unasked(find_advisor: FindAdvisor, prime_dir: Path) -> Advisor | None:
+    """Return who is to be asked, unless the Package service has."""
+    advisor = find_advisor()
+    if advisor is None or advisor.has_advised(prime_dir):
+        return None
+    return advisor
+
+
 def _compression(
     advisor: Advisor, prime_dir: Path, given: str | None, *, is_component: bool
 ) -> str | None:
     """Return what to pack with, the given one where the advisor leaves it at that."""
-    artifact = harmless(
+    artifact = advisor.judging(
         lambda: _artifact(advisor, prime_dir, given, is_component=is_component),
         what="no advice, since the payload isn't as expected",
     )

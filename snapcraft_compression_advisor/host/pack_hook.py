@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
+from snapcraft_compression_advisor.host.artifact import (
+    DEFAULT_COMPRESSION,
+    Artifact,
+    codec_of,
+)
 from snapcraft_compression_advisor.host.guard import harmless
-from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
     from pathlib import Path
 
     from craft_application import PackageService
 
     from snapcraft_compression_advisor.host.advisor import Advisor
+    from snapcraft_compression_advisor.host.project_service import FindAdvisor
 
     Below = PackageService
 else:
@@ -33,7 +37,7 @@ class AdvisingPackage(Below):
     :cvar unadvised_class: the application's own class.
     """
 
-    find_advisor: Callable[[], Advisor]
+    find_advisor: FindAdvisor
     unadvised_class: type[PackageService]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # whatever the application's takes
@@ -41,16 +45,31 @@ class AdvisingPackage(Below):
         self._artifacts: dict[str | None, Artifact] = {}
 
     @property
-    def advisor(self) -> Advisor:
-        """Who gives the advice."""
+    def advisor(self) -> Advisor | None:
+        """Who gives the advice; ``None`` where that can't be loaded."""
         return type(self).find_advisor()
 
     def pack(self, prime_dir: Path, dest: Path) -> list[Path]:
         """Pack all artifacts at once, as applications without ``_pack`` do."""
-        components = harmless(self._components, what="no advice on components")
-        for component in (None, *(components or ())):
-            self._advise(component)
-        return super().pack(prime_dir, dest)
+        if self.advisor is not None:
+            components = self.advisor.judging(
+                self._components, what="no advice on components"
+            )
+            for component in (None, *(components or ())):
+                self._advise(component)
+        packed = super().pack(prime_dir, dest)
+        self._conclude()
+        return packed
+
+    def pack_artifacts(self) -> Mapping[str | None, bool]:
+        """Pack artifact by artifact, as later applications do."""
+        packed = super().pack_artifacts()
+        self._conclude()
+        return packed
+
+    def _conclude(self) -> None:
+        if self.advisor is not None:
+            self.advisor.conclude()
 
     def _pack(self, *, name: str | None = None, path: Path) -> None:
         """Pack one artifact."""
@@ -64,8 +83,11 @@ class AdvisingPackage(Below):
         """
         if super()._app_needs_repack(partition):
             return True
-        mode = harmless(
-            lambda: self.advisor.settings.policy.pack.mode,
+        advisor = self.advisor
+        if advisor is None:
+            return False
+        mode = advisor.judging(
+            lambda: advisor.settings.policy.pack.mode,
             what="what is there isn't looked at",
         )
         if mode in (None, "advise"):
@@ -73,8 +95,8 @@ class AdvisingPackage(Below):
         wanted = self._advise(partition)
         if wanted is None:
             return False
-        there = harmless(
-            lambda: _codec(self.get_artifacts()[partition]),
+        there = advisor.judging(
+            lambda: codec_of(self.get_artifacts()[partition]),
             what="cannot look into the package that is there",
         )
         return there != wanted
@@ -84,14 +106,16 @@ class AdvisingPackage(Below):
 
         :returns: what it is packed with; ``None`` where that isn't known.
         """
-        component = None if name == "default" else name
-        artifact = harmless(
-            lambda: self._artifact(component),
+        advisor, component = self.advisor, None if name == "default" else name
+        if advisor is None:
+            return None
+        artifact = advisor.judging(
+            lambda: self._artifact(advisor, component),
             what="no advice, since the project isn't as expected",
         )
         if artifact is None:
             return None
-        wanted = self.advisor.before_pack(artifact)
+        wanted = advisor.before_pack(artifact)
         if wanted == artifact.compression:
             return wanted
         done = harmless(
@@ -104,7 +128,7 @@ class AdvisingPackage(Below):
         self._compressed(component).compression = compression
         return True
 
-    def _artifact(self, component: str | None) -> Artifact:
+    def _artifact(self, advisor: Advisor, component: str | None) -> Artifact:
         """Return an artifact as it was when first asked for."""
         if component not in self._artifacts:
             inherited = self._compressed(None).compression or DEFAULT_COMPRESSION
@@ -114,7 +138,7 @@ class AdvisingPackage(Below):
                 prime_dir=self._prime_dir(component),
                 component=component,
                 compression=own or inherited,
-                declared=self.advisor.declared(component),
+                declared=advisor.declared(component),
             )
         return self._artifacts[component]
 
@@ -140,7 +164,7 @@ class AdvisingPackage(Below):
 
 
 def advising(
-    base: type[PackageService], find_advisor: Callable[[], Advisor]
+    base: type[PackageService], find_advisor: FindAdvisor
 ) -> type[PackageService]:
     """Return a Package service that gives advice before it packs.
 
@@ -153,8 +177,3 @@ def advising(
         (AdvisingPackage, unadvised),
         {"find_advisor": staticmethod(find_advisor), _UNADVISED: unadvised},
     )
-
-
-def _codec(path: Path) -> str:
-    with Image.open(path) as image:
-        return image.superblock.codec

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.project_file import (
+from snapcraft_compression_advisor.core.errors import NoInputError
+from snapcraft_compression_advisor.host.settings import PLUGIN
+from snapcraft_compression_advisor.lint.project import ProjectFile, read_project
+from snapcraft_compression_advisor.project.project_file import (
     find_project_file,
     read_project_file,
 )
-from snapcraft_compression_advisor.errors import NoInputError
-from snapcraft_compression_advisor.host.settings import PLUGIN
-from snapcraft_compression_advisor.rules.project import ProjectFile, read_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,6 +34,11 @@ class HostProject:
     file: Path | None = None
     says: ProjectFile | None = None
     parts: Parts = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The snap's name, as far as snapcraft.yaml says it."""
+        return (self.says.name if self.says else None) or self.directory.name
 
 
 def read_host_project(

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from craft_cli import emit
 
+from snapcraft_compression_advisor.host.guard import judging
+from snapcraft_compression_advisor.host.refusal import asks_to_enforce
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from snapcraft_compression_advisor.host.advisor import Advisor
     from snapcraft_compression_advisor.host.project import Parts
+
+    FindAdvisor = Callable[[], Advisor | None]
+
+
+def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:  # noqa: ANN401 # of any version
+    """Return a function that returns an advisor, always the same.
+
+    It returns ``None`` where the advisor can't be loaded, having said so once.
+
+    :raises CannotJudgeError: in that case, where the settings may say ``enforce``.
+    """
+
+    @functools.cache
+    def find_advisor() -> Advisor | None:
+        return judging(
+            lambda: advisor_here(services, project_dir),
+            what="no advice, since it can't be loaded",
+            enforces=lambda: asks_to_enforce(project_dir, os.environ),
+        )
+
+    return find_advisor
 
 
 def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:  # noqa: ANN401 # of any version
@@ -23,8 +51,20 @@ def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:  # 
 
     directory = (project_dir or Path()).absolute()
     return Advisor(
-        find_project_dir=lambda: directory, find_parts=lambda: project_parts(services)
+        find_project_dir=lambda: directory,
+        find_parts=lambda: project_parts(services),
+        find_apps=lambda: project_apps(services),
     )
+
+
+def project_apps(services: Any) -> list[str] | None:  # noqa: ANN401 # of any version
+    """Return the names of the project's apps; ``None`` where they aren't known."""
+    try:
+        apps = services.get("project").get_raw().get("apps")
+    except Exception as error:  # noqa: BLE001 # no project: each version has its own
+        emit.debug(f"No apps are known: {error}")
+        return None
+    return list(apps) if isinstance(apps, dict) else None
 
 
 def project_parts(services: Any) -> Parts:  # noqa: ANN401 # of any version

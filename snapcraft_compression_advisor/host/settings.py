@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pydantic
 
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy, contradictions
-from snapcraft_compression_advisor.advice.policy_file import (
+from snapcraft_compression_advisor.core.errors import AdvisorError, BadDataError
+from snapcraft_compression_advisor.host.errors import SettingsError
+from snapcraft_compression_advisor.host.refusal import ENVIRONMENT_PREFIX
+from snapcraft_compression_advisor.launch.profile import read_profile
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.policy_devices import policy_devices
+from snapcraft_compression_advisor.lint.select import check_selectors
+from snapcraft_compression_advisor.settings.lint_policy import (
+    LintPolicy,
+    contradictions,
+)
+from snapcraft_compression_advisor.settings.policy_file import (
     POLICY_FILE_NAME,
     beside,
     read_policy,
 )
-from snapcraft_compression_advisor.advice.policy_model import PolicyModel
-from snapcraft_compression_advisor.errors import AdvisorError, BadDataError
-from snapcraft_compression_advisor.host.errors import SettingsError
-from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.policy_devices import policy_devices
-from snapcraft_compression_advisor.rules.select import check_selectors
+from snapcraft_compression_advisor.settings.policy_model import PolicyModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from snapcraft_compression_advisor.launch.device import DeviceProfile
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
 
 PLUGIN = "compression-advisor"
 """Name of the extension, of the build plugin, and before each of its properties."""
 
-ENVIRONMENT_PREFIX = "SNAPCRAFT_COMPRESSION_ADVISOR_"
 INSTANCE_PATH_VARIABLE = f"{ENVIRONMENT_PREFIX}INSTANCE_PATH"
 """Directory to mount into build instances; no setting of a pack."""
 
@@ -165,7 +169,7 @@ def _sources(
         message = f"Parts {' and '.join(ours)} all have the plugin {PLUGIN!r}"
         raise BadDataError(message, resolution="Keep the settings in one of them.")
     sources = [beside(here, part_policy(name, parts[name])) for name in ours]
-    if here.exists():
+    if os.path.lexists(here):  # a broken link isn't passed over
         sources.append(read_policy(here))
     return [*sources, beside(here, environment_policy(environment))]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.output.json_report import render_json
-from snapcraft_compression_advisor.output.text import advice_lines, render_text
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.report.json_report import render_json
+from snapcraft_compression_advisor.report.text import advice_lines, render_text
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
@@ -23,15 +23,24 @@ _JSON = ".json"
 
 def show(decision: Decision) -> None:
     """Print verdict and reasons; the whole report where snapcraft is verbose."""
-    artifact, analysis = decision.artifact, decision.analysis
+    analysis = decision.analysis
     for line in render_report(analysis, as_json=False).splitlines():
         emit.verbose(line)
     headline, *reasons = advice_lines(analysis)
-    component = artifact.component
-    name = analysis.payload.name if component is None else f"component {component}"
-    emit.progress(f"Compression advice for {name}: {headline}", permanent=True)
+    emit.progress(
+        f"Compression advice for {_name(decision)}: {headline}", permanent=True
+    )
     for line in (*reasons, *_outcome(decision)):
         emit.progress(line, permanent=True)
+
+
+def show_verdict(decision: Decision) -> None:
+    """Print verdict and codec in one line, for the end of the pack."""
+    headline = next(iter(advice_lines(decision.analysis)))
+    verdict = f"packed with {decision.compression} as advised"
+    if not decision.follows:
+        verdict = f"packed with {decision.compression}; {headline}"
+    emit.progress(f"Compression of {_name(decision)}: {verdict}", permanent=True)
 
 
 def write_report(decision: Decision, path: Path) -> None:
@@ -64,6 +73,13 @@ def render_report(analysis: Analysis, *, as_json: bool) -> str:
     tried = {name: each for name, each in trial.codecs.items() if each.available}
     shown = replace(analysis, trial=replace(trial, codecs=tried))
     return render_json(shown) if as_json else render_text(shown)
+
+
+def _name(decision: Decision) -> str:
+    component = decision.artifact.component
+    if component is not None:
+        return f"component {component}"
+    return decision.analysis.payload.name
 
 
 def _outcome(decision: Decision) -> list[str]:

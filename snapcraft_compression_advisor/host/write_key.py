@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.advice.edit import Edit
-from snapcraft_compression_advisor.advice.project_file import (
+from snapcraft_compression_advisor.core.errors import NoInputError
+from snapcraft_compression_advisor.project.edit import Edit
+from snapcraft_compression_advisor.project.project_file import (
     apply_edit,
     read_project_file,
 )
-from snapcraft_compression_advisor.advice.splice import set_root_compression
-from snapcraft_compression_advisor.advice.splice_component import (
+from snapcraft_compression_advisor.project.splice import set_root_compression
+from snapcraft_compression_advisor.project.splice_component import (
     set_component_compression,
 )
-from snapcraft_compression_advisor.errors import NoInputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from snapcraft_compression_advisor.payload.inventory import Inventory
     from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def select_apps(
     snap: SnapMetadata, inventory: Inventory, *, requested: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], str]:
-    """Return the apps that count, and why these.
+    """Return the target apps, and why these.
 
-    Those requested; else the app that bears the snap's name; else those with a
+    Those requested; else the app that is named after the snap; else those with a
     desktop file; else all that have a command.
 
     :returns: names, the deciding one first, and the reason in words; no names
@@ -28,10 +28,10 @@ def select_apps(
     """
     if requested:
         for name in requested:
-            _check(snap, name)
+            check_app(snap.name, snap.apps, name)
         return tuple(dict.fromkeys(requested)), "named on the command line"
     if snap.name in snap.apps:
-        return (snap.name,), "bears the snap's name"
+        return (snap.name,), "named after the snap"
     with_desktop_file = tuple(
         name for name in snap.apps if _has_desktop_file(snap, inventory, name)
     )
@@ -45,14 +45,19 @@ def _has_desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> bo
     return desktop is not None or f"meta/gui/{name}.desktop" in inventory.entries
 
 
-def _check(snap: SnapMetadata, name: str) -> None:
-    if name in snap.apps:
+def check_app(snap: str, apps: Collection[str], name: str) -> None:
+    """Check that a snap has an app.
+
+    :param snap: its name.
+    :param apps: that it has.
+    :raises UsageError: where it has none of that name.
+    """
+    if name in apps:
         return
-    near = difflib.get_close_matches(name, snap.apps, n=1)
-    apps = ", ".join(sorted(snap.apps)) or "none"
-    message = f"Snap {snap.name!r} has no app {name!r}"
+    near = difflib.get_close_matches(name, apps, n=1)
+    message = f"Snap {snap!r} has no app {name!r}"
     raise UsageError(
         message,
         resolution=(f"Did you mean {near[0]!r}? " if near else "")
-        + f"Its apps: {apps}.",
+        + f"Its apps: {', '.join(sorted(apps)) or 'none'}.",
     )

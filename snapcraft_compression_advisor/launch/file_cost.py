@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.launch.model import estimate_launch
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.launch.device import DeviceProfile
+    from snapcraft_compression_advisor.core.units import Interval
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
     from snapcraft_compression_advisor.trial.result import CodecTrial
-    from snapcraft_compression_advisor.units import Interval
 
 
 def cost_of_files(

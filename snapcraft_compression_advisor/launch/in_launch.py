@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.payload.linkage import Unresolved
+
+Source = Literal["static", "recorded"]
+"""How it is known what a launch reads: guessed from files, or recorded."""
+
+Method = Literal["residency", "trace"]
+"""By which means a launch was recorded. Residency tells which blocks were read, a trace
+which files were read or mapped."""
 
 WAITED_SHARE = Interval(low=0.8, mid=1.0, high=1.0)
 """What a launch waits for of the work on its blocks, where it wasn't recorded.
@@ -78,16 +85,27 @@ class LaunchSet:
     :param waited_share: of the work on blocks, what the launch waits for.
     :param unresolved: what the launch needs from elsewhere.
     :param basis: of a guess.
+    :param method: of a recording.
     """
 
     app: str
-    source: Literal["static", "recorded"]
+    source: Source
     files: tuple[LaunchFile, ...]
     read_share: Interval
     seek_share: Interval
     waited_share: Interval = WAITED_SHARE
     unresolved: tuple[Unresolved, ...] = ()
     basis: GuessBasis | None = None
+    method: Method | None = None
+
+    @property
+    def missing_program(self) -> str | None:
+        """What the app starts and the payload should hold, but doesn't."""
+        started = (f"command of {self.app}", f"command-chain of {self.app}")
+        for each in self.unresolved:
+            if each.supplier == "missing" and each.needed_by in started:
+                return each.name
+        return None
 
     @property
     def data_blocks(self) -> int:

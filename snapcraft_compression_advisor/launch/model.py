@@ -6,17 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.expected_blocks import (
     BlockSums,
     expect_blocks,
 )
 from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from snapcraft_compression_advisor.launch.device import BlockCost, DeviceProfile
+    from snapcraft_compression_advisor.devices.device import BlockCost, DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.trial.result import CodecTrial
 

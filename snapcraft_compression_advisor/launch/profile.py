@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 
-from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
 from snapcraft_compression_advisor.launch.launch_set import (
     WAITED_SHARE,
     LaunchFile,
     LaunchSet,
 )
-from snapcraft_compression_advisor.launch.static.priors import built_in_priors
+from snapcraft_compression_advisor.launch.traced_share import traced_shares
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,8 @@ class ProfileFile(_Model):
     shares: tuple[Share, ...] | None = pydantic.Field(
         default=None,
         description="of each range, the share of its blocks that is expected to be "
-        "read; all of them where this is left out",
+        "read; all of them where this is left out. A trace's blocks have 1 where they "
+        "were seen read, less where they were only mapped",
     )
 
     @pydantic.model_validator(mode="after")
@@ -138,8 +140,9 @@ class RecordedLaunch(_Model):
 class LaunchProfile(_Model):
     """A launch profile, version 1.
 
-    :param source: ``residency`` (blocks in the page cache after a cold launch),
-        ``trace`` (files opened and mapped) or ``static`` (guessed from files).
+    :param source: by which means it was recorded: ``residency`` (blocks in the page
+        cache after a cold launch) or ``trace`` (blocks read and mapped, by system
+        calls); or ``static``, guessed from files.
     :param app: whose launch.
     :param warm_s: seconds of a warm launch where it was recorded, if known.
     :param recorded: what else was measured there, if anything.
@@ -267,10 +270,13 @@ def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
             payload_blocks=inventory.data_blocks,
             payload_files=inventory.file_count,
         )
+    elif profile.source == "trace":
+        read_share, seek_share = traced_shares(files)
     return FittedProfile(
         launch_set=LaunchSet(
             app=profile.app,
             source="static" if profile.source == "static" else "recorded",
+            method=None if profile.source == "static" else profile.source,
             files=files,
             read_share=read_share,
             seek_share=seek_share,

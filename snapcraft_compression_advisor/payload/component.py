@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import NoInputError
+from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.payload.beneath import file_beneath
 from snapcraft_compression_advisor.payload.component_yaml import (
     COMPONENT_TYPE,

@@ -7,7 +7,7 @@ import re
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.payload.snap_yaml import (
     SNAP_YAML_MAX_BYTES,
     SnapMetadata,

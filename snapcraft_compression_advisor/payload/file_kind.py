@@ -1,4 +1,4 @@
-"""What a file's name tells of its contents."""
+"""What a file's name says about its contents."""
 
 from __future__ import annotations
 

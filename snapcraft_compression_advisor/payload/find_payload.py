@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import NoInputError, UsageError
+from snapcraft_compression_advisor.core.errors import NoInputError, UsageError
+from snapcraft_compression_advisor.payload.source import is_prime_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,14 +15,16 @@ _SUFFIXES = (".snap", ".comp")
 
 
 def find_payload(directory: Path) -> Path:
-    """Return ``prime`` in a directory, else the one ``.snap`` in it.
+    """Return a directory's ``prime``, else the one ``.snap`` in it.
 
+    :returns: the directory itself where it is a prime directory.
     :raises NoInputError: where there is neither.
     :raises UsageError: where there are several snaps.
     """
     prime, where = directory / "prime", str(directory.absolute())
-    if prime.is_dir():
-        return prime
+    for place in (directory, prime):
+        if is_prime_directory(place):
+            return place
     snaps = sorted(directory.glob("*.snap"))
     if len(snaps) == 1:
         return snaps[0]
@@ -29,6 +32,8 @@ def find_payload(directory: Path) -> Path:
         names = ", ".join(snap.name for snap in snaps)
         message = f"Several snaps in {where!r}: {names}"
         raise UsageError(message, resolution="Name the one to analyse.")
+    if prime.is_dir():  # its reader says what it lacks
+        return prime
     message = f"Nothing to analyse: neither 'prime' nor a .snap in {where!r}"
     raise NoInputError(message, resolution="Name a prime directory or a built .snap.")
 

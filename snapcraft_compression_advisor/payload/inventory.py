@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
     StorageError,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.payload.file_kind import kind_of_file
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ import pydantic
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 
 SNAP_YAML_PATH = "meta/snap.yaml"
 SNAP_YAML_MAX_BYTES = 1024 * 1024

@@ -8,7 +8,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
     StorageError,
@@ -33,12 +33,18 @@ from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageEntry
 
 PayloadKind = Literal["prime", "snap"]
+
+_METADATA: Mapping[str, Callable[..., SnapMetadata]] = {
+    SNAP_YAML_PATH: parse_snap_yaml,
+    COMPONENT_YAML_PATH: parse_component_yaml,
+}
+"""What tells a payload's name, and how it is read; the first one found counts."""
 
 
 class Payload(Protocol):
@@ -167,10 +173,20 @@ def open_payload(path: Path) -> Iterator[Payload]:
     :raises StorageError: where it changes meanwhile.
     """
     if _is_directory(path):
+        if os.access(path, os.R_OK | os.X_OK) and not is_prime_directory(path):
+            raise _no_metadata(path)  # before anything is listed: it may be large
         yield DirectoryPayload(path)
         return
     with Image.open(path) as image:
         yield SnapPayload(path, image)
+
+
+def is_prime_directory(path: Path) -> bool:
+    """Tell whether a directory has what every prime directory has.
+
+    That is ``meta/snap.yaml``, or ``meta/component.yaml`` for a component.
+    """
+    return any(os.path.lexists(path / each) for each in _METADATA)
 
 
 def _read_error(root: Path, path: str, error: OSError) -> StorageError:
@@ -212,17 +228,25 @@ def _is_directory(path: Path) -> bool:
 
 def _read_metadata(payload: DirectoryPayload | SnapPayload) -> SnapMetadata:
     """Return what a payload is; one with both files is a snap."""
-    for path, parse in (
-        (SNAP_YAML_PATH, parse_snap_yaml),
-        (COMPONENT_YAML_PATH, parse_component_yaml),
-    ):
+    for path, parse in _METADATA.items():
         entry = payload.inventory.entries.get(path)
         if entry is not None and entry.kind is EntryKind.FILE:
             text = payload.read(path, offset=0, length=SNAP_YAML_MAX_BYTES + 1)
             return parse(text, where=f"{payload.path}/{path}")
-    message = f"No {SNAP_YAML_PATH} in {str(payload.path)!r}"
-    raise NoInputError(
-        message,
+    raise _no_metadata(payload.path)
+
+
+def _no_metadata(path: Path) -> NoInputError:
+    """Return the error of what isn't a payload; a project's is named if it is there."""
+    prime = path / "prime"
+    if is_prime_directory(prime):
+        named = "./prime" if str(prime) == "prime" else str(prime)
+        return NoInputError(
+            f"{str(path)!r} is a project folder; its prime directory is {named}",
+            resolution=f"Name {named}, or leave the argument out in that folder.",
+        )
+    return NoInputError(
+        f"No {SNAP_YAML_PATH} in {str(path)!r}, so it is no prime directory",
         resolution="Name the directory that 'snapcraft prime' fills (usually "
         "'prime'), or a built .snap or .comp.",
     )

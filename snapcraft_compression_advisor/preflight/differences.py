@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.preflight.flags import odd_flags
 from snapcraft_compression_advisor.squashfs.superblock import (
     SUPERBLOCK_BYTES,
     Superblock,
 )
-from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

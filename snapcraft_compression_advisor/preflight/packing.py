@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.preflight.block_order import (
     find_number_fault,
     find_order_fault,
@@ -22,7 +23,6 @@ from snapcraft_compression_advisor.preflight.recompress import (
 from snapcraft_compression_advisor.preflight.unpacked_size import unpacked_bytes
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE
-from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.payload.source import SnapPayload, open_payload
 
 if TYPE_CHECKING:

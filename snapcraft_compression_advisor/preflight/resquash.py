@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     StorageError,
     ToolError,
 )
+from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from snapcraft_compression_advisor.core.units import MIB, format_bytes
 from snapcraft_compression_advisor.preflight.differences import (
     Difference,
     first_difference,
@@ -38,7 +39,6 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import (
     mksquashfs_version,
     owner_options,
 )
-from snapcraft_compression_advisor.units import MIB, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ import struct
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.squashfs.damage import damaged
 from snapcraft_compression_advisor.squashfs.entry import STORED_FLAG, FragmentBlock
 from snapcraft_compression_advisor.squashfs.kept_blocks import KeptBlocks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 
 
 def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataError:

@@ -6,7 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.errors import NoInputError, StorageError
+from snapcraft_compression_advisor.core.errors import NoInputError, StorageError
 from snapcraft_compression_advisor.squashfs.damage import damaged, not_an_image
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.units import KIB, MIB
+from snapcraft_compression_advisor.core.units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ import struct
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.squashfs.damage import damaged
-from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable

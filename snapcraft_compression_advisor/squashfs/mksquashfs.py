@@ -7,8 +7,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.cleanup.child import run_child
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.core.child import run_child
+from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     StorageError,
     ToolError,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.squashfs.damage import damaged
 from snapcraft_compression_advisor.squashfs.entry import EntryKind, ImageEntry
-from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The blocks that stand for a payload, each with a size that foretells others."""
+"""The blocks that stand for a payload, each with a size that predicts others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.squashfs.entry import SIZE_MASK
 from snapcraft_compression_advisor.trial.look import fastest_look, look_at_blocks
@@ -18,7 +19,6 @@ from snapcraft_compression_advisor.trial.phase import (
     phase_of_names,
 )
 from snapcraft_compression_advisor.trial.sample import first_step
-from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -183,7 +183,7 @@ def spread(
 def _packed_alike(payload: SnapPayload, layout: Layout) -> bool:
     """Tell whether a snap has the blocks that ``snap pack`` would make.
 
-    One with other block sizes, with fragments or with options of its own hasn't.
+    One with other block sizes, with fragments or with options of its own doesn't.
     """
     superblock = payload.image.superblock
     if superblock.uncompressed_data or payload.image.compressor_options is not None:

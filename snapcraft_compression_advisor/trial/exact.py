@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.cleanup.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.errors import StorageError
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import StorageError
+from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from snapcraft_compression_advisor.core.units import Interval, format_bytes
 from snapcraft_compression_advisor.payload.excludes import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.squashfs import mksquashfs
@@ -31,7 +32,6 @@ from snapcraft_compression_advisor.trial.stored_blocks import (
     StoredBlock,
     blocks_of_files,
 )
-from snapcraft_compression_advisor.units import Interval, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 METADATA_BYTES_PER_ENTRY = 256
 """Room for one entry's inode, name and block list, uncompressed; typical are 60.
 
-Only the check for free space uses it, which had better err upwards.
+Only the check for free space uses it, which should err upwards.
 """
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.trial.estimate import CONFIDENCE_Z
 from snapcraft_compression_advisor.trial.stored import ALIKE
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Container

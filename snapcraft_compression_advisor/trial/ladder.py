@@ -71,8 +71,8 @@ class Ladder:
     def climb(self, *, scale: float) -> None:
         """Look closer at some blocks and choose those to try.
 
-        :param scale: so many times as many as at first. Where a step has as many blocks
-            as the one before, all of them are in it.
+        :param scale: scale factor of the first round's number. Where a step has as many
+            blocks as the one before, all of them are in it.
         """
         known = self.census.codec
         closer = CLOSER_BLOCKS if known is None else SNAP_CLOSER_BLOCKS

@@ -1,4 +1,4 @@
-"""Quick looks at blocks: sizes that foretell what the slow codecs make of them."""
+"""Quick looks at blocks: sizes that predict what the slow codecs make of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.pool import map_in_order
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.errors import StorageError
+from snapcraft_compression_advisor.core.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +37,7 @@ _ZEROS = bytes(DATA_BLOCK_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foretelling:
+class Predictor:
     """A fast codec that tries a block, and a closer one that tries an excerpt of it.
 
     The size that the closer one would make of the block is taken to be that of the fast
@@ -91,21 +91,21 @@ class ExcerptLook:
     :param fastest: the codec of :func:`fastest_look`.
     """
 
-    foretellings: tuple[Foretelling, ...]
+    predictors: tuple[Predictor, ...]
     fastest: Codec
 
     @property
     def columns(self) -> int:
         """How many sizes there are of a block."""
-        return len(self.foretellings)
+        return len(self.predictors)
 
     def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
-        """Return the foretold sizes, none larger than the block."""
+        """Return the predicted sizes, none larger than the block."""
         if _is_hole(contents):
             return (0.0,) * self.columns
         part = excerpt(contents)
-        closer = _lengths({each.closer for each in self.foretellings}, part)
-        fast = {each.fast for each in self.foretellings}
+        closer = _lengths({each.closer for each in self.predictors}, part)
+        fast = {each.fast for each in self.predictors}
         fast_part = _lengths(fast, part)
         whole: dict[Codec, float] = {}
         if fastest is not None:
@@ -113,7 +113,7 @@ class ExcerptLook:
         whole |= _lengths(fast - whole.keys(), contents)
         sizes = (
             whole[each.fast] * closer[each.closer] / fast_part[each.fast]
-            for each in self.foretellings
+            for each in self.predictors
         )
         return tuple(min(float(len(contents)), size) for size in sizes)
 
@@ -143,15 +143,14 @@ def closer_look(*, known: str | None = None) -> ExcerptLook:
     :param known: a codec whose sizes are known already.
     """
     fastest, closer_xz, closer_lzo = _fastest(), Xz(preset=1), Lzo(level=4)
-    foretellings = []
+    predictors = []
     if closer_xz.available and known != closer_xz.name:
-        foretellings.append(Foretelling(closer=closer_xz, fast=fastest))
+        predictors.append(Predictor(closer=closer_xz, fast=fastest))
     if closer_lzo.available and known != closer_lzo.name:
-        foretellings += [
-            Foretelling(closer=closer_lzo, fast=fast)
-            for fast in (Lzo(level=0), fastest)
+        predictors += [
+            Predictor(closer=closer_lzo, fast=fast) for fast in (Lzo(level=0), fastest)
         ]
-    return ExcerptLook(foretellings=tuple(foretellings), fastest=fastest)
+    return ExcerptLook(predictors=tuple(predictors), fastest=fastest)
 
 
 def _fastest() -> Codec:

@@ -12,6 +12,7 @@ import numpy as np
 
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.pool import map_in_order
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.trial.block_errors import (
@@ -36,7 +37,6 @@ from snapcraft_compression_advisor.trial.tables import (
     table_bytes,
     tables_of_image,
 )
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ class PartialTrial:
         self._table_bytes: dict[str, float] = {}
 
     def look_closer(self, *, scale: float) -> None:
-        """Choose the blocks for the trial, so many times as many as at first."""
+        """Choose the blocks for the trial: the first round's number, scaled."""
         self._ladder.climb(scale=scale)
 
     def try_codecs(self, names: Sequence[str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.trial.stored_blocks import StoredBlocks, no_blocks
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -30,7 +30,8 @@ NARROW = 0.01
 class Effort:
     """How closely to look.
 
-    :param scales: so many times as many blocks in each round as :mod:`.ladder` says.
+    :param scales: scale factor of the number of blocks in each round; see
+        :mod:`.ladder`.
     :param narrow_enough: half width of the interval, as a share of its middle, that
         is enough where it decides nothing any more.
     :param narrow_enough_of_snap: likewise for a snap, where looking takes longer.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.trial.block_errors import LEAST_ERROR
 from snapcraft_compression_advisor.trial.estimate import CONFIDENCE_Z
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ALIKE = 0.8
 """Correlation of what predictions miss of two blocks of the same few files: blocks of a
-kind compress better, or worse, than foretold together. With it, of 26 sizes of a
+kind compress better, or worse, than predicted together. With it, of 26 sizes of a
 calculator's directories 25 lay within their intervals, and 21 of 24 of an office
 suite's, which it wasn't chosen by."""
 

@@ -15,7 +15,7 @@ from host_projects import (
     write_steady_device,
 )
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.output.json_report import Report
+from snapcraft_compression_advisor.report.json_report import Report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,9 @@ def test_settings_beside_snapcraft_yaml_count_wherever_the_command_is_run(
 def test_options_go_before_the_settings(folder: Path) -> None:
     write_policy(folder, f"{LZO_PAYS}devices: [sbc-emmc]\n")
     assert set(report("files", cwd=folder).launches[0].devices) == {"sbc-emmc"}
-    found = report("files", "--min-saving", "1e9", "--device", "hdd-laptop", cwd=folder)
+    found = report(
+        "files", "--min-saving", "999999999", "--device", "hdd-laptop", cwd=folder
+    )
     assert set(found.launches[0].devices) == {"hdd-laptop"}
     assert found.recommendation.verdict == "no-benefit"
 
@@ -70,7 +72,7 @@ def test_settings_that_are_named_go_before_the_projects_own(
     assert found.recommendation.verdict != "change"
 
 
-def test_a_snap_has_the_settings_of_the_project_that_bears_its_name(
+def test_a_snap_has_the_settings_of_the_project_of_its_name(
     folder: Path,
 ) -> None:
     snap = snap_pack(folder / "files", folder / "packed", compression="xz")

@@ -14,10 +14,10 @@ import pytest
 
 from mounts import loop_devices_of, mount_points_below, needs_mounts
 from real_payloads import advisor
+from snapcraft_compression_advisor.capture.calibrate import MEMORY
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.launch.builtin_devices import usual_block_s
-from snapcraft_compression_advisor.launch.calibrate import MEMORY
-from snapcraft_compression_advisor.launch.device_file import read_device
+from snapcraft_compression_advisor.devices.builtin_devices import usual_block_s
+from snapcraft_compression_advisor.devices.device_file import read_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from real_payloads import advisor, fill_prime, snap_pack
-from snapcraft_compression_advisor.errors import NoInputError
-from snapcraft_compression_advisor.output.json_report import Report
+from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.payload.inventory import scan_directory
+from snapcraft_compression_advisor.report.json_report import Report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +132,7 @@ def test_closed_pipe_ends_quietly(small_prime: Path) -> None:
     assert "Exception ignored" not in result.stderr
 
 
-ALWAYS_CHANGE = ("--min-saving", "1e-9", "--max-launches", "1e9")
+ALWAYS_CHANGE = ("--min-saving", "0.000000001", "--max-launches", "999999999")
 
 
 def test_advice_is_set_where_the_verdict_is_change(small_prime: Path) -> None:
@@ -149,7 +149,7 @@ def test_nothing_is_set_where_there_is_no_benefit(small_prime: Path) -> None:
     project_file = small_prime.parent / "snapcraft.yaml"
     project_file.write_text("name: x\n")
     result = advisor(
-        "advise", "prime", "--min-saving", "1e9", "--set", cwd=small_prime.parent
+        "advise", "prime", "--min-saving", "999999999", "--set", cwd=small_prime.parent
     )
     assert result.returncode == 0
     assert project_file.read_text() == "name: x\n"
@@ -327,3 +327,12 @@ def test_profile_of_another_snap_is_bad_data(small_prime: Path, tmp_path: Path) 
     result = advisor("advise", small_prime, "--launch-profile", profile)
     assert result.returncode == 65
     assert "'stranger'" in result.stderr
+
+
+def test_app_without_its_program_is_told_first_as_bad_data(tmp_path: Path) -> None:
+    snap_yaml = "name: sample\nversion: '1'\napps:\n  sample:\n    command: bin/a\n"
+    prime = fill_prime(tmp_path / "prime", snap_yaml=snap_yaml)
+    result = advisor("advise", prime)
+    first, *_ = result.stdout.splitlines()
+    assert first == "NO PROGRAM for app sample: the payload has no file bin/a"
+    assert result.returncode == os.EX_DATAERR

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
-from snapcraft_compression_advisor.output.diff_json import diff_schema_text
+from snapcraft_compression_advisor.report.diff_json import diff_schema_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from real_payloads import fill_prime, snap_pack
-from snapcraft_compression_advisor.cleanup.child import run_child
-from snapcraft_compression_advisor.errors import StorageError, ToolError
+from snapcraft_compression_advisor.core.child import run_child
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image

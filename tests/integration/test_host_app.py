@@ -15,6 +15,7 @@ from host_projects import (
     make_project,
     project_file,
     run_host_app,
+    warnings_of,
     write_policy,
     write_profile,
     write_steady_device,
@@ -23,13 +24,15 @@ from host_projects import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytest.importorskip("craft_application", reason="craft-application isn't installed")
-
 ADVICE = "Compression advice for hello: "
 
 
 def with_mode(mode: str, *more: str) -> str:
     return f"{LZO_PAYS}pack: {{{', '.join((f'mode: {mode}', *more))}}}\n"
+
+
+def said_last(lines: list[str]) -> str:
+    return [line for line in lines if not line.startswith("Packed")][-1]
 
 
 def test_advice_is_printed_and_the_snap_packed_as_declared(tmp_path: Path) -> None:
@@ -38,6 +41,8 @@ def test_advice_is_printed_and_the_snap_packed_as_declared(tmp_path: Path) -> No
     assert ran.status == 0
     assert f"{ADVICE}CHANGE: set 'compression: lzo' in snapcraft.yaml" in ran.lines
     assert "lzo makes cold launches faster and pays for its size." in ran.lines
+    verdict = "packed with xz; CHANGE: set 'compression: lzo' in snapcraft.yaml"
+    assert said_last(ran.lines) == f"Compression of hello: {verdict}"
     assert codecs_of(folder) == {"hello.snap": "xz"}
 
 
@@ -70,6 +75,7 @@ def test_apply_packs_as_advised_and_leaves_the_project_alone(
     ran = run_host_app(folder, "pack", HOST_APP_PACKAGE=package)
     assert ran.status == 0
     assert "Packing the snap with lzo as advised" in ran.lines
+    assert said_last(ran.lines) == "Compression of hello: packed with lzo as advised"
     assert codecs_of(folder) == {"hello.snap": "lzo"}
     assert project_file(folder).read_bytes() == before
 
@@ -145,7 +151,7 @@ def test_write_says_what_it_cannot_do_and_the_pack_goes_on(tmp_path: Path) -> No
     project_file(folder).chmod(0o444)
     ran = run_host_app(folder, "pack")
     assert ran.status == 0
-    (warning,) = [line for line in ran.lines if line.startswith("Warning:")]
+    (warning,) = warnings_of(ran.lines)
     assert "snapcraft.yaml is read-only" in warning
     assert "(log: " in warning
     assert codecs_of(folder) == {"hello.snap": "lzo"}
@@ -237,6 +243,25 @@ def test_broken_settings_stop_the_pack(tmp_path: Path) -> None:
     assert codecs_of(folder) == {}
 
 
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("apps: [helo]\n", "Did you mean 'hello'?"),
+        ("pack: {mode: aply}\n", "pack.mode"),
+        ("devices: [hdd-latop]\n", "hdd-latop"),
+    ],
+)
+@pytest.mark.parametrize("command", ["pull", "prime", "pack"])
+def test_broken_settings_stop_before_anything_is_built(
+    tmp_path: Path, command: str, policy: str, said: str
+) -> None:
+    folder = make_project(tmp_path / "project", policy=policy)
+    ran = run_host_app(folder, command)
+    assert ran.status == 65
+    assert said in ran.output
+    assert not (folder / "prime").exists()
+
+
 def test_a_variable_goes_before_the_file_and_an_unknown_one_stops(
     tmp_path: Path,
 ) -> None:
@@ -255,9 +280,8 @@ def test_a_payload_without_snap_yaml_costs_a_warning_only(tmp_path: Path) -> Non
     (folder / "prime" / "meta" / "snap.yaml").write_text("name: [")
     (folder / "hello.snap").unlink()
     ran = run_host_app(folder, "pack")
-    warnings = [line for line in ran.lines if line.startswith("Warning:")]
-    assert len(warnings) == 1
-    assert "no advice on the snap, which is packed with xz" in warnings[0]
+    (warning,) = warnings_of(ran.lines)
+    assert "no advice on the snap, which is packed with xz" in warning
     assert "hello.snap" not in ran.lines  # that is snap pack's own refusal
 
 

@@ -18,8 +18,8 @@ from image_corpus import corpus
 from image_mutation import mutate_image
 from image_probe import probe
 from image_seeds import small_images
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.units import MIB
 
 TESTS = Path(__file__).resolve().parents[1]
 EXECUTIONS = 3000

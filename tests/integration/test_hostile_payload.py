@@ -104,7 +104,7 @@ def test_no_page_has_a_name_that_does_more_than_name(hostile: Path) -> None:
     pages = {name: hostile / f"page.{name}" for name in (*FORMATS, "html", "md")}
     also = (("--also", f"{name}={pages[name]}") for name in FORMATS)
     for arguments in (
-        ("lint", "x.snap", *(each for pair in also for each in pair)),
+        ("-v", "lint", "x.snap", *(each for pair in also for each in pair)),
         *(("advise", "x.snap", "--report", pages[name]) for name in ("html", "md")),
     ):
         subprocess.run(

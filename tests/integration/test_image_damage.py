@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from image_sources import VARIANTS, mksquashfs, text
-from snapcraft_compression_advisor.errors import AdvisorError
+from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from lint_reports import (
     report_of_longest_path,
 )
 from official_schemas import JUNIT, SARIF, official_schema
-from snapcraft_compression_advisor.output.lint_junit import render_lint_junit
-from snapcraft_compression_advisor.output.lint_sarif import render_lint_sarif
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.report.lint_junit import render_lint_junit
+from snapcraft_compression_advisor.report.lint_sarif import render_lint_sarif
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.finding import LintReport
+    from snapcraft_compression_advisor.lint.finding import LintReport
 
 pytestmark = pytest.mark.slow
 

@@ -14,13 +14,13 @@ import pytest
 from mounts import loop_devices_of, mount_points_below, needs_mounts
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.output.measure_json import MeasurementReport
+from snapcraft_compression_advisor.report.measure_json import MeasurementReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from snapcraft_compression_advisor.output.measure_json import SampleReport
+    from snapcraft_compression_advisor.report.measure_json import SampleReport
 
 pytestmark = needs_mounts
 

@@ -20,6 +20,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "prime_from_debs.py"
 # A file's content, or what it links to.
 Content = dict[str, str]
 EPOCH = 1_600_000_000
+MODULES = "usr/lib/x86_64-linux-gnu"
 
 missing = [name for name in ("apt-get", "dpkg-deb") if shutil.which(name) is None]
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
@@ -72,7 +73,10 @@ def write_entry(path: Path, content: str) -> None:
         path.symlink_to(content[3:])
         return
     path.write_text(content, encoding="utf-8")
-    path.chmod(0o4755 if path.parent.name == "bin" else 0o640)
+    if path.parent.name == "bin":
+        path.chmod(0o4755)
+    else:
+        path.chmod(0o755 if content.startswith("#!") else 0o640)
 
 
 PACKAGES: dict[str, Content] = {
@@ -88,7 +92,7 @@ PACKAGES: dict[str, Content] = {
     "Package: game-data": {"usr/share/game/data": "data" * 1000},
     "Package: game-music": {"usr/share/game/music": "la"},
     "Package: viewer\nProvides: image-viewer": {"usr/share/viewer": "view"},
-    "Package: libssl3": {"usr/lib/libssl.so.3": "ssl"},
+    "Package: libssl3\nSection: libs": {"usr/lib/libssl.so.3": "ssl"},
     "Package: bash": {"bin/bash": "bash"},
     "Package: openssh-server\nDepends: libssl3, perl-base": {"usr/sbin/sshd": "ssh"},
     "Package: perl-base": {"usr/bin/perl": "perl"},
@@ -97,6 +101,32 @@ PACKAGES: dict[str, Content] = {
     "Package: suite\nSource: suite-all\nDepends: suite-core": {"usr/share/suite": "x"},
     "Package: suite-core\nSource: suite-all\nDepends: viewer": {"usr/share/core": "x"},
     "Package: other-shell\nConflicts: bash": {"bin/other-shell": "x"},
+    "Package: desktop-app": {
+        "usr/bin/desktop-app": "#!/bin/sh\n",
+        "usr/share/glib-2.0/schemas/app.gschema.xml": "<schemalist/>",
+        f"{MODULES}/gdk-pixbuf-2.0/2.10.0/loaders/bmp.so": "loader",
+        "etc/fonts/fonts.conf": "<dir>/usr/share/fonts</dir>\n",
+        "usr/share/applications/org.example.App.desktop": (
+            "[Desktop Entry]\nExec=/usr/bin/desktop-app %U\n"
+        ),
+        "usr/share/applications/other.desktop": "[Desktop Entry]\nExec=other\n",
+    },
+    # The tools that triggers run; not of the app, and not installed.
+    "Package: libglib2.0-0t64": {
+        f"{MODULES}/glib-2.0/glib-compile-schemas": (
+            '#!/bin/sh\ncat "$1"/*.xml >"$1/gschemas.compiled"\n'
+        ),
+        f"{MODULES}/glib-2.0/gio-querymodules": (
+            "#!/bin/sh\n[ ! -e $1/bad.so ] || { echo no module; exit 3; }\n"
+        ),
+    },
+    "Package: libgdk-pixbuf-2.0-0": {
+        f"{MODULES}/gdk-pixbuf-2.0/gdk-pixbuf-query-loaders": (
+            '#!/bin/sh\nfor f; do printf \'"%s"\\n"bmp" 5\\n\' "$f"; done\n'
+        ),
+    },
+    "Package: broken-modules": {f"{MODULES}/gio/modules/bad.so": "no module"},
+    "Package: unloaded-modules": {f"{MODULES}/gio/modules/unloaded.so": "no module"},
     "Package: clash\nConflicts: game-data\nDepends: game": {"usr/share/clash": "x"},
 }
 
@@ -256,6 +286,71 @@ def test_the_same_packages_give_the_same_tree_without_downloads(
     assert first.returncode == second.returncode == 0
     assert "to download" not in second.stderr
     assert listing(tmp_path / "first") == listing(tmp_path / "second")
+
+
+def test_triggers_are_run_with_tools_that_are_not_installed(
+    repository: Repository, tmp_path: Path
+) -> None:
+    prime = tmp_path / "prime"
+    done = repository.build("desktop-app", "-o", str(prime))
+    assert done.returncode == 0, done.stderr
+    found = listing(prime)
+    assert found["usr/share/glib-2.0/schemas/gschemas.compiled"][2] == "<schemalist/>"
+    loaders = f"{MODULES}/gdk-pixbuf-2.0/2.10.0"
+    assert found[f"{loaders}/loaders.cache"][2] == '"bmp.so"\n"bmp" 5\n'
+    assert "../../usr/share/fonts" in found["etc/fonts/fonts.conf"][2]
+    assert not any("glib-compile" in path for path in found)
+    assert "Exec=desktop-app %U" in found["meta/gui/desktop-app.desktop"][2]
+    environment = YAML(typ="safe").load(prime / "meta" / "snap.yaml")["environment"]
+    assert environment["GDK_PIXBUF_MODULE_FILE"] == f"$SNAP/{loaders}/loaders.cache"
+    assert environment["LD_LIBRARY_PATH"].endswith(f":$SNAP/{loaders}/loaders")
+    assert environment["XDG_DATA_DIRS"] == "$SNAP/usr/share"
+    assert {time for _, time, _ in found.values()} == {EPOCH}
+
+
+def test_files_of_the_packages_alone_are_had_when_asked(
+    repository: Repository, tmp_path: Path
+) -> None:
+    prime = tmp_path / "prime"
+    done = repository.build("desktop-app", "--no-triggers", "-o", str(prime))
+    assert done.returncode == 0, done.stderr
+    assert not list(prime.rglob("gschemas.compiled"))
+    text = (prime / "meta" / "snap.yaml").read_text(encoding="utf-8")
+    assert "XDG_DATA_DIRS" not in text
+
+
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [
+        ("broken-modules", "gio-querymodules failed:\n  no module"),
+        ("unloaded-modules", "gio-querymodules has made no giomodule.cache"),
+    ],
+)
+def test_a_trigger_that_fails_is_one_message(
+    repository: Repository, tmp_path: Path, package: str, said: str
+) -> None:
+    done = repository.build(package, "-o", str(tmp_path / "prime"))
+    assert done.returncode == os.EX_UNAVAILABLE
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_libraries_of_the_base_that_this_machine_lacks_are_listed(
+    repository: Repository,
+) -> None:
+    lacks = repository.build("game", "--print-base-libraries")
+    assert (lacks.returncode, lacks.stdout) == (0, "libssl3\n")
+    status = repository.root / "status"
+    try:
+        status.write_text(
+            "Package: libssl3\nStatus: install ok installed\nVersion: 1\n"
+            "Architecture: all\n",
+            encoding="utf-8",
+        )
+        has = repository.build("game", "--print-base-libraries")
+    finally:
+        status.write_text("", encoding="utf-8")
+    assert (has.returncode, has.stdout) == (0, "")
 
 
 def test_a_wrong_command_leaves_nothing_behind(

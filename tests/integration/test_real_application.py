@@ -1,7 +1,8 @@
-"""The main job on a real application of more than 100 MB."""
+"""The main job on a real application of more than 100 MB, and its launch."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.output.json_report import Report
+from snapcraft_compression_advisor.launch.profile import read_profile
+from snapcraft_compression_advisor.report.json_report import Report
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.mark.slow
-def test_advice_on_a_calculator_with_its_closure(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+@pytest.fixture(scope="module")
+def calculator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the prime directory that script/demo builds."""
     directory = tmp_path_factory.mktemp("calculator")
     prime = directory / "prime"
     subprocess.run(
@@ -25,6 +26,32 @@ def test_advice_on_a_calculator_with_its_closure(
          "--output", prime, "--cache", directory / "debs"],
         check=True,
     )  # fmt: skip
+    return prime
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_calculator_starts_from_its_prime_directory_until_its_window(
+    calculator: Path, tmp_path: Path
+) -> None:
+    assert (calculator / "meta/gui/gnome-calculator.desktop").is_file()
+    output = tmp_path / "launch.json"
+    arguments = ("--root", calculator, "--method", "trace", "-o", output)
+    done = advisor("record", *arguments, DISPLAY="")
+    assert done.returncode == 0, done.stderr
+    profile = read_profile(output)
+    assert profile.recorded is not None
+    assert profile.recorded.event == "window"
+    read = {Path(file.path).name for file in profile.files}
+    assert {"gschemas.compiled", "giomodule.cache", "icon-theme.cache"} <= read
+
+
+@pytest.mark.slow
+def test_advice_on_a_calculator_with_its_closure(
+    calculator: Path, tmp_path: Path
+) -> None:
+    prime = calculator
     report, sampled = (
         Report.model_validate_json(
             advisor("advise", prime, "--format", "json", *options).stdout
@@ -34,7 +61,7 @@ def test_advice_on_a_calculator_with_its_closure(
 
     assert report.payload.raw_bytes > 100_000_000
     for compression in ("xz", "lzo"):
-        snap = snap_pack(prime, directory / compression, compression=compression)
+        snap = snap_pack(prime, tmp_path / compression, compression=compression)
         size = report.trial.codecs[compression].image_bytes
         estimate = sampled.trial.codecs[compression].image_bytes
         assert size is not None

@@ -19,11 +19,15 @@ from mounts import (
     mount_points_below,
     needs_mounts,
 )
+from snapcraft_compression_advisor.capture import mount as mount_module
+from snapcraft_compression_advisor.capture import read_ahead
+from snapcraft_compression_advisor.capture.mount import Mount, drop_caches, mounted
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.errors import BadDataError, NoInputError, ToolError
-from snapcraft_compression_advisor.launch import mount as mount_module
-from snapcraft_compression_advisor.launch import read_ahead
-from snapcraft_compression_advisor.launch.mount import Mount, drop_caches, mounted
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    ToolError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

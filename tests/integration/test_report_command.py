@@ -11,9 +11,9 @@ import jsonschema
 
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.cli.report import read_saved
-from snapcraft_compression_advisor.output.html_report import render_html
-from snapcraft_compression_advisor.output.json_report import Report, schema_text
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.html_report import render_html
+from snapcraft_compression_advisor.report.json_report import Report, schema_text
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,11 @@ from playwright.sync_api import sync_playwright
 
 from measurements import make_measurement
 from reports import make_full_report
-from snapcraft_compression_advisor.output.html_report import render_html
-from snapcraft_compression_advisor.output.measure_json import (
+from snapcraft_compression_advisor.report.html_report import render_html
+from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,6 +181,19 @@ def test_phones_show_the_first_table_and_the_tiles_whole(
             *page.locator(".tiles > *").all(),
         ):
             assert not part.evaluate(overflows)
+
+
+def test_text_is_proportional_whatever_fonts_there_are(
+    browser: Browser, page_file: Path
+) -> None:
+    width = """text => {
+        const span = document.createElement("span");
+        span.textContent = text;
+        document.querySelector("main p").append(span);
+        return span.getBoundingClientRect().width;
+    }"""
+    with opened(browser, page_file) as page:
+        assert page.evaluate(width, "iiiiii") < page.evaluate(width, "MMMMMM") / 2
 
 
 def test_figures_of_tiles_stand_in_a_row(browser: Browser, page_file: Path) -> None:

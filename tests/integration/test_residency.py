@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mounts import BLOCK, fill_tree, make_image, needs_mounts
+from snapcraft_compression_advisor.capture import residency
+from snapcraft_compression_advisor.capture.mount import Mount, drop_caches, mounted
+from snapcraft_compression_advisor.capture.replay import replay, walk
+from snapcraft_compression_advisor.capture.residency import resident_blocks
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.launch import residency
-from snapcraft_compression_advisor.launch.mount import Mount, drop_caches, mounted
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
-from snapcraft_compression_advisor.launch.replay import replay, walk
-from snapcraft_compression_advisor.launch.residency import resident_blocks
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 
 from image_sources import mksquashfs, noise, text
 from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
-from snapcraft_compression_advisor.errors import StorageError, ToolError
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.preflight.resquash import needed_bytes, resquash
 from snapcraft_compression_advisor.squashfs.image import Image
 from store_images import SNAP_OPTIONS, write_store_tree

@@ -12,7 +12,8 @@ import pytest
 from real_payloads import fill_prime, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.lzo import Lzo
-from snapcraft_compression_advisor.errors import AdvisorError, StorageError
+from snapcraft_compression_advisor.core.errors import AdvisorError, StorageError
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
@@ -22,7 +23,6 @@ from snapcraft_compression_advisor.trial.tables import (
     table_bytes,
     tables_of_image,
 )
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path

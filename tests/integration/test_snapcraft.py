@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from host_damage import PACKAGE, damaged
 from host_projects import (
     LZO_PAYS,
     Ran,
@@ -121,6 +122,10 @@ def test_apply_packs_as_advised_twice_the_same(
     before = project_file(folder).read_bytes()
     ran = snapcraft(folder, "pack")
     assert ran.status == 0, ran.output
+    verdict = ran.lines.index("Compression of hello: packed with lzo as advised")
+    assert verdict > max(at for at, line in enumerate(ran.lines) if line[:2] == "- ")
+    assert "There is no 'compression' key: this is packed with lzo" in ran.output
+    assert "packs with xz" not in ran.output
     assert list(codecs_of(folder).values()) == ["lzo"]
     (snap,) = folder.glob("*.snap")
     first = snap.read_bytes()
@@ -156,17 +161,73 @@ def test_enforce_stops_with_status_1_and_a_resolution(
     assert list(codecs_of(folder).values()) == ["lzo"]
 
 
+NOSY_PART = """\
+  nosy:
+    plugin: nil
+    override-build: |
+      echo "${PYTHONPATH-unset}" > "$CRAFT_PART_INSTALL/path"
+      if python3 -c "import lies_beside_the_advisor"; then exit 1; fi
+"""
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_parts_do_not_see_the_folder_that_the_advisor_lies_in(
+    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "apply")
+    with project_file(folder).open("a") as file:
+        file.write(f"\n{NOSY_PART}")
+    target = tmp_path / "target"
+    shutil.copytree(PACKAGE, target / PACKAGE.name)
+    (target / "lies_beside_the_advisor.py").touch()
+    ran = snapcraft(folder, PYTHONPATH=f"{target}:/of/the/user")
+    assert ran.status == 0, ran.output
+    assert (folder / "prime" / "path").read_text() == "/of/the/user\n"
+    assert list(codecs_of(folder).values()) == ["lzo"]
+
+
+@pytest.mark.parametrize(
+    "damage", ["numpy", "hooks don't parse", "a hook fails", "analysis"]
+)
+@pytest.mark.parametrize("base", BASES)
+def test_enforce_stops_where_the_advisor_is_damaged(
+    tmp_path: Path, base: str, damage: str, snapcraft: Callable[..., Ran]
+) -> None:
+    folder = project(tmp_path, base, "enforce")
+    path = damaged(tmp_path / "damaged", damage)
+    for arguments in ((), ("pack",), ("pack", "files", "--output", "built.snap")):
+        ran = snapcraft(folder, *arguments, PYTHONPATH=path)
+        assert ran.status == 1, ran.output
+        assert "The mode is 'enforce', but" in ran.output
+        assert "Recommended resolution" in ran.output
+        assert "Traceback" not in ran.output
+        assert codecs_of(folder) == {}
+    write_policy(folder, with_mode("advise"))
+    ran = snapcraft(folder, PYTHONPATH=path)
+    assert ran.status == 0, ran.output
+    warnings = [line for line in ran.lines if line.startswith("Warning: compression")]
+    assert len(warnings) == 1, ran.output
+    assert list(codecs_of(folder).values()) == ["xz"]
+
+
 @pytest.mark.parametrize("base", BASES)
 def test_broken_settings_stop_the_pack_and_are_named(
     tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
 ) -> None:
     folder = project(tmp_path, base, "advise")
     write_policy(folder, "devices: [hdd-latop]\n")
-    ran = snapcraft(folder, "pack")
-    assert ran.status == 65
-    assert "hdd-latop" in ran.output
-    assert "Recommended resolution" in ran.output
-    assert codecs_of(folder) == {}
+    for command in ("pull", "prime", "pack"):
+        ran = snapcraft(folder, command)
+        assert ran.status == 65, ran.output
+        assert "hdd-latop" in ran.output
+        assert "Recommended resolution" in ran.output
+        assert not (folder / "parts").exists()
+    assert snapcraft(folder, "clean").status == 0
+    write_policy(folder, "apps: [helo]\n")
+    ran = snapcraft(folder, "prime")
+    assert ran.status == 65, ran.output
+    assert "Did you mean 'hello'?" in ran.output
+    assert not (folder / "prime").exists()
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -12,18 +12,18 @@ import pytest
 from image_sources import mksquashfs
 from lint_contexts import make_context
 from real_payloads import fill_prime, snap_pack
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.preflight.packing import inspect_packing
 from snapcraft_compression_advisor.preflight.resquash import resquash
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
 from snapcraft_compression_advisor.squashfs.image import Image
 from store_images import SNAP_OPTIONS, STORE_IMAGES, write_store_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.preflight.resquash import Resquash
-    from snapcraft_compression_advisor.rules.finding import Finding
     from store_images import StoreImage
 
 STORE_RULES = [

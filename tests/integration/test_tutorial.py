@@ -51,7 +51,7 @@ def test_the_tutorial_runs_from_its_first_line_to_its_last(
     )
     assert run.returncode == 0, run.stderr
     assert "launch set, guessed from files" in run.stdout
-    assert "launch set, recorded" in run.stdout
+    assert "launch set, traced" in run.stdout
     assert (tmp_path / "counter/launch.json").exists()
     text = (tmp_path / "counter/snap/snapcraft.yaml").read_text()
     assert text.count("compression: lzo") == 1

@@ -1,4 +1,4 @@
-"""Launches foretold and measured, from the data that the repo keeps."""
+"""Launches predicted and measured, from the data that the repo keeps."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 import accuracy
 from accuracy_data import CODECS, Launches, read_launches
 from accuracy_model import Prediction, factors, predict
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
 from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
-from snapcraft_compression_advisor.units import Interval
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -52,10 +52,10 @@ def test_models_factors_are_those_fitted_to_all_launches() -> None:
 def test_application_is_foretold_from_the_others_alone() -> None:
     others = [made_up(f"app{n}", xz_s=3.0) for n in range(4)]
     odd = made_up("odd", xz_s=6.0)
-    foretold = {each.codec: each for each in predict(odd, others)}
+    predicted = {each.codec: each for each in predict(odd, others)}
     same = {each.codec: each for each in predict(made_up("even", xz_s=3.0), others)}
-    assert foretold["xz"].added_s.mid == pytest.approx(same["xz"].added_s.mid)
-    assert foretold["xz"].error == pytest.approx(-0.5, abs=0.01)
+    assert predicted["xz"].added_s.mid == pytest.approx(same["xz"].added_s.mid)
+    assert predicted["xz"].error == pytest.approx(-0.5, abs=0.01)
 
 
 def test_codec_that_adds_too_little_everywhere_has_the_factor_of_all() -> None:

@@ -1,4 +1,4 @@
-"""Launches foretold from files alone, from the data that the repo keeps."""
+"""Launches predicted from files alone, from the data that the repo keeps."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from accuracy_data import read_launches
-from accuracy_static import WORST, Foretold, figure_lines, foretell_all
-from snapcraft_compression_advisor.units import Interval
+from accuracy_static import WORST, Predicted, figure_lines, predict_all
+from snapcraft_compression_advisor.core.units import Interval
 from static_accuracy import read_rows
 from static_fit import SCORES
 
 DOCS = Path(__file__).parents[2] / "docs"
-FORETOLD = Foretold(
+PREDICTED = Predicted(
     application="a",
     codec="xz",
     guessed=Interval(low=0.5, mid=1.2, high=2.0),
@@ -28,23 +28,23 @@ FORETOLD = Foretold(
 
 
 @pytest.fixture(scope="module")
-def foretold() -> list[Foretold]:
-    return foretell_all(read_launches())
+def predicted() -> list[Predicted]:
+    return predict_all(read_launches())
 
 
 def test_error_is_relative_to_what_was_measured() -> None:
-    assert FORETOLD.error == pytest.approx(0.2)
-    assert FORETOLD.held
-    assert not replace(FORETOLD, measured_s=2.1).held
+    assert PREDICTED.error == pytest.approx(0.2)
+    assert PREDICTED.held
+    assert not replace(PREDICTED, measured_s=2.1).held
 
 
 def test_verdicts_count_once_an_application() -> None:
     unsure = "undecided (xz)"
     rows = [
-        FORETOLD,
-        replace(FORETOLD, codec="lzo"),
-        replace(FORETOLD, application="b", verdict_guessed=unsure),
-        replace(FORETOLD, application="c", codec="lzo", measured_s=9.0),
+        PREDICTED,
+        replace(PREDICTED, codec="lzo"),
+        replace(PREDICTED, application="b", verdict_guessed=unsure),
+        replace(PREDICTED, application="c", codec="lzo", measured_s=9.0),
     ]
     found = "\n".join(figure_lines(rows))
     assert "| 2 of 3, undecided 1 |" in found
@@ -52,26 +52,30 @@ def test_verdicts_count_once_an_application() -> None:
     assert "xz | median 20%, worst 20% (2 applications)" in found
 
 
-def test_every_measured_application_is_foretold(foretold: list[Foretold]) -> None:
+def test_every_measured_application_is_predicted(predicted: list[Predicted]) -> None:
     names = [each.name for each in read_launches()]
-    assert list(dict.fromkeys(each.application for each in foretold)) == names
+    assert list(dict.fromkeys(each.application for each in predicted)) == names
 
 
-def test_seconds_of_xz_are_foretold_well_enough(foretold: list[Foretold]) -> None:
-    errors = [abs(e.error) for e in foretold if e.telling and e.codec == "xz"]
+def test_seconds_of_xz_are_foretold_well_enough(predicted: list[Predicted]) -> None:
+    errors = [abs(e.error) for e in predicted if e.telling and e.codec == "xz"]
     assert len(errors) >= 16
     assert statistics.median(errors) <= 0.3
     assert max(errors) <= 0.8
 
 
-def test_intervals_hold_what_was_measured(foretold: list[Foretold]) -> None:
-    assert sum(each.held for each in foretold) / len(foretold) >= 0.85
+def test_intervals_hold_what_was_measured(predicted: list[Predicted]) -> None:
+    assert sum(each.held for each in predicted) / len(predicted) >= 0.85
 
 
-def test_verdicts_are_those_of_recordings_but_for_two(foretold: list[Foretold]) -> None:
-    names = {e.application for e in foretold if e.verdict_guessed != e.verdict_recorded}
+def test_verdicts_are_those_of_recordings_but_for_two(
+    predicted: list[Predicted],
+) -> None:
+    names = {
+        e.application for e in predicted if e.verdict_guessed != e.verdict_recorded
+    }
     assert len(names) <= 2
-    unsure = {e.application for e in foretold if "undecided" in e.verdict_guessed}
+    unsure = {e.application for e in predicted if "undecided" in e.verdict_guessed}
     assert len(unsure) <= 2
 
 
@@ -83,8 +87,8 @@ def test_three_worst_by_bytes_are_looked_into(figure: str) -> None:
         assert row["application"] in _looked_into(WORST)
 
 
-def test_three_worst_by_seconds_are_looked_into(foretold: list[Foretold]) -> None:
-    rows = [each for each in foretold if each.telling and each.codec == "xz"]
+def test_three_worst_by_seconds_are_looked_into(predicted: list[Predicted]) -> None:
+    rows = [each for each in predicted if each.telling and each.codec == "xz"]
     rows.sort(key=lambda each: -abs(each.error))
     _, _, by_seconds = WORST.partition("By the seconds")
     for each in rows[:3]:

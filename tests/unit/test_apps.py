@@ -3,7 +3,7 @@
 import pytest
 
 from payloads import MemoryPayload, make_payload
-from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.apps import select_apps
 
 
@@ -26,7 +26,7 @@ def test_requested_apps_count_in_their_order_once() -> None:
 def test_app_with_the_name_of_the_snap_counts() -> None:
     payload = make("a", "hello", desktop="a")
     assert select(payload) == ("hello",)
-    assert "snap's name" in select_apps(payload.snap, payload.inventory)[1]
+    assert "named after the snap" in select_apps(payload.snap, payload.inventory)[1]
 
 
 def test_else_apps_with_a_desktop_file_count() -> None:

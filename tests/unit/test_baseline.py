@@ -19,32 +19,30 @@ from lint_reports import (
     sample_rules,
 )
 from snapcraft_compression_advisor.cli.lint_formats import JUDGED_RENDERERS
-from snapcraft_compression_advisor.comparison.figures import (
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.figures import (
     BaselineBuild,
     LaunchFigure,
     PayloadFigures,
     image_change,
     launch_changes,
 )
-from snapcraft_compression_advisor.errors import BadDataError
-from snapcraft_compression_advisor.output.baseline_json import (
+from snapcraft_compression_advisor.lint.baseline import JudgedPayload, judge
+from snapcraft_compression_advisor.lint.finding import LintReport, Location
+from snapcraft_compression_advisor.report.baseline_json import (
     parse_baseline,
     render_judged_json,
 )
-from snapcraft_compression_advisor.output.baseline_sarif import render_judged_sarif
-from snapcraft_compression_advisor.output.baseline_text import render_judged_text
-from snapcraft_compression_advisor.output.fingerprint import fingerprints
-from snapcraft_compression_advisor.output.lint_json import render_lint_json
-from snapcraft_compression_advisor.rules.baseline import judge
-from snapcraft_compression_advisor.rules.finding import LintReport, Location
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.report.baseline_phrases import figure_rows
+from snapcraft_compression_advisor.report.baseline_sarif import render_judged_sarif
+from snapcraft_compression_advisor.report.baseline_text import render_judged_text
+from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from snapcraft_compression_advisor.report.lint_json import render_lint_json
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.baseline import (
-        JudgedPayload,
-        JudgedReport,
-    )
-    from snapcraft_compression_advisor.rules.finding import Finding
+    from snapcraft_compression_advisor.lint.baseline import JudgedReport
+    from snapcraft_compression_advisor.lint.finding import Finding
 
 FIGURES = PayloadFigures(
     codec="xz",
@@ -210,6 +208,18 @@ def test_figures_that_are_the_same_have_not_changed() -> None:
     assert change.change_s == Interval.exactly(0)
 
 
+def test_figures_that_are_the_same_are_called_unchanged() -> None:
+    linted = replace(
+        make_report().payloads[0],
+        figures=FIGURES,
+        baseline=BaselineBuild(figures=FIGURES),
+    )
+    payload = JudgedPayload(linted=linted, before=None, findings=(), gone=())
+    changes = {label: change for label, _, _, change in figure_rows(payload)}
+    assert changes.pop("compression") == ""
+    assert set(changes.values()) == {"unchanged"}
+
+
 def test_figures_alone_leave_open_what_their_intervals_do() -> None:
     slower = replace(
         FIGURES,
@@ -254,7 +264,7 @@ def test_json_and_sarif_say_each_state() -> None:
 
 def test_gitlab_keeps_known_findings_and_annotations_do_not() -> None:
     result = judged(report_of(LZO_WOULD_GAIN), report_of(LZO_WOULD_GAIN))
-    shown = {name: make(result, "error") for name, make in JUDGED_RENDERERS.items()}
+    shown = {name: make(result) for name, make in JUDGED_RENDERERS.items()}
     assert "SCA101" in shown["gitlab"]
     assert "SCA101" not in shown["github"]
     assert "SCA101" not in shown["junit"]

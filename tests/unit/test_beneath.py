@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostile_payload import elf_bomb
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.core.errors import (
     AdvisorError,
     BadDataError,
     NoInputError,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from snapcraft_compression_advisor.errors import NoInputError
-from snapcraft_compression_advisor.launch.block_timing import (
+from snapcraft_compression_advisor.capture.block_timing import (
     BlockPlace,
     choose_blocks,
     standard_error,
     write_blocks,
 )
+from snapcraft_compression_advisor.core.errors import NoInputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.launch.timings import Sample
-from snapcraft_compression_advisor.output.box_plot import box_plot
+from snapcraft_compression_advisor.capture.timings import Sample
+from snapcraft_compression_advisor.report.box_plot import box_plot
 
 
 def plot(**samples: tuple[float, ...]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.launch.builtin_devices import (
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.devices.builtin_devices import (
     DEVICES,
     HDD_LAPTOP,
     LAPTOP_DECOMPRESS,
@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.launch.builtin_devices import (
     USUAL_STORED_BYTES,
     find_device,
 )
-from snapcraft_compression_advisor.launch.device import (
+from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
     DeviceProfile,

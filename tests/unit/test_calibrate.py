@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from snapcraft_compression_advisor.cli.calibrate import (
-    _blocks,
-    _profile_name,
-    _rounds,
-)
-from snapcraft_compression_advisor.errors import NoInputError, ToolError
-from snapcraft_compression_advisor.launch import calibrate as module
-from snapcraft_compression_advisor.launch.calibrate import (
+from snapcraft_compression_advisor.capture import calibrate as module
+from snapcraft_compression_advisor.capture.calibrate import (
     CalibrationRequest,
     calibrate,
     choose_sample,
     write_noise,
 )
-from snapcraft_compression_advisor.launch.cost_fit import fit_costs, fit_storage
+from snapcraft_compression_advisor.capture.cost_fit import fit_costs, fit_storage
+from snapcraft_compression_advisor.cli.calibrate import (
+    _blocks,
+    _profile_name,
+    _rounds,
+)
+from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
 from timed_blocks import FILL_S, make_blocks
 
 if TYPE_CHECKING:

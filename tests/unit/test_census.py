@@ -9,7 +9,7 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.errors import StorageError
+from snapcraft_compression_advisor.core.errors import StorageError
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.trial import census as census_module
 from snapcraft_compression_advisor.trial.census import take_census

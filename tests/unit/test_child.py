@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.cleanup import child
-from snapcraft_compression_advisor.cleanup.child import ending_with_us, run_child
+from snapcraft_compression_advisor.core import child
+from snapcraft_compression_advisor.core.child import ending_with_us, run_child
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
@@ -48,7 +48,7 @@ def test_signal_while_a_program_is_started_ends_it(mocker: MockerFixture) -> Non
 def test_program_ends_with_us_where_we_are_killed() -> None:
     code = (
         "import subprocess; "
-        "from snapcraft_compression_advisor.cleanup.child import ending_with_us; "
+        "from snapcraft_compression_advisor.core.child import ending_with_us; "
         f"started = subprocess.Popen(ending_with_us(({sys.executable!r}, '-c', "
         f"{_WAITS!r}))); print(started.pid, flush=True); started.wait()"
     )

@@ -21,7 +21,7 @@ from snapcraft_compression_advisor.codecs import (
 )
 from snapcraft_compression_advisor.codecs.bound import OUTPUT
 from snapcraft_compression_advisor.codecs.xz_stream import xz_stream
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs import Codec

@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.codecs.lz4 import Lz4
 from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.errors import ToolError
+from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture

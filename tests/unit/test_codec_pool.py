@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.codecs import pool as pool_module
 from snapcraft_compression_advisor.codecs.identity import Identity
 from snapcraft_compression_advisor.codecs.pool import StoredSize, compress_sizes
-from snapcraft_compression_advisor.errors import ToolError, UsageError
+from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ import pytest
 from lint_contexts import found_by, make_context
 from snapcraft_compression_advisor.advice.cold_start import ColdStart
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
 from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
-from snapcraft_compression_advisor.rules.compression import LzoWouldGain
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.rules.compression import LzoWouldGain
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 MB = 1_000_000
 FAST = Interval(low=1.0, mid=1.2, high=1.4)

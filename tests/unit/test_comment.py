@@ -20,21 +20,21 @@ from lint_reports import (
     STRADDLES,
     report_of,
 )
-from snapcraft_compression_advisor.comparison.figures import (
+from snapcraft_compression_advisor.diff.figures import (
     BaselineBuild,
     LaunchFigure,
     PayloadFigures,
 )
-from snapcraft_compression_advisor.output.baseline_json import baseline_of
-from snapcraft_compression_advisor.output.comment import COMMENT_MARK, render_comment
-from snapcraft_compression_advisor.output.fingerprint import fingerprints
-from snapcraft_compression_advisor.output.lint_json import build_lint_document
-from snapcraft_compression_advisor.rules.baseline import judge
-from snapcraft_compression_advisor.rules.finding import LintReport, Location
+from snapcraft_compression_advisor.lint.baseline import judge
+from snapcraft_compression_advisor.lint.finding import LintReport, Location
+from snapcraft_compression_advisor.report.baseline_json import baseline_of
+from snapcraft_compression_advisor.report.comment import COMMENT_MARK, render_comment
+from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from snapcraft_compression_advisor.report.lint_json import build_lint_document
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.comparison.difference import BuildDifference
-    from snapcraft_compression_advisor.rules.finding import Severity
+    from snapcraft_compression_advisor.diff.difference import BuildDifference
+    from snapcraft_compression_advisor.lint.finding import Severity
 
 GOLDEN = Path(__file__).parent / "golden"
 SCRIPT = Path(__file__).parents[2] / "script/github-action"
@@ -45,7 +45,9 @@ MOVED = replace(
 
 def comment(now: LintReport, before: LintReport, fail_on: Severity = "error") -> str:
     baseline = baseline_of(build_lint_document(before), where="old.snap")
-    return render_comment(judge(now, fingerprints(now), baseline), fail_on)
+    payloads = tuple(replace(each, fail_on=fail_on) for each in now.payloads)
+    now = replace(now, payloads=payloads)
+    return render_comment(judge(now, fingerprints(now), baseline))
 
 
 def with_figures(report: LintReport, difference: BuildDifference) -> LintReport:

@@ -6,22 +6,22 @@ import json
 
 import jsonschema
 
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-from snapcraft_compression_advisor.launch.static.compare import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.compare import (
     Comparison,
     FileDifference,
 )
-from snapcraft_compression_advisor.output.compare_json import (
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.payload.linkage import Unresolved
+from snapcraft_compression_advisor.report.compare_json import (
     comparison_schema_text,
     render_comparison_json,
 )
-from snapcraft_compression_advisor.output.compare_text import (
+from snapcraft_compression_advisor.report.compare_text import (
     LISTED_FILES,
     render_comparison_text,
     render_guess_text,
 )
-from snapcraft_compression_advisor.payload.linkage import Unresolved
-from snapcraft_compression_advisor.units import Interval
 
 BLOCK = 128 * 1024
 COMPARISON = Comparison(

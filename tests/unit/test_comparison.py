@@ -6,14 +6,14 @@ import pytest
 
 from builds import BLOCK_BYTES, make_build
 from payloads import make_payload
-from snapcraft_compression_advisor.comparison.contents import unchanged_paths
-from snapcraft_compression_advisor.comparison.files import compare_files
-from snapcraft_compression_advisor.comparison.launches import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import NVME_LAPTOP
+from snapcraft_compression_advisor.diff.contents import unchanged_paths
+from snapcraft_compression_advisor.diff.files import compare_files
+from snapcraft_compression_advisor.diff.launches import (
     LaunchChange,
     compare_launches,
 )
-from snapcraft_compression_advisor.launch.builtin_devices import NVME_LAPTOP
-from snapcraft_compression_advisor.units import Interval
 
 SURE = Interval(low=0.9, mid=1.0, high=1.1)
 VAGUE = Interval(low=0.2, mid=1.0, high=5.0)

@@ -11,31 +11,31 @@ from analyses import make_analysis
 from lint_contexts import edited, found_by, make_context, make_project
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
 from snapcraft_compression_advisor.advice.policy import recommend
 from snapcraft_compression_advisor.cli.find_project import find_project
-from snapcraft_compression_advisor.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
-from snapcraft_compression_advisor.rules.budgets import ImageSizeBudget
-from snapcraft_compression_advisor.rules.compression import (
-    KeyImplicit,
-    LzoGainsNothing,
-    LzoWouldGain,
-)
-from snapcraft_compression_advisor.rules.lint import (
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.lint import (
     LintRequest,
     analysis_request,
     lint_payload,
 )
-from snapcraft_compression_advisor.rules.project import project_of_component
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.lint.project import project_of_component
+from snapcraft_compression_advisor.lint.rules.budgets import ImageSizeBudget
+from snapcraft_compression_advisor.lint.rules.compression import (
+    KeyImplicit,
+    LzoGainsNothing,
+    LzoWouldGain,
+)
+from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from payloads import MemoryPayload
-    from snapcraft_compression_advisor.rules.context import Context
-    from snapcraft_compression_advisor.rules.project import ProjectFile
+    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.project import ProjectFile
 
 TEXT = """\
 name: hello

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from component_payloads import fill_component
-from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.payload.component_yaml import (
     COMPONENT_TYPE,
     parse_component_yaml,

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.errors import BadDataError
-from snapcraft_compression_advisor.launch.cost_fit import (
+from snapcraft_compression_advisor.capture.cost_fit import fit_costs, least_squares
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.devices.device import (
+    NO_COST,
+    BlockCost,
     block_seconds,
-    fit_costs,
-    least_squares,
     scaled,
 )
-from snapcraft_compression_advisor.launch.device import NO_COST, BlockCost
 from timed_blocks import COSTS_S, FILL_S, make_blocks
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lint_contexts import found_by, make_context, make_project
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.preflight.previous import PreviousSnap, previous_of
-from snapcraft_compression_advisor.rules.declared import (
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.lint.rules.declared import (
     CompressionChanged,
     CompressionLost,
 )
+from snapcraft_compression_advisor.preflight.previous import PreviousSnap, previous_of
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 PREVIOUS = PreviousSnap(
     path="old.snap", name="hello", codec="xz", image_bytes=90_000_000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.cleanup.deferred_signals import (
+from snapcraft_compression_advisor.core.deferred_signals import (
     HELD_BACK,
     deferred_signals,
 )

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
     UsageError,
 )
-from snapcraft_compression_advisor.launch.builtin_devices import (
+from snapcraft_compression_advisor.devices.builtin_devices import (
     DEFAULT_DEVICES,
     DEVICES,
     HDD_LAPTOP,
     NVME_LAPTOP,
     usual_block_s,
 )
-from snapcraft_compression_advisor.launch.device_file import (
+from snapcraft_compression_advisor.devices.device_file import (
     DEVICE_FILE_MAX_BYTES,
     choose_devices,
     device_schema_text,
@@ -37,7 +37,7 @@ from snapcraft_compression_advisor.launch.device_file import (
 )
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.launch.device import DeviceProfile
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = device_text(NVME_LAPTOP)

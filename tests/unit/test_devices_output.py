@@ -10,16 +10,16 @@ import jsonschema
 import pytest
 
 from snapcraft_compression_advisor.cli.main import main
-from snapcraft_compression_advisor.launch.builtin_devices import DEVICES, NVME_LAPTOP
-from snapcraft_compression_advisor.launch.device_file import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import DEVICES, NVME_LAPTOP
+from snapcraft_compression_advisor.devices.device_file import (
     device_schema_text,
     parse_device,
 )
-from snapcraft_compression_advisor.output.devices_text import (
+from snapcraft_compression_advisor.report.devices_text import (
     render_devices_json,
     render_devices_text,
 )
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,23 +14,23 @@ from hypothesis import HealthCheck, given, settings
 
 from builds import make_difference
 from lint_reports import HOSTILE_PATHS
-from snapcraft_compression_advisor.output.diff_json import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.report.diff_json import (
     diff_schema_text,
     render_diff_json,
 )
-from snapcraft_compression_advisor.output.diff_markdown import render_diff_markdown
-from snapcraft_compression_advisor.output.diff_phrases import (
+from snapcraft_compression_advisor.report.diff_markdown import render_diff_markdown
+from snapcraft_compression_advisor.report.diff_phrases import (
     bytes_change,
     signed_bytes,
     signed_seconds,
 )
-from snapcraft_compression_advisor.output.diff_text import render_diff_text
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.report.diff_text import render_diff_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from snapcraft_compression_advisor.comparison.difference import BuildDifference
+    from snapcraft_compression_advisor.diff.difference import BuildDifference
 
 SCHEMA = json.loads(diff_schema_text())
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from command_pages import render_man_page
-from command_texts import command_parser, read_commands, read_global_options
 from completion import render_bash_completion
 from conf import without_outward_links
 from doc_commands import ROOT, pages, shown_commands
+from snapcraft_compression_advisor.cli.command_texts import (
+    command_parser,
+    read_commands,
+    read_global_options,
+)
 from snapcraft_compression_advisor.cli.commands import command_groups
 from snapcraft_compression_advisor.cli.split_command import split_command
 
@@ -73,6 +77,7 @@ def test_bash_completes_commands_options_and_values(tmp_path: Path) -> None:
     assert completed("lint", "--st") == ["--statistics"]
     assert completed("--quiet", "set", "--compression", "") == ["xz", "lzo"]
     assert completed("lint", "--format", "=", "gi") == ["github", "gitlab"]
+    assert completed("schema", "la") == ["launch-profile", "launch-set-comparison"]
     assert completed("rule", "SCA60") == ["SCA601", "SCA602"]
     assert completed("advise", "--device", "nvme") == ["nvme-laptop"]
     (tmp_path / "nvme.yaml").touch()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snapcraft_compression_advisor import errors
+from snapcraft_compression_advisor.core import errors
 
 
 @pytest.mark.parametrize(

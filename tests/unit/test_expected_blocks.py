@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.expected_blocks import (
     BlockSums,
     expect_blocks,
@@ -18,7 +19,6 @@ from snapcraft_compression_advisor.trial.stored_blocks import (
     blocks_of_files,
     no_blocks,
 )
-from snapcraft_compression_advisor.units import Interval
 
 SHARES = st.sampled_from([0.125, 0.5, 0.75, 1.0])
 BLOCKS = st.builds(

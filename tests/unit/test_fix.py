@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lint_contexts import MUCH, make_context
-from snapcraft_compression_advisor.advice.edit import Edit
 from snapcraft_compression_advisor.cli.fix import apply_fixes, fixes_diff, plan_fixes
-from snapcraft_compression_advisor.errors import BadDataError
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.finding import (
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.finding import (
     Finding,
     Fix,
     LintedPayload,
     LintReport,
     Location,
 )
-from snapcraft_compression_advisor.rules.project import read_project
-from snapcraft_compression_advisor.rules.run import run_rules
-from snapcraft_compression_advisor.rules.select import make_selection
+from snapcraft_compression_advisor.lint.project import read_project
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.project.edit import Edit
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from snapcraft_compression_advisor.host.enforce import check_advice
 from snapcraft_compression_advisor.host.errors import PolicyBrokenError
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.advice.pack_settings import PackMode
     from snapcraft_compression_advisor.advice.policy import Verdict
+    from snapcraft_compression_advisor.settings.pack_settings import PackMode
 
 
 def decision(

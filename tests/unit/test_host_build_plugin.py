@@ -5,8 +5,6 @@ from __future__ import annotations
 import pydantic
 import pytest
 
-pytest.importorskip("craft_parts", reason="craft-parts isn't installed")
-
 from snapcraft_compression_advisor.host.build_plugin import (
     AdvisorPlugin,
     AdvisorPluginProperties,
@@ -34,7 +32,7 @@ def test_it_takes_valid_settings_and_leaves_other_keys_alone() -> None:
     [
         ("mode", "aply", "'advise', 'apply', 'write' or 'enforce'"),
         ("mod", "apply", "Did you mean 'mode'?"),
-        ("min-launch-gain", 3, "3 has no unit"),
+        ("max-size-growth", 3, "3 has no unit"),
         ("max-cold-start", {"hdd-laptop": "fast"}, "'fast' isn't a number"),
     ],
 )

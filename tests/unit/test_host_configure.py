@@ -7,9 +7,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-pytest.importorskip("craft_application", reason="craft-application isn't installed")
-
 from craft_application import Application, AppMetadata, ServiceFactory
 from craft_application.models import Project
 from craft_parts import plugins

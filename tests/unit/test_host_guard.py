@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.host.errors import PolicyBrokenError, SettingsError
 from snapcraft_compression_advisor.host.guard import harmless
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import sys
-from pathlib import Path
-from types import ModuleType
+from functools import partial
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import snapcraft_compression_advisor
+from host_doubles import SnapcraftError
+from snapcraft_compression_advisor.host import instance
+from snapcraft_compression_advisor.host.errors import CannotJudgeError
 from snapcraft_compression_advisor.host.instance import (
     INSTANCE_DIR,
     importable_directory,
-    with_advisor,
-    wrap_core22_provider,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from craft_cli.pytest_plugin import RecordingEmitter
 
@@ -27,44 +30,73 @@ VARIABLE = "SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH"
 
 
 class Instance:
-    """Notes what is mounted."""
+    """Notes what is mounted and executed."""
 
     def __init__(self) -> None:
         self.mounts: list[tuple[Path, object]] = []
+        self.executed: list[tuple[list[str], dict[str, str | None]]] = []
+        self.loads_the_advisor = True
 
     def mount(self, *, host_source: Path, target: object) -> None:
         """Note a mount."""
         self.mounts.append((host_source, target))
 
+    def execute_run(
+        self,
+        command: list[str],
+        *,
+        env: dict[str, str | None] | None = None,
+        **_: object,
+    ) -> SimpleNamespace:
+        """Note a command and what is added to its environment."""
+        self.executed.append((command, env or {}))
+        fails = "--help" in command and not self.loads_the_advisor
+        return SimpleNamespace(returncode=64 if fails else 0)
+
 
 class Provider:
-    """What the Provider service of an application does, as far as it matters."""
+    """What a provider of craft-providers does, as far as it matters."""
 
-    def __init__(self) -> None:
-        self.environment: dict[str, str | None] = {}
-        self.made = Instance()
-
-    def setup(self) -> None:
-        """Set up the application's own variables."""
-        self.environment["SNAPCRAFT_OWN"] = "1"
+    def __init__(self, made: Instance) -> None:
+        self.made = made
 
     @contextlib.contextmanager
-    def instance(self, build_info: str, *, work_dir: Path) -> Iterator[Instance]:
-        """Provide an instance."""
-        assert (build_info, work_dir) == ("build", Path())
+    def launched_environment(self, *, project_name: str) -> Iterator[Instance]:
+        """Launch an instance."""
+        assert project_name == "hello"
         yield self.made
 
 
-def launched(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Provider:
+class ProviderService:
+    """What the Provider service of an application does, likewise."""
+
+    made = Instance()
+
+    def get_provider(self, name: str | None = None) -> Provider:
+        """Return the provider."""
+        del name
+        return Provider(self.made)
+
+
+def entered(
+    monkeypatch: pytest.MonkeyPatch,
+    made: Instance,
+    *,
+    enforced: bool = False,
+    **variables: str,
+) -> Instance:
+    """Return an instance in which snapcraft was run."""
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    base: Any = Provider
-    made: Any = with_advisor(base)
-    provider: Provider = made()
-    provider.setup()
-    with provider.instance("build", work_dir=Path()):
-        pass
-    return provider
+    enter = partial(instance.enter, program="snapcraft", enforces=lambda: enforced)
+    base: Any = ProviderService
+    with_advisor: Any = instance.with_advisor(base, enter)
+    service = with_advisor()
+    service.made = made
+    with service.get_provider().launched_environment(project_name="hello") as launched:
+        launched.execute_run(["snapcraft", "pack"], env={"CRAFT_PLATFORM": "amd64"})
+        launched.execute_run(["bash"])
+    return made
 
 
 @pytest.fixture
@@ -82,11 +114,45 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_snap_takes_along_the_directory_that_it_imports_from(
     target: Path, monkeypatch: pytest.MonkeyPatch, emitter: RecordingEmitter
 ) -> None:
-    provider = launched(monkeypatch, SNAP_NAME="snapcraft")
-    assert provider.made.mounts == [(target, INSTANCE_DIR)]
-    assert provider.environment["PYTHONPATH"] == str(INSTANCE_DIR)
-    assert provider.environment["SNAPCRAFT_OWN"] == "1"
+    made = entered(monkeypatch, Instance(), SNAP_NAME="snapcraft")
+    assert made.mounts == [(target, INSTANCE_DIR)]
     assert not any(call.args[0] == "progress" for call in emitter.interactions)
+
+
+def test_only_snapcraft_s_own_start_finds_it_there(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = entered(
+        monkeypatch,
+        Instance(),
+        SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH=str(target),
+        SNAPCRAFT_COMPRESSION_ADVISOR_MODE="write",
+    )
+    clean, pack, shell = made.executed
+    assert pack == (
+        ["snapcraft", "pack"],
+        {
+            "CRAFT_PLATFORM": "amd64",
+            "PYTHONPATH": str(INSTANCE_DIR),
+            "SNAPCRAFT_COMPRESSION_ADVISOR_MODE": "write",
+        },
+    )
+    assert shell == (["bash"], {})
+    assert clean[0][0] == "sed"
+    assert clean[0][-1] == "/etc/environment"
+
+
+def test_what_an_earlier_version_left_in_the_environment_is_removed(
+    target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = entered(
+        monkeypatch, Instance(), SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH=str(target)
+    )
+    file = tmp_path / "environment"
+    file.write_text(f"PATH=/bin\nPYTHONPATH={INSTANCE_DIR}\nPYTHONPATH=/mine\n")
+    command = made.executed[0][0]
+    subprocess.run([*command[:-1], file], check=True)
+    assert file.read_text() == "PATH=/bin\nPYTHONPATH=/mine\n"
 
 
 @pytest.mark.usefixtures("target")
@@ -94,13 +160,50 @@ def test_another_python_is_not_trusted_to_fit_and_a_hint_says_so(
     monkeypatch: pytest.MonkeyPatch, emitter: RecordingEmitter
 ) -> None:
     monkeypatch.delenv("SNAP_NAME", raising=False)
-    provider = launched(monkeypatch)
-    assert provider.made.mounts == []
-    assert "PYTHONPATH" not in provider.environment
+    made = entered(monkeypatch, Instance())
+    assert made.mounts == []
+    assert made.executed == [
+        (["snapcraft", "pack"], {"CRAFT_PLATFORM": "amd64"}),
+        (["bash"], {}),
+    ]
     (said,) = [
         call.args[1] for call in emitter.interactions if call.args[0] == "progress"
     ]
-    assert "docs/snapcraft.md says how" in said
+    assert "SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH" in said
+
+
+@pytest.mark.usefixtures("target", "emitter")
+def test_a_build_that_is_enforced_stops_where_the_instance_goes_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SNAP_NAME", raising=False)
+    made = Instance()
+    with pytest.raises(CannotJudgeError, match="the build instance goes without it"):
+        entered(monkeypatch, made, enforced=True)
+    assert made.executed == []
+
+
+def test_a_build_that_is_enforced_stops_where_snapcraft_does_not_load_it_there(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Instance()
+    entered(
+        monkeypatch,
+        made,
+        enforced=True,
+        SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH=str(target),
+    )
+    assert ["snapcraft", "pack"] in [command for command, _ in made.executed]
+    made = Instance()
+    made.loads_the_advisor = False
+    with pytest.raises(CannotJudgeError, match="doesn't load it"):
+        entered(
+            monkeypatch,
+            made,
+            enforced=True,
+            SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH=str(target),
+        )
+    assert ["snapcraft", "pack"] not in [command for command, _ in made.executed]
 
 
 def test_a_directory_of_other_packages_is_not_taken_along(
@@ -114,54 +217,51 @@ def test_a_directory_of_other_packages_is_not_taken_along(
     assert importable_directory({"SNAP_NAME": "snapcraft"}) is None
 
 
-def test_the_directory_that_the_user_names_is_taken_along(
-    target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider = launched(monkeypatch, **{VARIABLE: str(target)})
-    assert provider.made.mounts == [(target, INSTANCE_DIR)]
-
-
-def test_settings_go_along_but_for_the_directory(
-    target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider = launched(
-        monkeypatch,
-        **{VARIABLE: str(target), "SNAPCRAFT_COMPRESSION_ADVISOR_MODE": "write"},
-    )
-    assert provider.environment["SNAPCRAFT_COMPRESSION_ADVISOR_MODE"] == "write"
-    assert VARIABLE not in provider.environment
-
-
 def test_a_directory_without_the_advisor_costs_a_warning_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, emitter: RecordingEmitter
 ) -> None:
-    provider = launched(monkeypatch, **{VARIABLE: str(tmp_path)})
-    assert provider.made.mounts == []
+    made = entered(
+        monkeypatch,
+        Instance(),
+        SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH=str(tmp_path),
+    )
+    assert made.mounts == []
     said = [call.args[1] for call in emitter.interactions]
     assert any("holds no snapcraft_compression_advisor" in line for line in said)
 
 
 def test_it_takes_its_own_place() -> None:
-    base: Any = Provider
-    twice: Any = with_advisor(with_advisor(base))
-    assert twice.unadvised is Provider
+    base: Any = ProviderService
+    twice: Any = instance.with_advisor(instance.with_advisor(base, print), print)
+    assert twice.unadvised is ProviderService
 
 
-def test_instances_of_core22_take_it_along_too(
+def test_instances_of_core22_and_of_lint_take_it_along_too(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, str(target))
-    prepared: list[object] = []
+    made = Instance()
     providers: Any = ModuleType("providers")
-    providers.get_command_environment = lambda: {"SNAPCRAFT_OWN": "1"}
-    providers.prepare_instance = lambda instance, **_: prepared.append(instance)
-    wrap_core22_provider(providers)
-    wrap_core22_provider(providers)
-    instance = Instance()
-    providers.prepare_instance(instance, host_project_path=Path(), bind_ssh=False)
-    assert prepared == [instance]
-    assert instance.mounts == [(target, INSTANCE_DIR)]
-    assert providers.get_command_environment() == {
-        "SNAPCRAFT_OWN": "1",
-        "PYTHONPATH": str(INSTANCE_DIR),
-    }
+    providers.get_provider = lambda name=None: Provider(made)  # noqa: ARG005 # as it is called
+    enter = partial(instance.enter, program="snapcraft", enforces=lambda: False)
+    instance.wrap_get_provider(providers, SnapcraftError, enter)
+    instance.wrap_get_provider(providers, SnapcraftError, enter)
+    provider = providers.get_provider("lxd")
+    with provider.launched_environment(project_name="hello") as launched:
+        launched.execute_run(["snapcraft", "lint", "/root/hello.snap"], check=True)
+    assert made.mounts == [(target, INSTANCE_DIR)]
+    assert made.executed[-1][1] == {"PYTHONPATH": str(INSTANCE_DIR)}
+
+
+@pytest.mark.usefixtures("target", "emitter")
+def test_core22_stops_with_snapcraft_s_own_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SNAP_NAME", raising=False)
+    providers: Any = ModuleType("providers")
+    providers.get_provider = lambda: Provider(Instance())
+    enter = partial(instance.enter, program="snapcraft", enforces=lambda: True)
+    instance.wrap_get_provider(providers, SnapcraftError, enter)
+    launch = providers.get_provider().launched_environment(project_name="hello")
+    with pytest.raises(SnapcraftError, match="goes without it"), launch:
+        pass

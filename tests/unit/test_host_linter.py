@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+pytest.importorskip("craft_application", reason="craft-application isn't installed")
+
+from host_app import squash
 from host_doubles import LinterResult, install_snapcraft
-from host_projects import LZO_PAYS, make_project, write_policy
+from host_projects import LZO_PAYS, make_project, project_file, write_policy
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
 
@@ -127,3 +130,46 @@ def test_the_linter_and_the_pack_share_one_analysis(
     linter_module.find(advisor, folder / "files")
     assert analyses.call_count == 1
     write_policy(folder, "")
+
+
+def test_of_a_built_snap_the_linter_knows_the_image_s_codec(
+    linter_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_project(tmp_path / "project", keys="compression: xz")
+    image = squash(folder / "files", tmp_path / "hello.snap", "lzo")
+    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    linter_class = linter_module.compression_linter(lambda: advisor)
+    command: Any = importlib.import_module("snapcraft.commands.lint").LintCommand
+    linter_module.wrap_lint_command(command, linter_class)
+    command()._run_linter(image, None)
+    linter = linter_class(
+        name="compression", snap_metadata=None, lint=None, build_base=None
+    )
+    monkeypatch.chdir(folder / "files")  # as installed: the same files, without codec
+    texts = [issue.text for issue in linter.run()]
+    assert not any("SCA101" in text for text in texts)
+    assert any("the snap is packed with lzo" in text for text in texts)
+
+
+def test_of_another_snap_than_the_project_s_the_project_says_nothing(
+    linter_module: ModuleType, tmp_path: Path
+) -> None:
+    folder = make_project(tmp_path / "project")
+    image = squash(folder / "files", tmp_path / "hello.snap", "lzo")
+    text = project_file(folder).read_text().replace("name: hello", "name: other")
+    project_file(folder).write_text(text)
+    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    found = {each.rule for each in linter_module.find(advisor, image)}
+    assert "SCA103" not in found
+
+
+def test_what_an_extension_chose_is_what_is_linted(
+    linter_module: ModuleType, tmp_path: Path
+) -> None:
+    folder = make_project(tmp_path / "project")
+    advisor = Advisor(
+        find_project_dir=lambda: folder, find_parts=dict, packing_with="lzo"
+    )
+    findings = linter_module.find(advisor, folder / "files")
+    (message,) = [each.message for each in findings if each.rule == "SCA103"]
+    assert "this is packed with lzo" in message

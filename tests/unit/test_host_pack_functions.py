@@ -143,11 +143,7 @@ def test_a_call_that_is_not_known_here_goes_to_snapcraft_as_it_is(
 def test_an_advisor_that_cannot_be_had_costs_no_pack(
     folder: Path, snapcraft: SimpleNamespace
 ) -> None:
-    def broken() -> Advisor:
-        message = "No module named 'numpy'"
-        raise ImportError(message)
-
-    wrap_pack_functions(snapcraft.pack, SnapcraftError, broken, Stop())
+    wrap_pack_functions(snapcraft.pack, SnapcraftError, lambda: None, Stop())
     snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
     assert [call[2] for call in snapcraft.packs.calls] == ["xz"]
 

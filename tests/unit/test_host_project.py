@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.host.project import raw_parts, read_host_project
 from snapcraft_compression_advisor.payload.component import (
     ComponentDirectory,

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.advice.policy_file import check_policy
 from snapcraft_compression_advisor.host.errors import SettingsError
+from snapcraft_compression_advisor.host.refusal import ENVIRONMENT_PREFIX
 from snapcraft_compression_advisor.host.settings import (
-    ENVIRONMENT_PREFIX,
     Settings,
     overlay,
     read_settings,
 )
+from snapcraft_compression_advisor.settings.policy_file import check_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +43,12 @@ def test_without_any_the_advisor_advises(tmp_path: Path) -> None:
     assert settings.policy.pack.mode == "advise"
     assert [device.name for device in settings.devices] == ["nvme-laptop", "hdd-laptop"]
     assert settings.profiles == ()
+
+
+def test_a_broken_link_is_no_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "compression-advisor.yaml").symlink_to("nowhere.yaml")
+    with pytest.raises(SettingsError, match="compression-advisor"):
+        read(tmp_path)
 
 
 def test_the_file_goes_before_the_part_and_the_environment_before_both(
@@ -143,7 +149,7 @@ def test_a_device_that_only_a_budget_names_is_estimated_for(tmp_path: Path) -> N
         ("ignore: [SCA301]\nbudgets: {image-size: 1MB}", "'image-size' is set"),
         ("ignore: [SCA999]", "SCA999"),
         ("launch-profile: gone.json", "Cannot read the launch profile"),
-        ("advice: {min-saving: 5}", "5 has no unit"),
+        ("advice: {min-saving: -5}", "-5 isn't a positive number"),
         ("schema: 2", "version 2"),
         (
             "devices: [nvme-laptop]\nbudgets: {cold-start: {hdd-laptop: 2s}}",

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.launch.script import shell_words
-from snapcraft_compression_advisor.launch.static.node_modules import (
+from snapcraft_compression_advisor.core.units import MIB
+from snapcraft_compression_advisor.launch.guess.node_modules import (
     MAX_NAMES,
     required_files,
     required_names,
 )
-from snapcraft_compression_advisor.launch.static.python_modules import (
+from snapcraft_compression_advisor.launch.guess.python_modules import (
     ModuleFinder,
     imported_names,
 )
-from snapcraft_compression_advisor.launch.static.script_modules import PERL, RUBY
+from snapcraft_compression_advisor.launch.guess.script_modules import PERL, RUBY
+from snapcraft_compression_advisor.launch.script import shell_words
 from snapcraft_compression_advisor.payload.caches.schemas import _ELEMENT
-from snapcraft_compression_advisor.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,24 +18,25 @@ from hypothesis import HealthCheck, given, settings
 from lint_reports import HOSTILE_PATHS
 from measurements import make_measurement
 from reports import make_full_report
-from snapcraft_compression_advisor.errors import ToolError
-from snapcraft_compression_advisor.output import html_report
-from snapcraft_compression_advisor.output.charts.launch_map import (
+from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.installing import install_command
+from snapcraft_compression_advisor.report import html_report
+from snapcraft_compression_advisor.report.charts.launch_map import (
     Tile,
     TileGroup,
     draw_launch_map,
 )
-from snapcraft_compression_advisor.output.html_report import (
+from snapcraft_compression_advisor.report.html_report import (
     check_html_extra,
     render_html,
 )
-from snapcraft_compression_advisor.output.json_report import Report
-from snapcraft_compression_advisor.output.measure_json import (
+from snapcraft_compression_advisor.report.json_report import Report
+from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
-from snapcraft_compression_advisor.output.names import printable
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
-from snapcraft_compression_advisor.output.page.model import (
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.model import (
     Chart,
     Entry,
     Group,
@@ -260,7 +261,7 @@ def test_without_the_extra_its_name_is_told(mocker: MockerFixture) -> None:
     mocker.patch.object(html_report, "import_module", missing)
     with pytest.raises(ToolError, match="vl_convert, which isn't installed") as caught:
         check_html_extra()
-    assert "snapcraft-compression-advisor[report]" in str(caught.value.resolution)
+    assert install_command("report") in str(caught.value.resolution)
 
 
 def test_chart_that_cannot_be_drawn_is_an_error_of_the_tool(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.errors import (
+from snapcraft_compression_advisor.core.errors import (
     AdvisorError,
     BadDataError,
     NoInputError,

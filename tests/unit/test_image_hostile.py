@@ -26,7 +26,7 @@ from forged_image import (
     symlink_inode,
     tree,
 )
-from snapcraft_compression_advisor.errors import AdvisorError, BadDataError
+from snapcraft_compression_advisor.core.errors import AdvisorError, BadDataError
 from snapcraft_compression_advisor.squashfs import walk
 from snapcraft_compression_advisor.squashfs.image import Image
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.errors import NoInputError, StorageError
+from snapcraft_compression_advisor.core.errors import NoInputError, StorageError
 from snapcraft_compression_advisor.payload.inventory import (
     block_count,
     scan_directory,

@@ -13,14 +13,14 @@ from kernel_blocks import (
     read_table,
     table,
 )
+from snapcraft_compression_advisor.capture.block_timing import Timings
+from snapcraft_compression_advisor.capture.cost_fit import fit_costs
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.launch.block_timing import Timings
-from snapcraft_compression_advisor.launch.builtin_devices import (
+from snapcraft_compression_advisor.devices.builtin_devices import (
     MEASURED_FILL,
     MEASURED_SHAPES,
     usual_block_s,
 )
-from snapcraft_compression_advisor.launch.cost_fit import fit_costs
 from timed_blocks import make_blocks
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_built_in_shapes_are_those_of_the_table() -> None:
 @pytest.mark.parametrize(
     ("codec", "worst"), [("xz", 0.105), ("lzo", 0.05), ("none", 0.03)]
 )
-def test_application_left_out_is_foretold(codec: str, worst: float) -> None:
+def test_application_left_out_is_predicted(codec: str, worst: float) -> None:
     errors = left_out_errors(read_table(TABLE), codec)
     assert set(errors) == set(APPLICATIONS)
     assert max(abs(error) for error in errors.values()) < worst

@@ -16,8 +16,8 @@ from forged_image import (
     tree,
 )
 from image_probe import NamelessSnap
-from snapcraft_compression_advisor.comparison import contents
-from snapcraft_compression_advisor.comparison.contents import unchanged_paths
+from snapcraft_compression_advisor.diff import contents
+from snapcraft_compression_advisor.diff.contents import unchanged_paths
 from snapcraft_compression_advisor.preflight.unpacked_size import unpacked_bytes
 from snapcraft_compression_advisor.squashfs.image import Image
 

@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_payload
+from snapcraft_compression_advisor.capture.launch_event import (
+    Elapsed,
+    Exited,
+    LaunchEvent,
+    OutputLine,
+    WindowMapped,
+    WindowOrExit,
+)
 from snapcraft_compression_advisor.cli import launch_arguments
 from snapcraft_compression_advisor.cli.launch_arguments import (
     add_launch_arguments,
@@ -15,21 +23,14 @@ from snapcraft_compression_advisor.cli.launch_arguments import (
     chosen_launch,
 )
 from snapcraft_compression_advisor.cli.split_command import split_command
-from snapcraft_compression_advisor.errors import UsageError
-from snapcraft_compression_advisor.launch.launch_event import (
-    Elapsed,
-    Exited,
-    LaunchEvent,
-    OutputLine,
-    WindowMapped,
-)
+from snapcraft_compression_advisor.core.errors import UsageError
 
 if TYPE_CHECKING:
     from unittest.mock import MagicMock
 
     from pytest_mock import MockerFixture
 
-    from snapcraft_compression_advisor.launch.start import Command
+    from snapcraft_compression_advisor.capture.start import Command
 
 PAYLOAD = make_payload(
     {"bin/tool": b"", "meta/gui/pad.desktop": b""},
@@ -58,18 +59,35 @@ def choose(*arguments: str) -> tuple[Command, LaunchEvent, float]:
 
 @pytest.mark.usefixtures("said")
 def test_app_is_that_which_advice_would_look_at() -> None:
-    command, event, timeout_s = choose()
+    command, event, timeout_s = choose("--display", ":0")
     assert command.words == ("$SNAP/bin/pad",)
-    assert (event, timeout_s) == (Exited(), 60)
+    assert (event, timeout_s) == (WindowMapped(display=":0"), 60)
     assert choose("--app", "tool")[0].words == ("$SNAP/bin/tool",)
+
+
+def test_without_a_display_only_the_end_counts_and_xvfb_is_named(
+    said: MagicMock,
+) -> None:
+    assert choose("--app", "tool")[1] == Exited()
+    assert "xvfb" in said.call_args.args[0]
+
+
+@pytest.mark.usefixtures("said")
+@pytest.mark.parametrize("arguments", [(), ("--app", "tool", "--until", "window")])
+def test_window_without_a_display_is_refused_before_any_work(
+    arguments: tuple[str, ...],
+) -> None:
+    with pytest.raises(UsageError, match="No X display") as raised:
+        choose(*arguments)
+    assert "apt-get install xvfb" in str(raised.value.resolution)
 
 
 @pytest.mark.parametrize(
     ("arguments", "event"),
     [
         (("--app", "pad"), WindowMapped(display=None)),
-        (("--app", "tool"), Exited()),
-        (("--", "tool"), Exited()),
+        (("--app", "tool"), WindowOrExit()),
+        (("--", "tool"), WindowOrExit()),
         (("--until", "exit"), Exited()),
         (("--until", "window", "--", "tool"), WindowMapped(display=None)),
     ],
@@ -110,7 +128,8 @@ def test_only_commands_that_start_something_take_a_command() -> None:
 @pytest.mark.usefixtures("said")
 def test_events_with_a_value() -> None:
     assert choose("--until", "output:ready: go")[1] == OutputLine(text="ready: go")
-    assert choose("--until", "seconds:1.5")[1] == Elapsed(seconds=1.5)
+    for text in ("1.5", "1.5s", "1500ms"):
+        assert choose("--until", f"seconds:{text}")[1] == Elapsed(seconds=1.5)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +139,7 @@ def test_events_with_a_value() -> None:
         ("--until", "output:"),
         ("--until", "seconds:-1"),
         ("--until", "seconds:x"),
+        ("--until", "seconds:5h"),
         ("--timeout", "0"),
         ("--timeout", "nan"),
     ],
@@ -153,5 +173,5 @@ def test_snap_without_apps_needs_a_command() -> None:
 
 @pytest.mark.usefixtures("said")
 def test_system_tree_is_asked_for() -> None:
-    assert choose("--chroot")[0].chroot
-    assert not choose()[0].chroot
+    assert choose("--chroot", "--app", "tool")[0].chroot
+    assert not choose("--app", "tool")[0].chroot

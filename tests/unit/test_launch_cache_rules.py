@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from lint_contexts import found_by
-from snapcraft_compression_advisor.payload.caches.fault import CacheFault
-from snapcraft_compression_advisor.rules.launch_caches import (
+from snapcraft_compression_advisor.lint.rules.launch_caches import (
     CACHE_RULES,
     CacheRule,
     Fonts,
     PythonBytecode,
     SettingsSchemas,
 )
+from snapcraft_compression_advisor.payload.caches.fault import CacheFault
 from surveyed import launching, make_surveyed
 
 GIO = "usr/lib/x86_64-linux-gnu/libgio-2.0.so.0"

@@ -102,7 +102,7 @@ def test_a_mount_that_fails_is_one_line_and_status_127(
             os.EX_UNAVAILABLE,
         ),
         (
-            "Err:1 http://deb.debian.org\n  Temporary failure resolving 'x'\n",
+            "Err:1 http://mirror.example\n  Temporary failure resolving 'x'\n",
             "for want of the network: connect and try again",
             os.EX_UNAVAILABLE,
         ),

@@ -9,22 +9,22 @@ import pytest
 
 from analyses import make_analysis
 from lint_contexts import found_by, make_context, with_launch
-from snapcraft_compression_advisor.launch.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
-from snapcraft_compression_advisor.rules.launch_files import LaunchDominated
+from snapcraft_compression_advisor.lint.rules.launch_files import LaunchDominated
 from snapcraft_compression_advisor.trial.stored_blocks import (
     StoredBlock,
     blocks_of_files,
 )
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.rules.context import Context
-    from snapcraft_compression_advisor.rules.finding import Finding
+    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.finding import Finding
 
 BLOCK = 128 * 1024
 CERTAIN = Interval.exactly(1.0)

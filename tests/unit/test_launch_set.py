@@ -9,17 +9,17 @@ import pytest
 
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-from snapcraft_compression_advisor.launch.static.guess import static_launch_set
-from snapcraft_compression_advisor.launch.static.kinds import PROGRAM
-from snapcraft_compression_advisor.launch.static.priors import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.guess.kinds import PROGRAM
+from snapcraft_compression_advisor.launch.guess.priors import (
     UNKNOWN_FILE_SHARE,
     UNKNOWN_SHARE,
     Counts,
     Priors,
     built_in_priors,
 )
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

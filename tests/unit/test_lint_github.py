@@ -18,10 +18,10 @@ from lint_reports import (
     report_of,
     report_of_longest_path,
 )
-from snapcraft_compression_advisor.output.lint_github import render_lint_github
+from snapcraft_compression_advisor.report.lint_github import render_lint_github
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.finding import LintReport
+    from snapcraft_compression_advisor.lint.finding import LintReport
 
 GOLDEN = Path(__file__).parent / "golden"
 _COMMAND = re.compile(

@@ -18,10 +18,10 @@ from lint_reports import (
     report_of,
     report_of_longest_path,
 )
-from snapcraft_compression_advisor.output.lint_gitlab import render_lint_gitlab
+from snapcraft_compression_advisor.report.lint_gitlab import render_lint_gitlab
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.finding import LintReport
+    from snapcraft_compression_advisor.lint.finding import LintReport
 
 GOLDEN = Path(__file__).parent / "golden"
 DOCUMENTED = jsonschema.Draft202012Validator(

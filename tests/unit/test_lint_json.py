@@ -19,13 +19,13 @@ from lint_reports import (
     report_of,
     report_of_longest_path,
 )
-from snapcraft_compression_advisor.output.fingerprint import fingerprints
-from snapcraft_compression_advisor.output.lint_json import (
+from snapcraft_compression_advisor.lint.finding import LintReport, Location
+from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from snapcraft_compression_advisor.report.lint_json import (
     LintDocument,
     lint_schema_text,
     render_lint_json,
 )
-from snapcraft_compression_advisor.rules.finding import LintReport, Location
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parent / "golden"

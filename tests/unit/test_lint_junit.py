@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -19,10 +20,10 @@ from lint_reports import (
     report_of,
     report_of_longest_path,
 )
-from snapcraft_compression_advisor.output.lint_junit import render_lint_junit
+from snapcraft_compression_advisor.report.lint_junit import render_lint_junit
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.finding import LintReport, Severity
+    from snapcraft_compression_advisor.lint.finding import LintReport, Severity
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -40,7 +41,9 @@ def test_report_is_the_golden_one() -> None:
     ("fail_on", "failures"), [("error", 2), ("warning", 4), ("info", 5)]
 )
 def test_what_fails_is_what_the_policy_says(fail_on: Severity, failures: int) -> None:
-    suite = _parsed(render_lint_junit(make_report(), fail_on=fail_on))[0]
+    report = make_report()
+    payloads = tuple(replace(each, fail_on=fail_on) for each in report.payloads)
+    suite = _parsed(render_lint_junit(replace(report, payloads=payloads)))[0]
     assert suite.attrib["tests"] == "5"
     assert suite.attrib["failures"] == str(failures)
     assert suite.attrib["skipped"] == str(5 - failures)

@@ -17,15 +17,15 @@ from lint_reports import (
     make_report,
     report_of,
 )
-from snapcraft_compression_advisor.output.lint_markdown import (
+from snapcraft_compression_advisor.report.lint_markdown import (
     code_span,
     plain,
     render_lint_markdown,
 )
-from snapcraft_compression_advisor.output.names import printable
+from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.finding import LintReport
+    from snapcraft_compression_advisor.lint.finding import LintReport
 
 GOLDEN = Path(__file__).parent / "golden"
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)")

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.advice.lint_policy import (
+from snapcraft_compression_advisor.cli.advice_settings import add_settings_arguments
+from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.settings.lint_policy import (
     LintPolicy,
     policy_schema_text,
 )
-from snapcraft_compression_advisor.advice.policy_file import (
+from snapcraft_compression_advisor.settings.policy_file import (
     POLICY_FILE_MAX_BYTES,
     check_policy,
     parse_policy,
     read_policy,
 )
-from snapcraft_compression_advisor.advice.quantities import parse_bytes, parse_seconds
-from snapcraft_compression_advisor.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.settings.quantities import BYTES, SECONDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 FULL = b"""\
@@ -41,7 +44,7 @@ launch-profile: launch.json
 targets:
   - kernel: '4.4'
   - {name: board, codecs: [xz]}
-advice: {min-saving: 0.5s, max-launches: 5, link-mbit-per-s: 8.5, deciding-apps: every}
+advice: {min-saving: 0.5s, max-launches: 5, link: 8.5, deciding-apps: every}
 """
 
 
@@ -91,13 +94,15 @@ def test_empty_file_means_all_defaults() -> None:
         ("budgets: {image-size: 300}", "300 has no unit: write it like 300MB"),
         ("budgets: {image-size: 300 mb}", "isn't a number with a unit"),
         ("budgets: {image-size: 0MB}", "is nought"),
-        ("budgets: {cold-start: {x: 1.5}}", "1.5 has no unit: write it like 1.5s"),
-        ("budgets: {cold-start: {x: {a: -1s}}}", "isn't a number with a unit"),
+        ("budgets: {cold-start: {x: -1.5}}", "-1.5 isn't a positive number"),
+        ("budgets: {cold-start: {x: true}}", "isn't a number in s, or with a unit"),
+        ("budgets: {cold-start: {x: {a: -1s}}}", "isn't a number in s, or with a unit"),
         ("targets: [{kernel: 4.10}]", "valid string"),
         ("targets: [{kernel: '4'}]", "isn't a kernel's version"),
         ("targets: [{name: x}]", "needs 'kernel' or 'codecs'"),
-        ("advice: {max-launches: 0}", "greater than 0"),
-        ("advice: {link-mbit-per-s: .inf}", "finite"),
+        ("advice: {max-launches: 0}", "is nought"),
+        ("advice: {link: .inf}", "inf isn't a positive number"),
+        ("advice: {link: 50 MB/s}", "isn't a number in Mbit/s, or with a unit"),
         ("- SCA1", "dictionary"),
         ("a: 1\na: 2", "duplicate key"),
         ("a: [", "line 1: expected the node content"),
@@ -174,13 +179,13 @@ def test_any_bytes_are_a_policy_or_a_clear_error(content: bytes) -> None:
 
 
 def test_units_are_decimal_or_binary_as_written() -> None:
-    assert parse_bytes("1.5 kB") == 1500
-    assert parse_bytes("2MiB") == 2 * 1024 * 1024
-    assert parse_seconds("250 ms") == pytest.approx(0.25)
-    assert parse_seconds("2min") == 120
+    assert BYTES.parse("1.5 kB") == 1500
+    assert BYTES.parse("2MiB") == 2 * 1024 * 1024
+    assert SECONDS.parse("250 ms") == pytest.approx(0.25)
+    assert SECONDS.parse("2min") == 120
     for nonsense in ("1e3s", "1 s ", "s", "1,5s", None, True, "²s", "1s\n"):
-        with pytest.raises(ValueError, match="isn't a number with a unit"):
-            parse_seconds(nonsense)
+        with pytest.raises(ValueError, match="isn't a number in s, or with a unit"):
+            SECONDS.parse(nonsense)
 
 
 def test_schema_for_editors_is_up_to_date() -> None:
@@ -189,3 +194,45 @@ def test_schema_for_editors_is_up_to_date() -> None:
     properties = json.loads(policy_schema_text())["properties"]
     assert "fail-on" in properties
     assert "fail_on" not in properties
+
+
+@pytest.mark.parametrize(
+    ("option", "key", "spellings", "value"),
+    [
+        ("--min-saving", "min-saving", ("0.5", "0.5s", "500ms", "500 ms"), 0.5),
+        ("--link", "link", ("8.5", "8.5Mbit/s", "8500 kbit/s"), 8.5),
+        ("--max-launches", "max-launches", ("5", "5.0"), 5),
+    ],
+)
+def test_options_are_spelt_as_in_the_policy(
+    option: str, key: str, spellings: tuple[str, ...], value: float
+) -> None:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_settings_arguments(parser)
+    name = {"link": "link_mbit_per_s"}.get(key, key.replace("-", "_"))
+    for spelling in spellings:
+        given = vars(parser.parse_args([option, spelling]))[name]
+        for text in (spelling, repr(spelling)):  # as a number, and as a text
+            read = getattr(parse(f"advice: {{{key}: {text}}}").advice, name)
+            assert given == read == pytest.approx(value)
+    with pytest.raises(argparse.ArgumentError, match="isn't a"):
+        parser.parse_args([option, "plenty"])
+
+
+def test_cold_start_is_spelt_like_all_durations() -> None:
+    policy = parse("budgets: {cold-start: {a: 1.5, b: 1500ms, c: {x: 1.5s, y: '1.5'}}}")
+    cold_start = policy.budgets.cold_start
+    assert cold_start == {"a": 1.5, "b": 1.5, "c": {"x": 1.5, "y": 1.5}}
+
+
+def test_schema_takes_what_the_model_takes() -> None:
+    schema = json.loads(policy_schema_text())
+    for value in (0.5, "0.5", "0.5s", "20%"):
+        jsonschema.validate({"advice": {"min-saving": value}}, schema)
+    for value in (0, "0.5 h", "1e3", "300MB"):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"advice": {"min-saving": value}}, schema)
+
+
+def test_link_is_read_as_it_was_spelt_before() -> None:
+    assert parse("advice: {link-mbit-per-s: 20}").advice.link_mbit_per_s == 20

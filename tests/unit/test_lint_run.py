@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from craft_cli import emit
 
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
 from snapcraft_compression_advisor.cli import lint_run
 from snapcraft_compression_advisor.cli.lint_run import (
     PAYLOADS_AT_ONCE,
     Outcome,
     lint_all,
 )
-from snapcraft_compression_advisor.rules.finding import LintedPayload
-from snapcraft_compression_advisor.rules.lint import LintRequest
+from snapcraft_compression_advisor.lint.finding import LintedPayload
+from snapcraft_compression_advisor.lint.lint import LintRequest
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,10 @@ def outcome(path: Path) -> Outcome:
 
 
 def run() -> list[str]:
-    return [each.linted.path for each in lint_all(PATHS, REQUEST, project_dir=None)]
+    return [
+        each.linted.path
+        for each in lint_all(dict.fromkeys(PATHS, REQUEST), project_dir=None)
+    ]
 
 
 def test_outcomes_stand_in_the_order_of_the_paths_whichever_ends_first(
@@ -159,7 +162,7 @@ def test_payloads_that_cannot_be_read_are_outcomes_with_a_status(
     shown = mocker.patch.object(emit, "progress")
     (tmp_path / "no.snap").write_bytes(b"no image")
     paths = [tmp_path / "nowhere", tmp_path / "no.snap"]
-    outcomes = lint_all(paths, REQUEST, project_dir=None)
+    outcomes = lint_all(dict.fromkeys(paths, REQUEST), project_dir=None)
     assert [each.error_status for each in outcomes] == [os.EX_NOINPUT, os.EX_DATAERR]
     said = [call.args[0] for call in shown.call_args_list]
     assert said == [f"Not linted: {each.linted.error}" for each in outcomes]
@@ -172,6 +175,6 @@ def test_a_disk_that_fails_is_an_outcome_too(
         lint_run, "open_payload", side_effect=OSError(5, "Input/output error")
     )
     mocker.patch.object(emit, "progress")
-    (failed,) = lint_all([tmp_path / "a.snap"], REQUEST, project_dir=None)
+    (failed,) = lint_all({tmp_path / "a.snap": REQUEST}, project_dir=None)
     assert failed.error_status == os.EX_IOERR
     assert "Input/output error" in (failed.linted.error or "")

@@ -23,16 +23,16 @@ from lint_reports import (
     report_of_longest_path,
     sample_rules,
 )
-from snapcraft_compression_advisor.advice.edit import Edit
-from snapcraft_compression_advisor.output.lint_sarif import (
+from snapcraft_compression_advisor.project.edit import Edit
+from snapcraft_compression_advisor.report.lint_sarif import (
     RELATED_FILES,
     relative_uri,
     render_lint_sarif,
 )
-from snapcraft_compression_advisor.output.sarif_fix import fix_object
+from snapcraft_compression_advisor.report.sarif_fix import fix_object
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.finding import LintReport
+    from snapcraft_compression_advisor.lint.finding import LintReport
 
 GOLDEN = Path(__file__).parent / "golden"
 

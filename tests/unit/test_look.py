@@ -20,8 +20,8 @@ from snapcraft_compression_advisor.trial.look import (
     EXCERPT_BYTES,
     EXCERPT_PIECES,
     ExcerptLook,
-    Foretelling,
     Look,
+    Predictor,
     closer_look,
     excerpt,
     fastest_look,
@@ -49,14 +49,14 @@ def test_every_look_has_as_many_sizes_as_it_says(look: Look) -> None:
 
 def test_short_block_is_its_own_excerpt_and_has_the_closer_codec_s_own_size() -> None:
     xz, fast = Xz(preset=1), Zstd(level=1)
-    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),), fastest=fast)
+    look = ExcerptLook(predictors=(Predictor(closer=xz, fast=fast),), fastest=fast)
     (size,) = look.at(TEXT)
     assert size == pytest.approx(len(xz.compress(TEXT)))
 
 
 def test_long_block_has_the_fast_size_corrected_by_the_excerpt() -> None:
     xz, fast = Xz(preset=1), Zstd(level=1)
-    look = ExcerptLook(foretellings=(Foretelling(closer=xz, fast=fast),), fastest=fast)
+    look = ExcerptLook(predictors=(Predictor(closer=xz, fast=fast),), fastest=fast)
     block = (TEXT * 40)[:BLOCK]
     part = excerpt(block)
     assert look.at(block) == (
@@ -114,7 +114,7 @@ def test_codec_without_its_library_is_left_out(
 def test_without_libzstd_another_fast_codec_serves(mocker: MockerFixture) -> None:
     mocker.patch.object(Zstd, "available", new=False)
     assert fastest_look().at(TEXT) == (len(Gzip(level=1).compress(TEXT)),)
-    assert {each.fast.name for each in closer_look().foretellings} == {"gzip", "lzo"}
+    assert {each.fast.name for each in closer_look().predictors} == {"gzip", "lzo"}
 
 
 def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
@@ -127,7 +127,7 @@ def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("known", "columns"), [("xz", 2), ("lzo", 1), ("zstd", 3)])
-def test_known_codec_is_not_foretold(known: str, columns: int) -> None:
+def test_known_codec_is_not_predicted(known: str, columns: int) -> None:
     look = closer_look(known=known)
     assert look.columns == columns
-    assert known not in {each.closer.name for each in look.foretellings}
+    assert known not in {each.closer.name for each in look.predictors}

@@ -12,12 +12,12 @@ from markdown_it import MarkdownIt
 from lint_reports import HOSTILE_PATHS
 from measurements import make_measurement
 from reports import make_full_report
-from snapcraft_compression_advisor.output.markdown_report import render_markdown
-from snapcraft_compression_advisor.output.measure_json import (
+from snapcraft_compression_advisor.report.markdown_report import render_markdown
+from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
-from snapcraft_compression_advisor.output.page.model import (
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.model import (
     Entry,
     Group,
     Page,

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_payload
-from snapcraft_compression_advisor.errors import StorageError, ToolError
-from snapcraft_compression_advisor.launch import measure as measure_module
-from snapcraft_compression_advisor.launch import packed_images as images_module
-from snapcraft_compression_advisor.launch.measure import (
+from snapcraft_compression_advisor.capture import measure as measure_module
+from snapcraft_compression_advisor.capture import packed_images as images_module
+from snapcraft_compression_advisor.capture.measure import (
     MeasureRequest,
     in_turns,
     measure,
 )
-from snapcraft_compression_advisor.launch.mount import Mount
-from snapcraft_compression_advisor.launch.packed_images import packed_images
+from snapcraft_compression_advisor.capture.mount import Mount
+from snapcraft_compression_advisor.capture.packed_images import packed_images
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.squashfs import mksquashfs
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
-    from snapcraft_compression_advisor.launch.measure import Measurement
+    from snapcraft_compression_advisor.capture.measure import Measurement
 
 PAYLOAD = make_payload({"bin/hello": b"x" * 1000})
 
@@ -78,6 +78,7 @@ def machine(mocker: MockerFixture, tmp_path: Path) -> Machine:
     machine = Machine()
     for module in (measure_module, images_module):
         mocker.patch.object(module, "mounted", machine.mount)
+    mocker.patch.object(images_module, "can_mount", return_value=True)
     mocker.patch.object(measure_module, "drop_caches", machine.drop)
     mocker.patch.object(measure_module, "can_drop_caches", return_value=True)
     mocker.patch.object(measure_module, "walk", machine.walk)
@@ -219,6 +220,18 @@ def test_no_codec_left_is_an_error_with_every_reason(
     assert caught.value.details is not None
     assert "lzo: This mksquashfs" in caught.value.details
     assert list(tmp_path.iterdir()) == []
+
+
+def test_user_who_cannot_mount_is_told_before_packing(
+    machine: Machine, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(images_module, "can_mount", return_value=False)
+    mocker.patch("shutil.which", return_value=None)
+    packing = mocker.patch.object(mksquashfs, "pack")
+    with pytest.raises(ToolError, match="squashfuse is not installed") as caught:
+        run(machine)
+    assert "Install squashfuse and fuse3" in str(caught.value.resolution)
+    packing.assert_not_called()
 
 
 def test_disk_that_is_plainly_too_small_is_refused_before_packing(

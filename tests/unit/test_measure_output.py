@@ -9,12 +9,12 @@ import jsonschema
 import pytest
 
 from measurements import COLD_S, make_measurement
-from snapcraft_compression_advisor.output.measure_json import (
+from snapcraft_compression_advisor.report.measure_json import (
     MeasurementReport,
     measurement_schema_text,
     render_measurement_json,
 )
-from snapcraft_compression_advisor.output.measure_text import render_measurement_text
+from snapcraft_compression_advisor.report.measure_text import render_measurement_text
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parent / "golden"

@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.advice.edit import Edit
-from snapcraft_compression_advisor.advice.merge_edits import merge_edits
+from snapcraft_compression_advisor.project.edit import Edit
+from snapcraft_compression_advisor.project.merge_edits import merge_edits
 
 BEFORE = "name: x\ncompression: xz\ncomponents:\n  a:\n    type: x\n"
 

@@ -10,7 +10,7 @@ import pytest
 
 from forged_image import metadata_blocks
 from snapcraft_compression_advisor import codecs
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.squashfs import metadata
 from snapcraft_compression_advisor.squashfs.image_file import ImageFile
 from snapcraft_compression_advisor.squashfs.metadata import MetadataReader

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from snapcraft_compression_advisor.launch.device import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
     DeviceProfile,
@@ -24,7 +25,6 @@ from snapcraft_compression_advisor.trial.stored_blocks import (
     StoredBlock,
     blocks_of_files,
 )
-from snapcraft_compression_advisor.units import Interval
 
 XZ = BlockCost(
     block_s=Interval.exactly(3),

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.errors import StorageError, ToolError
-from snapcraft_compression_advisor.launch import loop_device, mount, squashfuse
-from snapcraft_compression_advisor.launch.mount import (
+from snapcraft_compression_advisor.capture import loop_device, mount, squashfuse
+from snapcraft_compression_advisor.capture.mount import (
     can_mount,
     drop_caches,
     drop_file_cache,
     mount_point,
 )
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture

@@ -10,7 +10,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.advice.project_file import (
+from snapcraft_compression_advisor.project.project_file import (
     declared_compression,
     find_project_file,
     plan_edit,

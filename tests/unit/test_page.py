@@ -14,26 +14,26 @@ from lint_reports import BUDGET_BROKEN, DEBUG_SYMBOLS, report_of
 from measurements import make_measurement
 from reports import make_full_analysis, make_full_report
 from snapcraft_compression_advisor.advice.policy import Recommendation
-from snapcraft_compression_advisor.comparison.figures import figures_of
-from snapcraft_compression_advisor.output.json_report import Report, build_report
-from snapcraft_compression_advisor.output.lint_json import build_lint_document
-from snapcraft_compression_advisor.output.measure_json import (
+from snapcraft_compression_advisor.diff.figures import figures_of
+from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
+from snapcraft_compression_advisor.report.json_report import Report, build_report
+from snapcraft_compression_advisor.report.lint_json import build_lint_document
+from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
-from snapcraft_compression_advisor.output.model_error import MODEL_ERROR
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
-from snapcraft_compression_advisor.output.page.file_sizes import PUBLISHED
-from snapcraft_compression_advisor.output.page.texts import (
+from snapcraft_compression_advisor.report.model_error import MODEL_ERROR
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.file_sizes import PUBLISHED
+from snapcraft_compression_advisor.report.page.texts import (
     percent,
     seconds,
     short_seconds,
     size,
 )
-from snapcraft_compression_advisor.output.report_model import Interval
-from snapcraft_compression_advisor.rules.finding import LintedPayload, LintReport
+from snapcraft_compression_advisor.report.report_model import Interval
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.output.page.model import Chart, Page, Section
+    from snapcraft_compression_advisor.report.page.model import Chart, Page, Section
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -177,7 +177,7 @@ def test_method_tells_command_sample_devices_policy_and_error() -> None:
 def test_error_of_the_model_is_the_one_of_the_accuracy_page() -> None:
     lines = (DOCS / "accuracy.md").read_text().splitlines()
     assert {f"- {text}" for text in MODEL_ERROR} <= set(lines), (
-        "copy the lines of docs/accuracy.md into output/model_error.py"
+        "copy the lines of docs/accuracy.md into report/model_error.py"
     )
 
 
@@ -220,7 +220,7 @@ def test_every_chart_has_a_table_beside_it() -> None:
                 assert chart.table or group.table, chart.key
 
 
-def test_measured_launches_are_boxes_with_what_was_foretold() -> None:
+def test_measured_launches_are_boxes_with_what_was_predicted() -> None:
     measurement = build_measurement_report(make_measurement(walk=True))
     report = make_full_report()
     page = build_page(Sources(report=report, measurement=measurement))
@@ -228,14 +228,14 @@ def test_measured_launches_are_boxes_with_what_was_foretold() -> None:
     drawn = [each for each in values(cold) if each["label"] == "xz"]
     box = next(each for each in drawn if each["what"] == "box")
     assert (box["a"], box["b"]) == (6.58, 6.62)
-    foretold = [each["a"] for each in drawn if each["what"] == "foretold"]
+    predicted = [each["a"] for each in drawn if each["what"] == "predicted"]
     codec = measurement.codecs["xz"]
-    assert foretold == [
+    assert predicted == [
         codec.warm_s.median + costs["xz"].added_s.mid
         for costs in report.launches[0].devices.values()
     ]
     for chart in (warm, walk):
-        assert "foretold" not in {each["what"] for each in values(chart)}
+        assert "predicted" not in {each["what"] for each in values(chart)}
 
 
 def test_images_in_memory_are_foretold_without_storage() -> None:
@@ -245,10 +245,10 @@ def test_images_in_memory_are_foretold_without_storage() -> None:
     report = make_full_report()
     page = build_page(Sources(report=report, measurement=measurement))
     chart = section(page, "measured").groups[0].charts[0]
-    foretold = [each["a"] for each in values(chart) if each["what"] == "foretold"]
+    predicted = [each["a"] for each in values(chart) if each["what"] == "predicted"]
     cost = report.launches[0].devices["nvme-laptop"]["xz"]
     median = measurement.codecs["xz"].warm_s.median
-    assert foretold[0] == median + cost.copy_s + cost.decompress_s
+    assert predicted[0] == median + cost.copy_s + cost.decompress_s
 
 
 def test_measurement_alone_makes_a_page() -> None:

@@ -9,14 +9,14 @@ import pytest
 
 from measurements import make_measurement
 from reports import make_full_report
-from snapcraft_compression_advisor.output.html_report import render_html
-from snapcraft_compression_advisor.output.json_report import Report, report_text
-from snapcraft_compression_advisor.output.markdown_report import render_markdown
-from snapcraft_compression_advisor.output.measure_json import (
+from snapcraft_compression_advisor.report.html_report import render_html
+from snapcraft_compression_advisor.report.json_report import Report, report_text
+from snapcraft_compression_advisor.report.markdown_report import render_markdown
+from snapcraft_compression_advisor.report.measure_json import (
     MeasurementReport,
     render_measurement_json,
 )
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable

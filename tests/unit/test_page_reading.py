@@ -12,28 +12,28 @@ from analyses import make_analysis
 from measurements import make_measurement
 from reports import FILES, make_full_analysis, make_full_report
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.reasons import figures
+from snapcraft_compression_advisor.advice.reasons import figures, paid_after
+from snapcraft_compression_advisor.core.units import Interval as Figure
 from snapcraft_compression_advisor.launch.profile import FittedProfile
-from snapcraft_compression_advisor.output.charts.file_sizes import (
+from snapcraft_compression_advisor.payload.layout import make_layout
+from snapcraft_compression_advisor.report.charts.file_sizes import (
     CurvePoint,
     draw_size_curve,
 )
-from snapcraft_compression_advisor.output.json_report import build_report
-from snapcraft_compression_advisor.output.measure_json import (
+from snapcraft_compression_advisor.report.json_report import build_report
+from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
-from snapcraft_compression_advisor.output.page.build import Sources, build_page
-from snapcraft_compression_advisor.output.page.texts import percent, short_seconds, size
-from snapcraft_compression_advisor.output.report_files import kind_reports
-from snapcraft_compression_advisor.output.report_model import Interval
-from snapcraft_compression_advisor.output.text import render_text
-from snapcraft_compression_advisor.payload.layout import make_layout
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.texts import percent, short_seconds, size
+from snapcraft_compression_advisor.report.report_files import kind_reports
+from snapcraft_compression_advisor.report.report_model import Interval
+from snapcraft_compression_advisor.report.text import render_text
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
-from snapcraft_compression_advisor.units import Interval as Figure
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.output.json_report import Report
-    from snapcraft_compression_advisor.output.page.model import Group, Section
+    from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.page.model import Group, Section
 
 MB = 1_000_000
 
@@ -57,15 +57,20 @@ def reasons(saved: Figure, *, added_mb: float) -> str:
         bytes_added=added,
         savings=[decisive],
     )
-    return " ".join(figures(evidence, Policy(), decisive, added=added))
+    return " ".join(
+        [
+            *figures(evidence, decisive, added=added),
+            *paid_after(Policy(), decisive, added=added),
+        ]
+    )
 
 
 @pytest.mark.parametrize(
     ("added_mb", "told"),
     [
         (2, "the first cold launch makes up"),
-        (8, "1 cold launch makes up"),
-        (13, "2 cold launches make up"),
+        (6.4, "1 cold launch makes up"),
+        (13, "3 cold launches make up"),
     ],
 )
 def test_launches_that_pay_are_counted_in_good_grammar(
@@ -120,6 +125,23 @@ def test_launch_says_what_it_takes_from_elsewhere() -> None:
     texts = launch_group(make_full_report()).paragraphs
     assert any(text.startswith("From the base: libc.so.6") for text in texts)
     assert "Missing: \\x1b[31mbin/y." in texts
+
+
+def test_page_says_what_a_trace_leaves_open() -> None:
+    analysis = make_full_analysis()
+    (launch,) = analysis.launches
+    traced = replace(launch.launch_set, source="recorded", method="trace", basis=None)
+    report = build_report(
+        replace(analysis, launches=(replace(launch, launch_set=traced),))
+    )
+    part = section(report, "files")
+    assert part.origin == "Blocks read: traced. Seconds: estimated."
+    assert any(
+        text.startswith("How sure: a trace counts whole mapped files")
+        for text in part.groups[0].paragraphs
+    )
+    terms = dict(section(report, "method").terms)
+    assert "app0: blocks read are traced" in terms["Launches"]
 
 
 def test_page_and_text_say_how_far_a_recorded_launch_fits() -> None:

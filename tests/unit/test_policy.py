@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
 
 MB = 1_000_000
 
@@ -67,6 +67,44 @@ def test_xz_is_recommended_where_lzo_saves_little(
 ) -> None:
     advice = advise(NOTHING, declared=declared)
     assert (advice.compression, advice.verdict) == (compression, verdict)
+
+
+def test_no_benefit_is_not_followed_by_launches_that_pay() -> None:
+    advice = advise(interval(0.05, 0.1, 0.15), added_mb=0.5)
+    assert advice.verdict == "no-benefit"
+    assert not any("larger download" in reason for reason in advice.reasons)
+    paying = advise(SURE, added_mb=10)
+    assert any("larger download" in reason for reason in paying.reasons)
+
+
+def test_undecided_advice_names_its_doubts_and_what_would_be_answered() -> None:
+    advice = advise(interval(0.1, 0.5, 2.0), interval(0.2, 0.6, 1.5), added_mb=1)
+    assert advice.doubts == ("saving",)
+    assert advice.settled_s == (0.1, 1.5)
+    asked = [
+        advise(
+            interval(0.1, 0.5, 2.0),
+            interval(0.2, 0.6, 1.5),
+            added_mb=1,
+            policy=Policy(min_saving_s=seconds),
+        ).verdict
+        for seconds in (0.1, 1.51)
+    ]
+    assert asked == ["change", "no-benefit"]
+
+
+def test_app_without_its_program_is_not_judged() -> None:
+    evidence = Evidence(
+        declared=None,
+        xz_bytes=Interval.exactly(10),
+        lzo_bytes=Interval.exactly(20),
+        bytes_added=Interval.exactly(10),
+        savings=[Saving(app="app", device="hdd", seconds=SURE)],
+        without_program=["app"],
+    )
+    advice = recommend(evidence, Policy())
+    assert advice.verdict == "undecided"
+    assert "doesn't hold the program that snap.yaml names for app" in advice.reasons[0]
 
 
 def test_lzo_that_costs_no_size_stays() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
 from snapcraft_compression_advisor.advice.policy import recommend
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 MB = 1_000_000
 ANY = Policy(min_saving_s=0.001, max_launches=1_000_000)

@@ -8,6 +8,27 @@ import pytest
 
 from lint_contexts import found_by
 from packings import make_packing, packed_context
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules.preflight_entries import (
+    ExtendedAttributes,
+    FileModes,
+    Owners,
+)
+from snapcraft_compression_advisor.lint.rules.preflight_image import (
+    BlockSize,
+    CompressorOptions,
+    Fragments,
+    SuperblockFlags,
+)
+from snapcraft_compression_advisor.lint.rules.preflight_limits import (
+    NoSnapDelta,
+    StoreSize,
+)
+from snapcraft_compression_advisor.lint.rules.preflight_writer import (
+    OtherWriter,
+    Padding,
+    ResquashDiffers,
+)
 from snapcraft_compression_advisor.preflight.differences import Difference
 from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
 from snapcraft_compression_advisor.preflight.flags import (
@@ -21,27 +42,6 @@ from snapcraft_compression_advisor.preflight.flags import (
 )
 from snapcraft_compression_advisor.preflight.recompress import Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.preflight_entries import (
-    ExtendedAttributes,
-    FileModes,
-    Owners,
-)
-from snapcraft_compression_advisor.rules.preflight_image import (
-    BlockSize,
-    CompressorOptions,
-    Fragments,
-    SuperblockFlags,
-)
-from snapcraft_compression_advisor.rules.preflight_limits import (
-    NoSnapDelta,
-    StoreSize,
-)
-from snapcraft_compression_advisor.rules.preflight_writer import (
-    OtherWriter,
-    Padding,
-    ResquashDiffers,
-)
 
 GIB = 1024**3
 PREFLIGHT = [rule for rule in ALL_RULES if rule.id.startswith("SCA5")]

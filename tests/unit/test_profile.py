@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.errors import BadDataError, NoInputError
-from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE, LaunchFile
+from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.launch_set import (
+    WAITED_SHARE,
+    LaunchFile,
+    LaunchSet,
+)
 from snapcraft_compression_advisor.launch.profile import (
     CpuTime,
     LaunchProfile,
@@ -23,7 +28,10 @@ from snapcraft_compression_advisor.launch.profile import (
     read_profile,
     waited_share,
 )
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.launch.traced_share import (
+    READ_SHARE,
+    WHOLE_READ_SHARE,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,6 +152,47 @@ def test_shares_of_blocks_that_are_gone_are_dropped_with_them() -> None:
     profile = LaunchProfile(source="static", app="x", files=(file,))
     fitted = fit_profile(profile, make_inventory({"a": 2 * BLOCK}))
     assert list(fitted.launch_set.files[0].ranges()) == [(0, 0, 1.0)]
+
+
+def test_trace_that_tells_no_shares_is_less_sure_than_residency() -> None:
+    inventory = make_inventory({"a": 4 * BLOCK})
+    traced, resident = (
+        fit_profile(make_profile(source, a=[[0, 3]]), inventory).launch_set
+        for source in ("trace", "residency")
+    )
+    assert (traced.source, traced.method) == ("recorded", "trace")
+    assert traced.read_share == WHOLE_READ_SHARE
+    assert WHOLE_READ_SHARE.low < 1
+    assert WHOLE_READ_SHARE.high <= 1
+    assert resident.method == "residency"
+    assert resident.read_share.known
+
+
+def traced_launch(*shares: float) -> LaunchSet:
+    """Return a traced launch of a file of one block a share."""
+    blocks = tuple((number, number) for number in range(len(shares)))
+    file = ProfileFile(path="a", size=len(shares) * BLOCK, blocks=blocks, shares=shares)
+    profile = LaunchProfile(source="trace", app="x", files=(file,))
+    inventory = make_inventory({"a": len(shares) * BLOCK})
+    return fit_profile(profile, inventory).launch_set
+
+
+def test_trace_of_a_launch_that_maps_nothing_is_known() -> None:
+    launch_set = traced_launch(1.0, 1.0)
+    assert launch_set.read_share.known
+    assert launch_set.seek_share.known
+
+
+def test_traced_launch_has_the_interval_that_was_measured() -> None:
+    share = traced_launch(1.0, *[0.5] * 9).read_share
+    assert share.low < READ_SHARE.low < 1 < READ_SHARE.high
+    assert share.mid == READ_SHARE.mid
+
+
+def test_traced_launch_reads_at_least_what_was_seen_read() -> None:
+    share = traced_launch(*[1.0] * 100, 0.5).read_share
+    assert share.low * 100.5 == pytest.approx(100)
+    assert share.high * 100.5 == pytest.approx(101)
 
 
 def test_recorded_profile_names_no_shares() -> None:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.advice.project_file import (
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+    UsageError,
+)
+from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,
     Edit,
     apply_edit,
@@ -19,13 +25,7 @@ from snapcraft_compression_advisor.advice.project_file import (
     find_project_file,
     plan_edit,
 )
-from snapcraft_compression_advisor.advice.read_root import MAX_PROJECT_FILE_BYTES
-from snapcraft_compression_advisor.errors import (
-    BadDataError,
-    NoInputError,
-    StorageError,
-    UsageError,
-)
+from snapcraft_compression_advisor.project.read_root import MAX_PROJECT_FILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

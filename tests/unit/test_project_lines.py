@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from snapcraft_compression_advisor.advice.project_lines import (
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.project.project_lines import (
     ProjectLines,
     read_project_lines,
 )
-from snapcraft_compression_advisor.errors import BadDataError
 
 
 def read(text: str) -> ProjectLines:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml as pyyaml  # as snapcraft reads its files
 from ruamel.yaml import YAML
 
 from project_shapes import NUMBER, shape
-from snapcraft_compression_advisor.advice.splice import set_root_compression
-
-pyyaml = pytest.importorskip("yaml", reason="PyYAML, as snapcraft reads its files")
+from snapcraft_compression_advisor.project.splice import set_root_compression
 
 
 def by_snapcraft(content: bytes) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.launch import read_ahead
-from snapcraft_compression_advisor.launch.read_ahead import (
+from snapcraft_compression_advisor.capture import read_ahead
+from snapcraft_compression_advisor.capture.read_ahead import (
     device_read_ahead,
     open_with_read_ahead,
 )

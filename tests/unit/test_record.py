@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_payload
-from snapcraft_compression_advisor.errors import ToolError, UsageError
-from snapcraft_compression_advisor.launch import record
-from snapcraft_compression_advisor.launch.launch_event import Exited
-from snapcraft_compression_advisor.launch.proc_files import ThreadFigures
+from snapcraft_compression_advisor.capture import record
+from snapcraft_compression_advisor.capture.launch_event import Exited
+from snapcraft_compression_advisor.capture.proc_files import ThreadFigures
+from snapcraft_compression_advisor.capture.record import (
+    KEPT_THREADS,
+    RecordRequest,
+    record_residency,
+)
+from snapcraft_compression_advisor.capture.start import Command, Launched
+from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
     profile_schema_text,
     profile_text,
 )
-from snapcraft_compression_advisor.launch.record import (
-    KEPT_THREADS,
-    RecordRequest,
-    record_residency,
-)
-from snapcraft_compression_advisor.launch.start import Command, Launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,11 @@ class Played:
             for n in range(2 * KEPT_THREADS)
         )
         return Launched(
-            wall_s=2.00004 if cold else 1, user_s=0.5, system_s=0.25, threads=threads
+            event="exit",
+            wall_s=2.00004 if cold else 1,
+            user_s=0.5,
+            system_s=0.25,
+            threads=threads,
         )
 
 

@@ -10,14 +10,17 @@ import pytest
 from analyses import MB, make_analysis
 from builds import make_difference
 from lint_contexts import found_by, make_context
-from snapcraft_compression_advisor.comparison.figures import BaselineBuild, figures_of
-from snapcraft_compression_advisor.rules.regressions import ImageGrown, LaunchSlower
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.figures import BaselineBuild, figures_of
+from snapcraft_compression_advisor.lint.rules.regressions import (
+    ImageGrown,
+    LaunchSlower,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 
 def context(

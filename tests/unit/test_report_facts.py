@@ -1,4 +1,4 @@
-"""What the JSON report tells of files, launches and downloads."""
+"""What the JSON report says about files, launches and downloads."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import replace
 import pytest
 
 from reports import COMPRESSED_SHARE, make_full_analysis, make_full_report, make_stored
+from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
-from snapcraft_compression_advisor.output.json_report import Report, build_report
-from snapcraft_compression_advisor.output.report_files import (
+from snapcraft_compression_advisor.payload.layout import make_layout
+from snapcraft_compression_advisor.report.json_report import Report, build_report
+from snapcraft_compression_advisor.report.report_files import (
     file_sizes_report,
     incompressible_report,
     kind_reports,
 )
-from snapcraft_compression_advisor.output.report_launch_files import (
+from snapcraft_compression_advisor.report.report_launch_files import (
     LISTED_DIRECTORIES,
     launch_directories,
 )
-from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.units import KIB
 
 
 def test_largest_files_are_told_with_what_they_make_up() -> None:

@@ -14,9 +14,9 @@ from measurements import make_measurement
 from reports import make_full_report
 from snapcraft_compression_advisor.cli import report as report_module
 from snapcraft_compression_advisor.cli.main import main
-from snapcraft_compression_advisor.output.json_report import report_text
-from snapcraft_compression_advisor.output.lint_json import render_lint_json
-from snapcraft_compression_advisor.output.measure_json import render_measurement_json
+from snapcraft_compression_advisor.report.json_report import report_text
+from snapcraft_compression_advisor.report.lint_json import render_lint_json
+from snapcraft_compression_advisor.report.measure_json import render_measurement_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.capture.replay import fit_for_replay
+from snapcraft_compression_advisor.capture.residency import block_ranges
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
-from snapcraft_compression_advisor.launch.replay import fit_for_replay
-from snapcraft_compression_advisor.launch.residency import block_ranges
 
 BLOCK_PAGES = 128 * 1024 // mmap.PAGESIZE
 

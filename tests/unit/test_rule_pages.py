@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from snapcraft_compression_advisor.output.rule_pages import (
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.report.rule_pages import (
     render_rule_list,
     render_rule_page,
 )
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
 

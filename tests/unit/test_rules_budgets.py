@@ -9,15 +9,15 @@ import pytest
 
 from analyses import make_analysis
 from lint_contexts import MUCH, found_by, judged, make_context, sized, with_launch
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.profile import FittedProfile
-from snapcraft_compression_advisor.rules.budgets import (
+from snapcraft_compression_advisor.lint.rules.budgets import (
     ColdStartBudget,
     ImageSizeBudget,
 )
-from snapcraft_compression_advisor.units import Interval
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 
 def budget(**devices: object) -> dict[str, object]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from lint_contexts import found_by, make_context
-from snapcraft_compression_advisor.advice.lint_policy import Target
-from snapcraft_compression_advisor.rules.compatibility import (
+from snapcraft_compression_advisor.lint.kernels import target_has
+from snapcraft_compression_advisor.lint.rules.compatibility import (
     CodecNotAccepted,
     CodecNotInKernel,
 )
-from snapcraft_compression_advisor.rules.kernels import target_has
+from snapcraft_compression_advisor.settings.lint_policy import Target
 
 
 def test_target_whose_kernel_is_too_old_is_named() -> None:

@@ -18,14 +18,14 @@ from lint_contexts import (
     make_project,
     sized,
 )
-from snapcraft_compression_advisor.rules.components import ComponentKey
-from snapcraft_compression_advisor.rules.compression import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.project import ComponentSizes
+from snapcraft_compression_advisor.lint.rules.components import ComponentKey
+from snapcraft_compression_advisor.lint.rules.compression import (
     KeyImplicit,
     LzoGainsNothing,
     LzoWouldGain,
 )
-from snapcraft_compression_advisor.rules.project import ComponentSizes
-from snapcraft_compression_advisor.units import Interval
 
 XZ_PROJECT = "name: x\ncompression: xz # small\nbase: core24\n"
 LZO_PROJECT = """\

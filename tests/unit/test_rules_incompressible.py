@@ -11,17 +11,19 @@ import pytest
 from analyses import make_analysis
 from lint_contexts import MUCH, found_by, judged, make_context
 from payloads import make_inventory
+from snapcraft_compression_advisor.lint.rules.incompressible import (
+    IncompressiblePayload,
+)
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.rules.incompressible import IncompressiblePayload
-from snapcraft_compression_advisor.rules.run import run_rules
-from snapcraft_compression_advisor.rules.select import make_selection
 from snapcraft_compression_advisor.trial.incompressible import find_incompressible
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 BLOCK = 131_072
 FILES = ("bin/app", "media/film", "media/song")

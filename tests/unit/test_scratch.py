@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from snapcraft_compression_advisor.cleanup import leftovers
-from snapcraft_compression_advisor.cleanup.leftovers import (
+from snapcraft_compression_advisor.core import leftovers
+from snapcraft_compression_advisor.core.leftovers import (
     HELD_MODE,
     PREFIX,
     remove_leftovers,
 )
-from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory, hold
+from snapcraft_compression_advisor.core.scratch import ScratchDirectory, hold
 
 RUN = """\
 import pathlib, signal, sys
-from snapcraft_compression_advisor.cleanup.scratch import ScratchDirectory
+from snapcraft_compression_advisor.core.scratch import ScratchDirectory
 with ScratchDirectory(pathlib.Path(sys.argv[1])) as name:
     print(name, flush=True)
     signal.pause()

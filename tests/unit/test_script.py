@@ -1,4 +1,4 @@
-"""What a script's text tells of what it starts."""
+"""What a script's text says about what it starts."""
 
 import pytest
 from hypothesis import given

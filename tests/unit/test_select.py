@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lint_contexts import MUCH, make_context, make_project
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
-from snapcraft_compression_advisor.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
-from snapcraft_compression_advisor.rules.finding import Finding, Location
-from snapcraft_compression_advisor.rules.run import run_rules
-from snapcraft_compression_advisor.rules.select import (
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.finding import Finding, Location
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import (
     Selection,
     check_selectors,
     find_rule,
     make_selection,
 )
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 
 def selection(*ignored: str, **policy: object) -> Selection:

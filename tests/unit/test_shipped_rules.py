@@ -7,18 +7,18 @@ from dataclasses import replace
 import pytest
 
 from lint_contexts import found_by, sized
-from snapcraft_compression_advisor.advice.lint_policy import LintPolicy
-from snapcraft_compression_advisor.payload.shipped.needless import (
-    Needless,
-    NeedlessFile,
-)
-from snapcraft_compression_advisor.rules.shipped import (
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.rules.shipped import (
     NEEDLESS_RULES,
     DebugSymbols,
     Documentation,
     NeedlessRule,
 )
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.payload.shipped.needless import (
+    Needless,
+    NeedlessFile,
+)
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from surveyed import make_surveyed, storing
 
 LARGE, SMALL = 1_000_000, 10_000

@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lint_contexts import found_by
-from snapcraft_compression_advisor.payload.shipped.copies import Copy
-from snapcraft_compression_advisor.payload.shipped.supplied import Supplied
-from snapcraft_compression_advisor.payload.survey import Survey
-from snapcraft_compression_advisor.rules.shipped_twice import (
+from snapcraft_compression_advisor.lint.rules.shipped_twice import (
     DuplicatedContent,
     SuppliedLibraries,
 )
+from snapcraft_compression_advisor.payload.shipped.copies import Copy
+from snapcraft_compression_advisor.payload.shipped.supplied import Supplied
+from snapcraft_compression_advisor.payload.survey import Survey
 from surveyed import make_surveyed, storing
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.rules.context import Context
+    from snapcraft_compression_advisor.lint.context import Context
 
 LARGE, SMALL, BORDER = 1_000_000, 10_000, 210_000
 PATH = "usr/lib/libx.so.1.2.0"

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.errors import StorageError
-from snapcraft_compression_advisor.launch.snap_environment import (
+from snapcraft_compression_advisor.capture.snap_environment import (
     PATH,
     SNAP_LIBRARY_PATH,
     expand,
@@ -15,6 +14,7 @@ from snapcraft_compression_advisor.launch.snap_environment import (
     launch_home,
     snap_architecture,
 )
+from snapcraft_compression_advisor.core.errors import StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path

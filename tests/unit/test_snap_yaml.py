@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
 
 SNAP_YAML = b"""

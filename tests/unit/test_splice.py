@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.advice.read_root import (
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.project.read_root import (
     MAX_DEPTH,
     MAX_PROJECT_FILE_BYTES,
     read_root,
 )
-from snapcraft_compression_advisor.advice.splice import (
+from snapcraft_compression_advisor.project.splice import (
     _changes_one_line,
     _says_the_same,
     root_compression,
     set_root_compression,
 )
-from snapcraft_compression_advisor.errors import BadDataError, UsageError
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.advice.project_lines import read_project_lines
-from snapcraft_compression_advisor.advice.splice_component import (
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.project.project_lines import read_project_lines
+from snapcraft_compression_advisor.project.splice_component import (
     set_component_compression,
 )
-from snapcraft_compression_advisor.errors import BadDataError, UsageError
 
 
 def splice(text: str, component: str = "c", compression: str = "xz") -> str:

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from snapcraft_compression_advisor.advice.splice import (
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.project.splice import (
     root_compression,
     set_root_compression,
 )
-from snapcraft_compression_advisor.errors import BadDataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

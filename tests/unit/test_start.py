@@ -6,33 +6,38 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from payloads import make_payload
-from snapcraft_compression_advisor.errors import ToolError, UsageError
-from snapcraft_compression_advisor.launch import process_tree
-from snapcraft_compression_advisor.launch.control_group import ControlGroup
-from snapcraft_compression_advisor.launch.launch_event import (
+from snapcraft_compression_advisor.capture import process_tree
+from snapcraft_compression_advisor.capture.control_group import ControlGroup
+from snapcraft_compression_advisor.capture.launch_event import (
     Elapsed,
     Exited,
     LaunchEvent,
+    LaunchState,
     OutputLine,
     WindowMapped,
+    WindowOrExit,
 )
-from snapcraft_compression_advisor.launch.proc_files import list_processes
-from snapcraft_compression_advisor.launch.start import (
+from snapcraft_compression_advisor.capture.proc_files import list_processes
+from snapcraft_compression_advisor.capture.start import (
     Command,
     Launched,
     app_command,
     given_command,
     time_launch,
 )
+from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pytest_mock import MockerFixture
 
 
 @pytest.fixture(params=["with a control group", "with signals alone"])
@@ -341,3 +346,18 @@ def test_root_of_its_own_takes_a_system_tree(tmp_path: Path) -> None:
         time_launch(
             Command(words=("true",), chroot=True), tmp_path, Exited(), timeout_s=5
         )
+
+
+def test_of_window_and_exit_that_which_is_first_counts(mocker: MockerFixture) -> None:
+    state = LaunchState(elapsed_s=0, lines=(), exit_status=None, process_ids=set)
+    sight = mocker.patch("snapcraft_compression_advisor.capture.x11.WindowSight")
+    mocker.patch("snapcraft_compression_advisor.capture.x11.open_display")
+    sight.return_value.has_window_of.return_value = False
+    with WindowOrExit().watching() as watch:
+        assert not watch.has_happened(state)
+        assert not watch.has_happened(replace(state, exit_status=3))
+        assert watch.has_happened(replace(state, exit_status=0))
+        assert watch.name == "exit"
+        sight.return_value.has_window_of.return_value = True
+        assert watch.has_happened(replace(state, exit_status=0))
+        assert watch.name == "window"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
-from snapcraft_compression_advisor.launch.static.compare import (
+from snapcraft_compression_advisor.launch.guess.compare import (
     Comparison,
     FileDifference,
     block_bytes,
     compare_launches,
 )
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 
 BLOCK = 128 * 1024
 SIZES = {"a": 3 * BLOCK, "b": BLOCK + 5, "c": 7}

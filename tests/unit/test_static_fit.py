@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.launch.static.candidates import Candidate
-from snapcraft_compression_advisor.launch.static.priors import Counts, Priors
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.candidates import Candidate
+from snapcraft_compression_advisor.launch.guess.priors import Counts, Priors
 from static_accuracy import read_rows
 from static_data import (
     OWN_WEIGHT,

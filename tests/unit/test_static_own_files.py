@@ -8,12 +8,12 @@ import pytest
 
 from elf_files import make_elf
 from payloads import MemoryPayload, make_payload
-from snapcraft_compression_advisor.launch.static.candidates import (
+from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidate,
     find_candidates,
 )
-from snapcraft_compression_advisor.launch.static.guess import static_launch_set
-from snapcraft_compression_advisor.launch.static.own_files import is_data
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.guess.own_files import is_data
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture

@@ -9,19 +9,19 @@ from datetime import date
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.errors import BadDataError
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-from snapcraft_compression_advisor.launch.static.block_classes import (
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.block_classes import (
     block_keys,
     file_name_class,
     wider_class,
 )
-from snapcraft_compression_advisor.launch.static.candidates import (
+from snapcraft_compression_advisor.launch.guess.candidates import (
     NO_WINDOW,
     Candidate,
     Role,
 )
-from snapcraft_compression_advisor.launch.static.priors import (
+from snapcraft_compression_advisor.launch.guess.priors import (
     UNKNOWN_FILE_SHARE,
     UNKNOWN_SHARE,
     UNLIKELY_FILE_SHARE,
@@ -32,13 +32,13 @@ from snapcraft_compression_advisor.launch.static.priors import (
     parse_priors,
     priors_document,
 )
-from snapcraft_compression_advisor.launch.static.priors_document import (
+from snapcraft_compression_advisor.launch.guess.priors_document import (
     Fit,
     MedianAndWorst,
     read_document,
 )
-from snapcraft_compression_advisor.launch.static.segments import ElfParts
-from snapcraft_compression_advisor.units import Interval
+from snapcraft_compression_advisor.launch.guess.segments import ElfParts
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 
 SHARE = Interval(low=0.5, mid=1.0, high=2.0)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.static.python_modules import (
+from snapcraft_compression_advisor.launch.guess.python_modules import (
     ModuleFinder,
     imported_names,
 )

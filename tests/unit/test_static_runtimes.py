@@ -6,7 +6,7 @@ import pytest
 
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.static.candidates import (
+from snapcraft_compression_advisor.launch.guess.candidates import (
     NO_WINDOW,
     Candidate,
     find_candidates,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elf_files import make_elf
-from snapcraft_compression_advisor.launch.static.segments import (
+from snapcraft_compression_advisor.launch.guess.segments import (
     ElfParts,
     read_parts,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from snapcraft_compression_advisor.rules.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from store_images import STORE_IMAGES, table_text
 
 PAGE = Path(__file__).parents[2] / "docs/store-preflight.md"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.trial.stored import (
     ALIKE,
     BlockSizes,
     StoredSizes,
 )
-from snapcraft_compression_advisor.units import Interval
 
 BLOCK = 128 * 1024
 

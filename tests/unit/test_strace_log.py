@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.launch.strace_log import (
+from snapcraft_compression_advisor.capture.strace_log import (
     Call,
     Unreadable,
     descriptor,

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from forged_image import ABSENT, superblock
-from snapcraft_compression_advisor.errors import BadDataError
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.squashfs.superblock import (
     SUPERBLOCK_BYTES,
     parse_superblock,

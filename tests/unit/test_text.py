@@ -10,12 +10,16 @@ import pytest
 
 from analyses import make_analysis
 from snapcraft_compression_advisor.advice.policy import Recommendation
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
-from snapcraft_compression_advisor.output.names import printable
-from snapcraft_compression_advisor.output.text import render_text
+from snapcraft_compression_advisor.payload.linkage import Unresolved
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.text import render_text
 
 if TYPE_CHECKING:
+    from snapcraft_compression_advisor.advice.judgement import Doubt
     from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.launch.launch_set import Method
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -49,6 +53,92 @@ def test_third_device_goes_into_a_second_table() -> None:
     )
     assert max(len(line) for line in text.splitlines()) <= 80
     assert text.count("codec ") == 2
+
+
+def test_traced_launch_is_not_called_recorded() -> None:
+    analysis = make_analysis()
+    (launch,) = analysis.launches
+    traced = replace(launch.launch_set, source="recorded", method="trace", basis=None)
+    analysis = replace(analysis, launches=(replace(launch, launch_set=traced),))
+    text = " ".join(render_text(analysis).split())
+    assert "launch set, traced: 1 file" in text
+    assert "how sure: a trace counts whole mapped files; residency reads" in text
+    assert "(measured on" in text
+    assert "that they and the trace of what a launch reads leave open" in text
+    assert "recorded" not in text
+
+
+def test_built_snaps_own_size_is_told_as_measured() -> None:
+    analysis = make_analysis()
+    size = Interval.exactly(44_100_000)
+    trial = replace(
+        analysis.trial,
+        mode="sampled",
+        codecs={
+            **analysis.trial.codecs,
+            "xz": replace(analysis.trial.codecs["xz"], image_bytes=size),
+        },
+    )
+    payload = replace(analysis.payload, kind="snap", image_bytes=44_100_000)
+    text = render_text(replace(analysis, trial=trial, payload=payload))
+    assert "Image sizes: measured for xz, the snap's own" in " ".join(text.split())
+
+
+def test_app_without_its_program_is_the_first_line() -> None:
+    analysis = make_analysis()
+    (launch,) = analysis.launches
+    missing = Unresolved(
+        name="bin/calc", needed_by="command of app0", supplier="missing"
+    )
+    launch_set = replace(launch.launch_set, unresolved=(missing,))
+    analysis = replace(analysis, launches=(replace(launch, launch_set=launch_set),))
+    first, second, *_ = render_text(analysis).splitlines()
+    assert first == "NO PROGRAM for app app0: the payload has no file bin/calc"
+    assert second == ""
+
+
+def undecided(
+    method: Method | None, *, doubts: tuple[Doubt, ...] = ("saving",)
+) -> Analysis:
+    """Return an analysis of a recorded launch that leaves the advice open."""
+    analysis = make_analysis()
+    (launch,) = analysis.launches
+    launch_set = replace(
+        launch.launch_set, source="recorded", method=method, basis=None
+    )
+    advice = Recommendation(
+        compression="xz",
+        verdict="undecided",
+        reasons=("Open.",),
+        doubts=doubts,
+        settled_s=(0.141, 0.28),
+    )
+    return replace(
+        analysis,
+        launches=(replace(launch, launch_set=launch_set),),
+        recommendation=advice,
+    )
+
+
+def test_undecided_after_a_recording_says_what_would_decide() -> None:
+    text = render_text(undecided("residency"))
+    assert "sudo compression-advisor calibrate -o this-machine.yaml" in text
+    assert "--device this-machine.yaml" in text
+    assert "--min-saving 0.14 would be reached for sure" in " ".join(text.split())
+    assert "--min-saving 0.29 would be too much" in " ".join(text.split())
+    assert "--method residency" not in text
+
+
+def test_undecided_after_a_trace_asks_for_residency_first() -> None:
+    lines = render_text(undecided("trace")).splitlines()
+    (record,) = (line for line in lines if "--method residency" in line)
+    assert record.lstrip().startswith("sudo compression-advisor record --root")
+
+
+def test_undecided_growth_asks_for_exact_sizes() -> None:
+    text = render_text(undecided("residency", doubts=("growth",)))
+    assert "--exact packs with every codec, so the sizes are measured." in text
+    assert "--min-saving" not in text
 
 
 def test_snap_without_apps_still_has_its_sizes() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from snapcraft_compression_advisor.errors import StorageError, ToolError
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.preflight import tool_run
 from snapcraft_compression_advisor.preflight.tool_run import run_tool
 

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.trace import follow
-from snapcraft_compression_advisor.launch.traced_blocks import traced_files
+from snapcraft_compression_advisor.capture.trace import Trace, follow
+from snapcraft_compression_advisor.capture.traced_blocks import traced_files
+from snapcraft_compression_advisor.launch.guess.priors import (
+    Counts,
+    built_in_priors,
+)
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.payload.source import Payload
 
 MIB = 1024 * 1024
 BLOCK = 128 * 1024
 
 
+def follow_lines(*lines: str) -> Trace:
+    return follow(lines, directory="/cwd")
+
+
 def ranges(*lines: str) -> dict[str, list[tuple[int, int]]]:
-    return follow(lines, directory="/cwd").ranges
+    return follow_lines(*lines).ranges
 
 
 def test_files_only_opened_do_not_count() -> None:
@@ -24,7 +39,7 @@ def test_files_only_opened_do_not_count() -> None:
 
 
 def test_mapped_files_count_over_the_range_that_is_mapped() -> None:
-    assert ranges(
+    trace = follow_lines(
         '1 open("/a", O_RDONLY) = 3',
         "1 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f00",
         "1 mmap(0x7f00, 100, PROT_READ|PROT_EXEC, MAP_PRIVATE|MAP_FIXED, 3, 0x2000)"
@@ -32,7 +47,17 @@ def test_mapped_files_count_over_the_range_that_is_mapped() -> None:
         "1 mmap(NULL, 999, PROT_NONE, MAP_PRIVATE, 3, 0) = 0x7f00",
         "1 mmap(NULL, 999, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f00",
         "1 mmap(NULL, 999, PROT_READ, MAP_PRIVATE, 3, 0) = -1 ENODEV (No such device)",
-    ) == {"/a": [(0, 4096), (0x2000, 0x2000 + 100)]}
+    )
+    assert trace.mapped == {"/a": [(0, 4096), (0x2000, 0x2000 + 100)]}
+    assert trace.ranges == {}
+
+
+def test_mapping_that_is_read_at_once_counts_as_read() -> None:
+    trace = follow_lines(
+        '1 open("/a", O_RDONLY) = 3',
+        "1 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_POPULATE, 3, 0) = 0x7f00",
+    )
+    assert (trace.ranges, trace.mapped) == ({"/a": [(0, 4096)]}, {})
 
 
 def test_reads_move_on_and_seeks_and_offsets_are_followed() -> None:
@@ -143,16 +168,19 @@ def test_names_that_cannot_be_known_are_counted() -> None:
     assert (trace.unknown_files, trace.unreadable_lines) == (2, 1)
 
 
-Blocks = list[tuple[str, tuple[tuple[int, int], ...]]]
-
-
-def profile_of(*lines: str, prefixes: tuple[str, ...] = ("/p",)) -> Blocks:
-    payload = make_payload(
+def payload_of_all() -> Payload:
+    return make_payload(
         {"bin/app": b"\x7fELF broken", "bin/run": b"#!/p/bin/app -x\n", "empty": b""}
         | {"lib/big": bytes(3 * BLOCK + 1)},
         links={"lib/link": "big"},
     )
-    files = traced_files(follow(lines), payload, prefixes=prefixes)
+
+
+Blocks = list[tuple[str, tuple[tuple[int, int], ...]]]
+
+
+def profile_of(*lines: str, prefixes: tuple[str, ...] = ("/p",)) -> Blocks:
+    files = traced_files(follow(lines), payload_of_all(), prefixes=prefixes)
     return [(file.path, file.blocks) for file in files]
 
 
@@ -168,6 +196,35 @@ def test_ranges_become_blocks_as_far_as_the_file_reaches() -> None:
         "1 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 4, 0) = 0x7f00",
     )
     assert profile_of(*lines) == [("lib/big", ((0, 0), (3, 3)))]
+
+
+def test_block_that_is_only_mapped_is_read_in_some_launches() -> None:
+    lines = (
+        '1 open("/p/lib/big", O_RDONLY) = 3',
+        '1 read(3, "", 1) = 1',
+        f"1 mmap(NULL, {3 * BLOCK}, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f00",
+    )
+    (file,) = traced_files(follow(lines), payload_of_all(), prefixes=("/p",))
+    assert file.blocks == ((0, 0), (1, 2))
+    assert file.shares is not None
+    seen, mapped = file.shares
+    assert seen == 1
+    assert 0 < mapped < 1
+
+
+def test_share_of_a_mapped_block_is_that_of_recorded_launches() -> None:
+    priors = replace(
+        built_in_priors(),
+        blocks=Counts(Counter({"data": 3_000}), Counter({"data": 10_000})),
+    )
+    lines = (
+        '1 open("/p/lib/big", O_RDONLY) = 3',
+        f"1 mmap(NULL, {3 * BLOCK}, PROT_READ, MAP_PRIVATE, 3, {BLOCK}) = 0x7f00",
+    )
+    (file,) = traced_files(
+        follow(lines), payload_of_all(), prefixes=("/p",), priors=priors
+    )
+    assert (file.blocks, file.shares) == (((1, 3),), (0.3,))
 
 
 def test_programs_count_whole_with_their_interpreters() -> None:

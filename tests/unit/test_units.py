@@ -2,7 +2,7 @@
 
 import pytest
 
-from snapcraft_compression_advisor.units import (
+from snapcraft_compression_advisor.core.units import (
     Interval,
     format_bytes,
     format_seconds,

@@ -10,7 +10,7 @@ from snapcraft_compression_advisor.advice.update_cost import (
     break_even_launches,
     download_seconds,
 )
-from snapcraft_compression_advisor.errors import UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
 
 
 def test_a_hundred_decimal_megabytes_take_sixteen_seconds_at_50_mbit() -> None:

@@ -9,9 +9,9 @@ import pytest
 from Xlib import X
 from Xlib.error import BadWindow, ConnectionClosedError
 
-from snapcraft_compression_advisor.errors import ToolError
-from snapcraft_compression_advisor.launch import x11
-from snapcraft_compression_advisor.launch.x11 import WindowSight, open_display
+from snapcraft_compression_advisor.capture import x11
+from snapcraft_compression_advisor.capture.x11 import WindowSight, open_display
+from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
     from unittest.mock import MagicMock

@@ -1,0 +1,169 @@
+"""What launches recorded both ways say of traces, for ``traced.py``."""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.traced_share import read_interval
+from static_fit import STUDENT_95
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DATA = Path(__file__).parent / "data"
+LAUNCHES = DATA / "traced-launches.csv"
+SAVINGS = DATA / "traced-savings.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a trace and residency say about one launch; bytes are those of raw blocks.
+
+    :param use: ``fit`` or ``check``.
+    :param seen_bytes: seen read by the trace.
+    :param mapped_bytes: only mapped.
+    :param resident_bytes: of both, in the cache afterwards.
+    :param other_bytes: in the cache, and not in the trace.
+    :param expected_bytes: of the trace's blocks, by their shares.
+    :param largest_expected_bytes: of the blocks only mapped of one file, the one of
+        which most are expected, among those of which nothing was counted.
+    :param largest_read_bytes: of these, read.
+    """
+
+    application: str
+    use: str
+    seen_bytes: int
+    mapped_bytes: int
+    resident_bytes: int
+    other_bytes: int
+    expected_bytes: int
+    runs: int
+    expected_runs: float
+    whole_runs: int
+    largest_expected_bytes: int
+    largest_read_bytes: int
+
+    @property
+    def read_share(self) -> float:
+        """Bytes read per byte expected."""
+        return (self.resident_bytes + self.other_bytes) / self.expected_bytes
+
+    @property
+    def seek_share(self) -> float:
+        """Runs per run expected."""
+        return self.runs / self.expected_runs
+
+    @property
+    def whole_share(self) -> float:
+        """Bytes read per byte that the trace names."""
+        return self.resident_bytes / (self.seen_bytes + self.mapped_bytes)
+
+    @property
+    def largest(self) -> float:
+        """Bytes that are expected of one file's mapping, per byte expected."""
+        return self.largest_expected_bytes / self.expected_bytes
+
+    @property
+    def largest_read_share(self) -> float:
+        """Bytes read of that file's mapping per byte expected of it."""
+        return self.largest_read_bytes / self.largest_expected_bytes
+
+    @property
+    def whole_seek_share(self) -> float:
+        """Runs per run that the trace names."""
+        return self.runs / self.whole_runs
+
+
+def read_rows() -> list[Row]:
+    """Return what was measured."""
+    types = {"str": str, "int": int, "float": float}
+    return [
+        Row(
+            **{each.name: types[str(each.type)](row[each.name]) for each in fields(Row)}
+        )
+        for row in _lines(LAUNCHES)
+    ]
+
+
+def read_savings() -> dict[tuple[str, str], dict[str, float]]:
+    """Return what lzo saves by application and device, by either method, seconds."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in _lines(SAVINGS):
+        key = row["application"], row["device"]
+        found.setdefault(key, {})[row["method"]] = float(row["saved_s"])
+    return found
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return [*csv.DictReader(line for line in file if not line.startswith("#"))]
+
+
+def prediction(ratios: Sequence[float]) -> Interval:
+    """Return the 90 % prediction interval of a log-normal quantity (Student's t)."""
+    logs = [math.log(ratio) for ratio in ratios]
+    middle, spread = statistics.mean(logs), statistics.stdev(logs)
+    student = STUDENT_95[min(len(logs) - 1, len(STUDENT_95)) - 1]
+    reach = student * spread * math.sqrt(1 + 1 / len(logs))
+    return Interval(
+        low=math.exp(middle - reach),
+        mid=math.exp(middle),
+        high=math.exp(middle + reach),
+    ).map(lambda end: round(end, 2))
+
+
+def fitted(rows: Sequence[Row]) -> dict[str, Interval]:
+    """Return the shares of ``launch/traced_share.py``.
+
+    Only launches that mapped files tell anything of mapped files. How far one file
+    may be off is what the worst of all was, those that check among them.
+    """
+    fit = [row for row in rows if row.use == "fit" and row.mapped_bytes]
+    whole = prediction([row.whole_share for row in fit])
+    files = [row.largest_read_share for row in rows if row.largest_expected_bytes]
+    return {
+        "FILE_READ_SHARE": Interval(
+            low=round(min(files), 2), mid=1.0, high=round(max(files), 2)
+        ),
+        "READ_SHARE": prediction([row.read_share for row in fit]),
+        "SEEK_SHARE": prediction([row.seek_share for row in fit]),
+        "WHOLE_READ_SHARE": whole.map(lambda end: min(1.0, end)),
+        "WHOLE_SEEK_SHARE": prediction([row.whole_seek_share for row in fit]),
+    }
+
+
+def interval_of(row: Row) -> Interval:
+    """Return the interval that a launch's profile gets."""
+    named = row.seen_bytes + row.mapped_bytes
+    return read_interval(
+        largest=row.largest,
+        least=row.seen_bytes / row.expected_bytes,
+        most=named / row.expected_bytes,
+    )
+
+
+def whole_measured(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return the least and the most that was read of all that traces name."""
+    shares = [round(row.whole_share, 2) for row in rows if row.mapped_bytes]
+    return min(shares), max(shares)
+
+
+def print_fit(rows: Sequence[Row]) -> None:
+    """Print the constants, and how many of the other launches lie within them."""
+    constants = fitted(rows)
+    for name, share in constants.items():
+        print(f"{name} = {share}")
+    print(f"WHOLE_MEASURED = {whole_measured(rows)}; APPLICATIONS = {len(rows)}")
+    check = [row for row in rows if row.use == "check"]
+    inside = [
+        row
+        for row in check
+        if interval_of(row).low <= row.read_share <= interval_of(row).high
+    ]
+    print(f"bytes: {len(inside)} of {len(check)} others lie within their intervals")

@@ -1,0 +1,1 @@
+"""All that starts, mounts, traces and times: record, measure, calibrate, replay."""

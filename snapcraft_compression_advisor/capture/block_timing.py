@@ -1,0 +1,289 @@
+"""Cold reads of single data blocks, timed on mounts with each codec.
+
+Each block is a file of its own. One page of it is read, which brings in the whole
+block, as a page fault of a launch does.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcraft_compression_advisor.capture.mount import mounted
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.errors import (
+    NoInputError,
+    StorageError,
+    ToolError,
+)
+from snapcraft_compression_advisor.squashfs.image import Image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from snapcraft_compression_advisor.trial.result import Progress
+
+PAGE_BYTES = 4096
+_PREPARE_READ_BYTES = 1024 * 1024
+_BOOTSTRAP_DRAWS = 100
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockPlace:
+    """A data block of a file.
+
+    :param group: what it is part of: an application, or a directory.
+    :param path: of the file.
+    :param index: of the block within the file, from 0.
+    """
+
+    group: str
+    path: Path
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedBlock:
+    """What reading one block took.
+
+    :param group: as in :class:`BlockPlace`.
+    :param codec: of the image.
+    :param stored_bytes: in the image; as many as ``raw_bytes`` where the block is
+        stored uncompressed.
+    :param median_s: over all rounds.
+    """
+
+    group: str
+    codec: str
+    raw_bytes: int
+    stored_bytes: int
+    median_s: float
+
+    @property
+    def compressed(self) -> bool:
+        """Whether it had to be decompressed."""
+        return self.stored_bytes < self.raw_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timings:
+    """All blocks with all codecs.
+
+    :param blocks: codec by codec.
+    :param spread: by codec, how far rounds differ: the standard deviation of their
+        totals, per their median.
+    :param error: by codec, how uncertain that leaves the sum of the blocks' medians:
+        its standard error, relative. Medians forgive a round that was disturbed.
+    """
+
+    blocks: tuple[TimedBlock, ...]
+    spread: Mapping[str, float]
+    error: Mapping[str, float]
+
+
+def choose_blocks(
+    files: Sequence[Path], *, group: str, count: int, chance: random.Random
+) -> Iterator[BlockPlace]:
+    """Choose blocks of files: most by size, some by number, as launches read both.
+
+    :param files: regular files that aren't empty, in a fixed order.
+    :param count: how many to try; the same block may come twice.
+    """
+    if not files:
+        return
+    sizes = [file.stat().st_size for file in files]
+    by_size = chance.choices(range(len(files)), weights=sizes, k=count * 2 // 3)
+    by_number = chance.choices(range(len(files)), k=count - len(by_size))
+    for number in (*by_size, *by_number):
+        blocks = -(-sizes[number] // DATA_BLOCK_BYTES)
+        yield BlockPlace(
+            group=group, path=files[number], index=chance.randrange(blocks)
+        )
+
+
+def write_blocks(places: Sequence[BlockPlace], directory: Path) -> tuple[str, ...]:
+    """Write each block to a file of its own, in order.
+
+    Blocks of zeros, which take no room in an image, and repeated ones, which share
+    theirs, are left out.
+
+    :param directory: an empty one; the files' names there are :func:`block_name`.
+    :return: the group of each.
+    :raises NoInputError: where none can be read.
+    """
+    seen: set[bytes] = set()
+    groups: list[str] = []
+    for place in places:
+        try:
+            with place.path.open("rb") as file:
+                file.seek(place.index * DATA_BLOCK_BYTES)
+                contents = file.read(DATA_BLOCK_BYTES)
+        except OSError:  # not for us to read, or gone: others will do
+            continue
+        if not contents.strip(b"\0") or contents in seen:
+            continue
+        seen.add(contents)
+        (directory / block_name(len(groups))).write_bytes(contents)
+        groups.append(place.group)
+    if not groups:
+        message = "None of the files to take blocks from can be read"
+        raise NoInputError(message, resolution="Name a directory with other files.")
+    return tuple(groups)
+
+
+def block_name(number: int) -> str:
+    """Return the file name of a block."""
+    return f"block-{number:05}"
+
+
+def time_blocks(
+    images: Mapping[str, Path],
+    groups: Sequence[str],
+    *,
+    rounds: int,
+    progress: Progress,
+) -> Timings:
+    """Time each block with each codec, several times.
+
+    The images should stay in memory throughout, so that storage has no part in it.
+
+    :param images: by codec, each of the files of :func:`write_blocks`.
+    :raises AdvisorError: where an image can't be mounted by the kernel or read.
+    """
+    names = [block_name(number) for number in range(len(groups))]
+    seconds = {codec: np.empty((rounds, len(names))) for codec in images}
+    for number in range(rounds):
+        progress(f"Reading blocks with each codec (round {number + 1} of {rounds})")
+        for image in images.values():
+            bring_into_memory(image)
+        timed = time_round(images, dict.fromkeys(names, 1), seed=number)
+        for codec, each in timed.items():
+            seconds[codec][number] = each
+    return Timings(
+        blocks=tuple(
+            block
+            for codec, image in images.items()
+            for block in _timed(codec, image, names, groups, seconds[codec])
+        ),
+        spread={codec: _spread(each) for codec, each in seconds.items()},
+        error={codec: standard_error(each) for codec, each in seconds.items()},
+    )
+
+
+def time_round(
+    images: Mapping[str, Path], block_counts: Mapping[str, int], *, seed: int
+) -> dict[str, NDArray[np.float64]]:
+    """Mount images and read blocks of their files, in a random order.
+
+    Mounts of one's own make the reads cold: pages belong to a mount's files. Each file
+    is read from one image after the other, so that a machine that is slower for some
+    milliseconds is so for all codecs. Inodes are read before, and untimed.
+
+    :param images: by codec.
+    :param block_counts: by file name, how many blocks to read, from the first on.
+    :return: by codec, seconds of each file, in the order of the names.
+    :raises ToolError: where the kernel doesn't mount an image.
+    :raises StorageError: where reading fails.
+    """
+    order = list(enumerate(block_counts.items()))
+    random.Random(seed).shuffle(order)  # noqa: S311 # an order, not a secret
+    seconds = {codec: np.empty(len(order)) for codec in images}
+    with ExitStack() as stack:
+        roots = [(codec, _mount(stack, image)) for codec, image in images.items()]
+        try:
+            for _, root in roots:
+                for name in block_counts:
+                    (root / name).stat()
+            for number, (name, count) in order:
+                for codec, root in roots:
+                    seconds[codec][number] = _read_pages(root / name, count)
+        except OSError as error:
+            message = f"Cannot read from the mounted image: {error.strerror}"
+            raise StorageError(
+                message, resolution="See the kernel's messages (dmesg)."
+            ) from error
+    return seconds
+
+
+def _mount(stack: ExitStack, image: Path) -> Path:
+    mount = stack.enter_context(mounted(image))
+    if mount.method != "kernel":
+        message = "The kernel doesn't mount images for this process"
+        raise ToolError(message, resolution="Run the command as root.")
+    return mount.root
+
+
+def _read_pages(path: Path, count: int) -> float:
+    """Read a page of each of the first blocks of a file; return the seconds."""
+    buffer = bytearray(PAGE_BYTES)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # A read then brings in its block, without reading on.
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+        start = time.perf_counter()
+        for block in range(count):
+            os.preadv(descriptor, [buffer], block * DATA_BLOCK_BYTES)
+        return time.perf_counter() - start
+    finally:
+        os.close(descriptor)
+
+
+def bring_into_memory(image: Path) -> None:
+    """Read an image through, so that it is in the page cache."""
+    with image.open("rb") as file:
+        while file.read(_PREPARE_READ_BYTES):
+            pass
+
+
+def _timed(
+    codec: str,
+    image: Path,
+    names: Sequence[str],
+    groups: Sequence[str],
+    seconds: NDArray[np.float64],
+) -> Iterator[TimedBlock]:
+    with Image.open(image) as opened:
+        blocks = {
+            entry.path: block
+            for entry in opened.walk()
+            if entry.blocks is not None
+            for block in entry.blocks
+        }
+    medians = np.median(seconds, axis=0)
+    for name, group, median_s in zip(names, groups, medians, strict=True):
+        yield TimedBlock(
+            group=group,
+            codec=codec,
+            raw_bytes=blocks[name].raw_bytes,
+            stored_bytes=blocks[name].stored_bytes,
+            median_s=float(median_s),
+        )
+
+
+def _spread(seconds: NDArray[np.float64]) -> float:
+    totals = seconds.sum(axis=1)
+    return float(totals.std() / np.median(totals))
+
+
+def standard_error(seconds: NDArray[np.float64]) -> float:
+    """Return the relative standard error of the sum of medians, by the bootstrap.
+
+    :param seconds: rounds x blocks.
+    """
+    rounds = len(seconds)
+    chance = np.random.default_rng(_SEED)
+    sums = [
+        float(np.median(seconds[draw], axis=0).sum())
+        for draw in chance.integers(rounds, size=(_BOOTSTRAP_DRAWS, rounds))
+    ]
+    return float(np.std(sums) / np.median(sums))

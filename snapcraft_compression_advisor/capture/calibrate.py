@@ -1,0 +1,345 @@
+"""A device profile of this machine, from reads of real mounts.
+
+Processor costs come from images that stay in memory, packed with each codec. Storage
+comes from an uncompressed image on the storage, its reads cold, less what the same
+reads cost the processor.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import tempfile
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcraft_compression_advisor.capture.block_timing import (
+    PAGE_BYTES,
+    BlockPlace,
+    Timings,
+    choose_blocks,
+    time_blocks,
+    time_round,
+    write_blocks,
+)
+from snapcraft_compression_advisor.capture.cost_fit import (
+    MINIMUM_BLOCKS,
+    StorageCosts,
+    fit_costs,
+    fit_storage,
+)
+
+# The name is private for no reason but history; one wording for all reports.
+from snapcraft_compression_advisor.capture.measure import _processor as processor_name
+from snapcraft_compression_advisor.capture.mount import (
+    can_drop_caches,
+    can_mount,
+    drop_caches,
+)
+from snapcraft_compression_advisor.capture.packed_images import packed_images
+from snapcraft_compression_advisor.capture.residency import resident_share
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import (
+    NoInputError,
+    StorageError,
+    ToolError,
+)
+from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from snapcraft_compression_advisor.devices.device import NO_COST, DeviceProfile
+from snapcraft_compression_advisor.payload.inventory import block_count
+from snapcraft_compression_advisor.payload.source import open_payload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from snapcraft_compression_advisor.devices.device import BlockCost
+    from snapcraft_compression_advisor.trial.result import Progress
+
+    Floats = NDArray[np.float64]
+
+MEMORY = Path("/dev/shm")  # noqa: S108 # names of our own are made in it
+_LEAST_MEMORY_BYTES = 1_000_000_000
+_FILES_AT_MOST = 200_000
+_TEXT_SUFFIXES = frozenset(
+    {".py", ".js", ".json", ".html", ".xml", ".txt", ".h", ".css", ".md", ".svg"}
+)
+_RUN_BLOCKS = 16
+_BLOCKS_PER_RUN_FILE = 25
+_LEAST_RUNS = 4
+_SNAP_YAML = "name: calibration\nversion: '1'\n"
+_SEED = 1
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationRequest:
+    """What to calibrate with.
+
+    :param name: of the profile.
+    :param storage: a directory on the storage to measure.
+    :param sample: a directory to take files' blocks from.
+    :param blocks: how many of them.
+    :param rounds: how often each is read with each codec.
+    """
+
+    name: str
+    storage: Path
+    sample: Path
+    blocks: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """A profile, and how far to trust it.
+
+    :param device: the profile; codecs that aren't available aren't in it.
+    :param unavailable: why a codec isn't.
+    :param error: by codec, the relative standard error of the summed times.
+    :param storage_in_memory: whether the storage is no disk.
+    """
+
+    device: DeviceProfile
+    unavailable: Mapping[str, str]
+    error: Mapping[str, float]
+    storage_in_memory: bool
+
+
+def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
+    """Measure this machine.
+
+    Everything written is removed again, also after an interruption.
+
+    :raises ToolError: where this process may not mount, or a tool is missing.
+    :raises AdvisorError: where there is nothing to read, or no room to write.
+    """
+    _check_rights()
+    places = choose_sample(request.sample, request.blocks)
+    timings, unavailable = _time_codecs(request, places, progress)
+    costs = fit_costs(timings.blocks, noise=timings.error)
+    storage, in_memory = _measure_storage(request, costs.fill, progress)
+    device = DeviceProfile(
+        name=request.name,
+        description=f"{processor_name()}, calibrated",
+        seek_s=storage.seek_s,
+        read_s_per_byte=storage.read_s_per_byte,
+        fill=costs.fill,
+        decompress={**costs.decompress, "none": NO_COST},
+        processors=len(os.sched_getaffinity(0)),
+        sources=_sources(request, timings, storage_in_memory=in_memory),
+    )
+    return Calibration(
+        device=device,
+        unavailable=unavailable,
+        error=timings.error,
+        storage_in_memory=in_memory,
+    )
+
+
+def choose_sample(directory: Path, count: int) -> tuple[BlockPlace, ...]:
+    """Choose blocks of files below a directory: programs, texts and all else.
+
+    The same ones each time, as long as the files stay the same. Their groups are the
+    directories two levels below.
+
+    :raises NoInputError: where there are no files.
+    """
+    files = tuple(_regular_files(directory))
+    if not files:
+        message = f"There are no files to take blocks from in {str(directory)!r}"
+        raise NoInputError(message, resolution="Name another with --sample DIR.")
+    kinds: dict[str, list[Path]] = defaultdict(list)
+    for file in files:
+        kinds[_kind(file)].append(file)
+    chance = random.Random(_SEED)  # noqa: S311 # a sample, not a secret
+    places: list[BlockPlace] = []
+    for kind in sorted(kinds):
+        share = -(-count // len(kinds))
+        for place in choose_blocks(kinds[kind], group="", count=share, chance=chance):
+            group = "/".join(place.path.relative_to(directory).parts[:-1][:2])
+            places.append(BlockPlace(group=group, path=place.path, index=place.index))
+    return tuple(places)
+
+
+def _check_rights() -> None:
+    if not (can_mount() and can_drop_caches()):
+        message = (
+            "Calibrating takes the right to mount images and to drop the system's "
+            "caches"
+        )
+        raise ToolError(
+            message,
+            resolution="Run the command as root, outside of a container; or use a "
+            "built-in profile ('compression-advisor devices' lists them).",
+        )
+
+
+def _regular_files(directory: Path) -> Iterator[Path]:
+    """Yield files that aren't empty, in order; what can't be looked at is left out."""
+    found = 0
+    for parent, directories, names in os.walk(directory):
+        directories.sort()
+        for name in sorted(names):
+            path = Path(parent, name)
+            try:
+                wanted = path.is_file() and not path.is_symlink()
+                wanted = wanted and path.stat().st_size > 0
+            except OSError:
+                continue
+            if wanted:
+                yield path
+                found += 1
+                if found == _FILES_AT_MOST:
+                    return
+
+
+def _kind(path: Path) -> str:
+    if path.suffix in _TEXT_SUFFIXES:
+        return "text"
+    if ".so" in path.suffixes or path.parent.name in {"bin", "sbin"}:
+        return "program"
+    return "other"
+
+
+def _time_codecs(
+    request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
+) -> tuple[Timings, Mapping[str, str]]:
+    with _directory(_memory_directory()) as scratch:
+        tree = scratch / "tree"
+        (tree / "meta").mkdir(parents=True)
+        (tree / "meta/snap.yaml").write_text(_SNAP_YAML, encoding="utf-8")
+        progress(f"Taking blocks of files in {request.sample}")
+        groups = write_blocks(places, tree)
+        if len(groups) < MINIMUM_BLOCKS:
+            message = (
+                f"There are only {len(groups)} different blocks in "
+                f"{str(request.sample)!r}"
+            )
+            raise NoInputError(
+                message, resolution="Name a larger directory with --sample DIR."
+            )
+        with (
+            open_payload(tree) as payload,
+            packed_images(
+                payload, tuple(CODECS), scratch=scratch, progress=progress
+            ) as images,
+        ):  # fmt: skip
+            timings = time_blocks(
+                images.paths, groups, rounds=request.rounds, progress=progress
+            )
+            return timings, images.unavailable
+
+
+def _memory_directory() -> Path:
+    """Return where files stay in memory, as far as there is such a place.
+
+    Elsewhere they are brought into the page cache before each round.
+    """
+    if os.access(MEMORY, os.W_OK):
+        room = os.statvfs(MEMORY)
+        if room.f_bavail * room.f_frsize > _LEAST_MEMORY_BYTES:
+            return MEMORY
+    return Path(tempfile.gettempdir())
+
+
+@contextmanager
+def _directory(place: Path) -> Iterator[Path]:
+    """Make a directory that goes at the end, whatever happens."""
+    with deferred_signals() as signals:
+        try:
+            directory = ScratchDirectory(place)
+        except OSError as error:
+            message = f"Cannot write to {str(place)!r}: {error.strerror}"
+            raise StorageError(
+                message, resolution="Name a directory that you can write to."
+            ) from error
+        with directory as path, signals.delivered():
+            yield Path(path)
+
+
+def _measure_storage(
+    request: CalibrationRequest, fill: BlockCost, progress: Progress
+) -> tuple[StorageCosts, bool]:
+    """Return what storage takes, and whether it is memory."""
+    with _directory(request.storage) as scratch:
+        tree = scratch / "tree"
+        (tree / "meta").mkdir(parents=True)
+        (tree / "meta/snap.yaml").write_text(_SNAP_YAML, encoding="utf-8")
+        try:
+            sizes = write_noise(tree, request.blocks)
+        except OSError as error:
+            message = f"Cannot write to {str(request.storage)!r}: {error.strerror}"
+            raise StorageError(
+                message, resolution="Name another directory with --storage DIR."
+            ) from error
+        with (
+            open_payload(tree) as payload,
+            packed_images(
+                payload, ("none",), scratch=scratch, progress=progress
+            ) as images,
+        ):  # fmt: skip
+            image = images.paths["none"]
+            seconds = _time_storage(image, sizes, request.rounds, progress)
+            drop_caches()
+            in_memory = resident_share(image) > _MOSTLY
+    return fit_storage(tuple(sizes.values()), seconds, fill), in_memory
+
+
+def write_noise(directory: Path, count: int) -> dict[str, int]:
+    """Write files of a block of any size, and some of many blocks.
+
+    :param count: of the files of one block.
+    :return: bytes by file name.
+    """
+    chance = random.Random(_SEED)  # noqa: S311 # contents, not secrets
+    sizes = {
+        f"one-{number:05}": chance.randrange(PAGE_BYTES, DATA_BLOCK_BYTES + 1)
+        for number in range(count)
+    }
+    for number in range(max(_LEAST_RUNS, count // _BLOCKS_PER_RUN_FILE)):
+        sizes[f"run-{number:05}"] = _RUN_BLOCKS * DATA_BLOCK_BYTES
+    for name, size_bytes in sizes.items():
+        (directory / name).write_bytes(chance.randbytes(size_bytes))
+    return sizes
+
+
+def _time_storage(
+    image: Path, sizes: Mapping[str, int], rounds: int, progress: Progress
+) -> Floats:
+    counts = {name: block_count(size_bytes) for name, size_bytes in sizes.items()}
+    seconds = np.empty((rounds, len(sizes)))
+    for number in range(rounds):
+        progress(f"Reading from storage (round {number + 1} of {rounds})")
+        drop_caches()
+        seconds[number] = time_round({"none": image}, counts, seed=number)["none"]
+    return seconds
+
+
+def _sources(
+    request: CalibrationRequest, timings: Timings, *, storage_in_memory: bool
+) -> tuple[str, ...]:
+    worst = max(timings.error.values())
+    blocks = len(timings.blocks) // len(timings.error)
+    return (
+        (
+            f"processor: measured; {blocks} blocks with each codec, {request.rounds} "
+            f"rounds; standard error of the sums up to {worst:.1%}; "
+            f"Linux {platform.release()}, {processor_name()}"
+        ),
+        (
+            "storage: measured; it is memory, so this is no figure of a disk"
+            if storage_in_memory
+            else "storage: measured; cold reads of an uncompressed image, "
+            f"{request.rounds} rounds"
+        ),
+    )

@@ -1,0 +1,258 @@
+"""Launches measured from real mounts of the payload, packed with each codec."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from snapcraft_compression_advisor.capture.mount import (
+    UBUNTU_READ_AHEAD_KB,
+    Mount,
+    MountMethod,
+    can_drop_caches,
+    drop_caches,
+    drop_file_cache,
+    mount_point,
+    mounted,
+)
+from snapcraft_compression_advisor.capture.packed_images import packed_images
+from snapcraft_compression_advisor.capture.replay import walk
+from snapcraft_compression_advisor.capture.residency import resident_share
+from snapcraft_compression_advisor.capture.timings import Sample
+from snapcraft_compression_advisor.codecs import CODECS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from snapcraft_compression_advisor.capture.packed_images import PackedImages
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.result import Progress
+
+WALKS_AT_MOST = 3
+"""Reading everything takes long and varies little."""
+
+Launch = Callable[[Mount], float]
+"""Launches once from a mount, or does as if, and returns the seconds."""
+
+Storage = Literal["memory", "disk"]
+Dropped = Literal["system", "payload"]
+
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureRequest:
+    """What to measure.
+
+    :param launch: what is timed.
+    :param method: ``launch`` where it starts the app, ``replay`` where it reads
+        what a recorded launch read.
+    :param codecs: names, in the order of the report.
+    :param runs: cold and warm launches with each codec.
+    :param walk: whether to time reading every file, too.
+    :param warm_up: whether to launch once before, unmeasured: an app sets up its
+        home directory once only.
+    :param read_ahead_kb: of the mounts.
+    :param scratch: directory for the images; the system's temporary one by default.
+    """
+
+    launch: Launch
+    method: Literal["launch", "replay"]
+    codecs: tuple[str, ...] = tuple(CODECS)
+    runs: int = 10
+    walk: bool = False
+    warm_up: bool = False
+    read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
+    scratch: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodecMeasurement:
+    """What was measured with one codec.
+
+    :param cold_s: launches with caches dropped right before.
+    :param warm_s: launches right after those.
+    :param walk_s: reading every file, caches dropped before; where asked for.
+    """
+
+    codec: str
+    image_bytes: int
+    cold_s: Sample
+    warm_s: Sample
+    walk_s: Sample | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """What was measured, and under which conditions.
+
+    :param codecs: in the order of the request.
+    :param unavailable: why a codec isn't among them.
+    :param mount: who read the images.
+    :param storage: ``memory`` where the image stays there whatever is dropped, so
+        that a cold launch waits for decompression alone.
+    :param dropped: before a cold launch: the caches of the whole ``system``, or, not
+        being root, those of the ``payload`` alone.
+    :param read_ahead_kb: of the mounts, where known.
+    """
+
+    codecs: Mapping[str, CodecMeasurement]
+    unavailable: Mapping[str, str]
+    method: Literal["launch", "replay"]
+    mount: MountMethod
+    storage: Storage
+    dropped: Dropped
+    read_ahead_kb: int | None
+    runs: int
+    kernel: str
+    processor: str
+
+
+def measure(
+    payload: Payload, request: MeasureRequest, progress: Progress
+) -> Measurement:
+    """Pack, mount and launch with each codec, in turns.
+
+    Every round goes through all codecs, beginning with another one each time, so
+    that a machine that gets slower or faster meanwhile does so for all of them.
+    Each cold launch has a mount of its own: the kernel and squashfuse keep some
+    blocks of a mount where no dropping of caches reaches them. All are mounted at the
+    same place, since applications keep paths in caches of their own.
+
+    :raises AdvisorError: where an image can't be made, or a launch fails.
+    """
+    with (
+        packed_images(
+            payload, request.codecs, scratch=request.scratch, progress=progress
+        ) as images,
+        mount_point() as root,
+    ):  # fmt: skip
+        return _Rounds(request, images, root, progress).run()
+
+
+class _Rounds:
+    """The rounds of one measurement."""
+
+    def __init__(
+        self,
+        request: MeasureRequest,
+        images: PackedImages,
+        root: Path,
+        progress: Progress,
+    ) -> None:
+        self._request = request
+        self._images = images
+        self._root = root
+        self._progress = progress
+        self._cold_s: dict[str, list[float]] = defaultdict(list)
+        self._warm_s: dict[str, list[float]] = defaultdict(list)
+        self._walk_s: dict[str, list[float]] = defaultdict(list)
+
+    def run(self) -> Measurement:
+        """Go through all rounds."""
+        codecs = tuple(self._images.paths)
+        if self._request.warm_up:
+            self._progress("Launching once, unmeasured")
+            with self._mounted(codecs[0]) as mount:
+                self._request.launch(mount)
+        with self._mounted(codecs[0]) as mount:
+            make_cold(self._images.paths[codecs[0]])
+            storage = _storage(self._images.paths[codecs[0]])
+        self._repeat("Launching", codecs, self._request.runs, self._launch)
+        if self._request.walk:
+            walks = min(self._request.runs, WALKS_AT_MOST)
+            self._repeat("Reading every file", codecs, walks, self._walk)
+        return Measurement(
+            codecs={codec: self._codec_measurement(codec) for codec in codecs},
+            unavailable=self._images.unavailable,
+            method=self._request.method,
+            mount=mount.method,
+            storage=storage,
+            dropped="system" if can_drop_caches() else "payload",
+            read_ahead_kb=mount.read_ahead_kb,
+            runs=self._request.runs,
+            kernel=platform.release(),
+            processor=_processor(),
+        )
+
+    def _repeat(
+        self,
+        what: str,
+        codecs: Sequence[str],
+        rounds: int,
+        act: Callable[[str], None],
+    ) -> None:
+        for number, order in enumerate(in_turns(codecs, rounds), start=1):
+            for codec in order:
+                self._progress(f"{what} with {codec} (round {number} of {rounds})")
+                act(codec)
+
+    def _launch(self, codec: str) -> None:
+        with self._mounted(codec) as mount:
+            make_cold(self._images.paths[codec])
+            self._cold_s[codec].append(self._request.launch(mount))
+            self._warm_s[codec].append(self._request.launch(mount))
+
+    def _walk(self, codec: str) -> None:
+        with self._mounted(codec) as mount:
+            make_cold(self._images.paths[codec])
+            self._walk_s[codec].append(walk(mount.root))
+
+    def _mounted(self, codec: str) -> AbstractContextManager[Mount]:
+        return mounted(
+            self._images.paths[codec],
+            read_ahead_kb=self._request.read_ahead_kb,
+            at=self._root,
+        )
+
+    def _codec_measurement(self, codec: str) -> CodecMeasurement:
+        walks_s = self._walk_s[codec]
+        return CodecMeasurement(
+            codec=codec,
+            image_bytes=self._images.paths[codec].stat().st_size,
+            cold_s=Sample(runs_s=tuple(self._cold_s[codec])),
+            warm_s=Sample(runs_s=tuple(self._warm_s[codec])),
+            walk_s=Sample(runs_s=tuple(walks_s)) if walks_s else None,
+        )
+
+
+def in_turns(codecs: Sequence[str], rounds: int) -> Iterator[tuple[str, ...]]:
+    """Yield the order of the codecs in each round; each begins with the next one."""
+    for number in range(rounds):
+        first = number % len(codecs)
+        yield (*codecs[first:], *codecs[:first])
+
+
+def make_cold(image: Path) -> None:
+    """Drop what is cached of a mounted image: of the whole system where that may be.
+
+    Else the image's own pages are dropped. What was cached of its files went with
+    the mount before.
+
+    :raises AdvisorError: where that fails.
+    """
+    if can_drop_caches():
+        drop_caches()
+    else:
+        drop_file_cache(image)
+
+
+def _storage(image: Path) -> Storage:
+    """Tell where a file is that was just dropped from the caches, by looking."""
+    return "memory" if resident_share(image) > _MOSTLY else "disk"
+
+
+def _processor() -> str:
+    """Return the processor's name and how many of them there are."""
+    count = len(os.sched_getaffinity(0))
+    for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == "model name":  # some architectures have none
+            return f"{' '.join(value.split())} ({count} in use)"
+    return f"{platform.machine()} ({count} in use)"

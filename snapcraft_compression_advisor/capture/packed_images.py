@@ -1,0 +1,162 @@
+"""A payload's images, one for every codec, all there at once."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.capture.mount import can_mount, mounted
+from snapcraft_compression_advisor.capture.squashfuse import find_squashfuse
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
+from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from snapcraft_compression_advisor.core.units import format_bytes
+from snapcraft_compression_advisor.payload.excludes import exclude_file_text
+from snapcraft_compression_advisor.squashfs import mksquashfs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.result import Progress
+
+_LARGER_DISK = (
+    "Name a directory on a larger disk with --scratch ('calibrate': --storage)."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedImages:
+    """Images of one payload.
+
+    :param paths: by codec.
+    :param unavailable: why there is none, by codec.
+    """
+
+    paths: Mapping[str, Path]
+    unavailable: Mapping[str, str]
+
+
+@contextmanager
+def packed_images(
+    payload: Payload,
+    codecs: Sequence[str],
+    *,
+    scratch: Path | None,
+    progress: Progress,
+) -> Iterator[PackedImages]:
+    """Pack a payload with each codec as ``snap pack`` would; removed at the end.
+
+    Codecs that mksquashfs or the file system that mounts the images lacks are left
+    out.
+
+    :param scratch: directory to write to; the system's temporary one by default.
+    :raises ToolError: where no codec is left, or mksquashfs is missing or fails.
+    :raises StorageError: where the disk is too small, or files vanish.
+    """
+    if not can_mount():
+        find_squashfuse()  # before minutes of packing
+    with _directory(scratch, _needed_bytes(payload, codecs)) as directory:
+        try:
+            images = _pack(payload, codecs, directory, progress)
+        except mksquashfs.DiskFullError as error:
+            raise StorageError(
+                str(error), details=error.details, resolution=_LARGER_DISK
+            ) from error
+        yield images
+
+
+def _pack(
+    payload: Payload, codecs: Sequence[str], directory: Path, progress: Progress
+) -> PackedImages:
+    source = _source(payload, directory, progress)
+    exclude_file = directory / "excludes"
+    exclude_file.write_text(exclude_file_text())
+    paths: dict[str, Path] = {}
+    unavailable: dict[str, str] = {}
+    for number, codec in enumerate(codecs, start=1):
+        progress(f"Packing with {codec} ({number} of {len(codecs)})")
+        image = directory / f"{codec}.squashfs"
+        if not mksquashfs.supports(codec, scratch=directory):
+            unavailable[codec] = "This mksquashfs cannot pack with it"
+            continue
+        mksquashfs.pack(
+            source,
+            image,
+            codec=codec,
+            snap_type=payload.snap.type,
+            exclude_file=exclude_file,
+        )
+        refusal = _mount_refusal(image)
+        if refusal is None:
+            paths[codec] = image
+        else:
+            image.unlink()
+            unavailable[codec] = refusal
+    if payload.kind == "snap":
+        shutil.rmtree(source)
+    _check_any(paths, unavailable)
+    return PackedImages(paths=paths, unavailable=unavailable)
+
+
+def _needed_bytes(payload: Payload, codecs: Sequence[str]) -> int:
+    """Return what is sure to be written, as far as that is plain beforehand.
+
+    What a codec makes of the files isn't; a full disk is then noticed by mksquashfs.
+    """
+    whole_copies = ("none" in codecs) + (payload.kind == "snap")
+    return whole_copies * payload.inventory.raw_bytes
+
+
+@contextmanager
+def _directory(scratch: Path | None, needed_bytes: int) -> Iterator[Path]:
+    place = scratch or Path(tempfile.gettempdir())
+    with deferred_signals() as signals:
+        try:
+            free_bytes = shutil.disk_usage(place).free
+            if free_bytes < needed_bytes:
+                message = (
+                    f"Not enough free space in {str(place)!r}: the images need more "
+                    f"than {format_bytes(needed_bytes)}, {format_bytes(free_bytes)} "
+                    "are free"
+                )
+                raise StorageError(message, resolution=_LARGER_DISK)
+            directory = ScratchDirectory(place)
+        except OSError as error:
+            message = f"Cannot write to {str(place)!r}: {error.strerror}"
+            raise StorageError(message, resolution=_LARGER_DISK) from error
+        with directory as path, signals.delivered():
+            yield Path(path)
+
+
+def _source(payload: Payload, directory: Path, progress: Progress) -> Path:
+    if payload.kind == "prime":
+        return payload.path
+    progress(f"Unpacking {payload.path.name}")
+    source = directory / "payload"
+    mksquashfs.unpack(payload.path, source)
+    return source
+
+
+def _mount_refusal(image: Path) -> str | None:
+    """Return why an image that was just packed can't be mounted."""
+    try:
+        with mounted(image):
+            return None
+    except ToolError as error:
+        return f"{error}: {error.details}" if error.details else str(error)
+
+
+def _check_any(paths: Mapping[str, Path], unavailable: Mapping[str, str]) -> None:
+    if paths:
+        return
+    message = "No image can be packed and mounted"
+    raise ToolError(
+        message,
+        details="\n".join(f"{codec}: {why}" for codec, why in unavailable.items()),
+        resolution="Run the command as root, or install squashfuse and fuse3.",
+    )

@@ -1,0 +1,166 @@
+"""A process that is ready to become the command that is launched."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.errors import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+READY_TIMEOUT_S = 30.0
+"""For preparing a start; a fraction of a second is usual."""
+
+_NANOSECOND_S = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRequest:
+    """What to start.
+
+    :param words: program and arguments; a program without a slash is looked up in
+        the environment's ``PATH``.
+    :param environment: all of it.
+    :param directory: to start in, as the command sees it.
+    :param new_root: a system tree to take as root directory; needs root.
+    :param shared_as: for a new root: a directory of the host, and where to show it.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: str
+    new_root: Path | None = None
+    shared_as: tuple[Path, str] | None = None
+
+
+class PreparedProcess:
+    """A process that becomes the command at :meth:`go`.
+
+    It is in a session of its own. Its standard input is empty; standard output and
+    error come out of one descriptor, which doesn't block.
+
+    :param request: what to start.
+    :param processes_file: ``cgroup.procs`` of the control group to start it in.
+    :raises ToolError: where not even the advisor's own interpreter starts.
+    """
+
+    def __init__(self, request: StartRequest, *, processes_file: Path | None) -> None:
+        self._request = request
+        self._processes_file = processes_file
+        request_end, self._request_pipe = os.pipe()
+        self._report_pipe, report_end = os.pipe()
+        try:
+            self._process = self._spawn(request_end, report_end)
+        except OSError as error:
+            os.close(self._request_pipe)
+            os.close(self._report_pipe)
+            message = f"Cannot run {sys.executable!r}: {error.strerror}"
+            raise ToolError(
+                message, resolution="Check the installation of Python."
+            ) from error
+        finally:
+            os.close(request_end)
+            os.close(report_end)
+        self.pid = self._process.pid
+        self.exit_descriptor = os.pidfd_open(self.pid)
+        assert self._process.stdout is not None  # noqa: S101 # a pipe was asked for
+        self.output_descriptor = self._process.stdout.fileno()
+        os.set_blocking(self.output_descriptor, False)
+
+    def make_ready(self) -> None:
+        """Do all that comes before the start.
+
+        :raises ToolError: where that isn't possible.
+        """
+        self._send(self._specification())
+        report = self._next_report()
+        if report != "ready":
+            raise self._not_started(report)
+
+    def go(self) -> float:
+        """Start the command.
+
+        :returns: the monotonic clock right before, in seconds.
+        :raises ToolError: where there is no such program or it can't be run.
+        """
+        self._send(b"go\n")
+        started, failure = self._next_report(), self._next_report()
+        if failure or not started.isdecimal():
+            raise self._not_started(failure or started)
+        return int(started) * _NANOSECOND_S
+
+    def has_ended(self, status: int) -> None:
+        """Take note that the process was waited for."""
+        self._process.returncode = status
+
+    def close(self) -> None:
+        """Close all descriptors."""
+        assert self._process.stdout is not None  # noqa: S101 # a pipe was asked for
+        self._process.stdout.close()
+        for descriptor in (
+            self._request_pipe,
+            self._report_pipe,
+            self.exit_descriptor,
+        ):
+            os.close(descriptor)
+
+    def _spawn(self, request_end: int, report_end: int) -> subprocess.Popen[bytes]:
+        starter = Path(__file__).with_name("starter.py")
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-X", "utf8", str(starter),
+             str(request_end), str(report_end)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(request_end, report_end),
+            start_new_session=True,
+            cwd="/",
+        )  # fmt: skip
+
+    def _specification(self) -> bytes:
+        request, shared = self._request, self._request.shared_as
+        specification = {
+            "words": request.words,
+            "environment": dict(request.environment),
+            "directory": request.directory,
+            "new_root": str(request.new_root) if request.new_root else None,
+            "shared_as": [str(shared[0]), shared[1]] if shared else None,
+            "control_group": str(self._processes_file or ""),
+        }
+        return json.dumps(specification).encode() + b"\n"
+
+    def _send(self, text: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):  # its report says why
+            os.write(self._request_pipe, text)
+
+    def _next_report(self) -> str:
+        """Return the starter's next line, nothing where it has gone."""
+        poll = select.poll()
+        poll.register(self._report_pipe, select.POLLIN)
+        line = b""
+        while not line.endswith(b"\n"):
+            if not poll.poll(READY_TIMEOUT_S * 1000):
+                return f"no answer within {READY_TIMEOUT_S:g} s"
+            byte = os.read(self._report_pipe, 1)
+            if not byte:
+                break
+            line += byte
+        return line.decode(errors="replace").rstrip("\n")
+
+    def _not_started(self, report: str) -> ToolError:
+        reason = report.removeprefix("error ") or "it ended before it began"
+        message = f"Cannot start {self._request.words[0]!r}: {reason}"
+        return ToolError(
+            message,
+            resolution="Check that the payload ships the program and its interpreter, "
+            "and that it is executable.",
+        )

@@ -1,0 +1,337 @@
+"""A started command with all that it starts in turn, up to the end of the last."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.capture.control_group import ControlGroup
+from snapcraft_compression_advisor.capture.prepared_process import PreparedProcess
+from snapcraft_compression_advisor.capture.proc_files import (
+    Process,
+    ThreadFigures,
+    descendants,
+    is_standing_still,
+    less,
+    list_processes,
+    merge_threads,
+    read_process,
+    thread_figures,
+)
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from resource import struct_rusage
+
+    from snapcraft_compression_advisor.capture.prepared_process import StartRequest
+
+GRACE_S = 2.0
+"""What the processes get to end by themselves before they are killed."""
+
+GONE_TIMEOUT_S = 10.0
+"""After SIGKILL; only a process that waits for broken storage needs longer."""
+
+STOP_TIMEOUT_S = 5.0
+_STOP_POLL_S = 0.0005
+
+_SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
+_GET_CHILD_SUBREAPER = 37
+_INPUT_UNIT_BYTES = 512
+"""Unit of ``ru_inblock`` (``task_io_get_inblock`` of the kernel)."""
+
+
+@contextlib.contextmanager
+def process_tree(request: StartRequest) -> Iterator[ProcessTree]:
+    """Prepare a command; :meth:`ProcessTree.go` starts it.
+
+    On the way out the command and all its descendants are ended, whatever happens.
+
+    :raises ToolError: where it can't be prepared.
+    """
+    with deferred_signals() as signals, contextlib.ExitStack() as resources:
+        group = ControlGroup.create()
+        if group is not None:
+            resources.callback(group.remove)
+        resources.callback(_set_subreaper, on=_set_subreaper(on=True))
+        tree = ProcessTree(group)
+        resources.callback(tree.close)
+        resources.callback(tree.end)
+        tree.prepare(request)
+        with signals.delivered():
+            yield tree
+
+
+class ProcessTree:
+    """A command and its descendants.
+
+    Descendants that lose their parent become our children (prctl(2),
+    ``PR_SET_CHILD_SUBREAPER``), so a daemon is found as well. Where a control group
+    can be made, it tells who belongs to the tree; else parents and sessions do.
+
+    :param group: to start the command in.
+    """
+
+    def __init__(self, group: ControlGroup | None) -> None:
+        self._group = group
+        self._own_session = os.getsid(0)
+        self._strangers = {
+            process.pid
+            for process in list_processes().values()
+            if process.parent == os.getpid()
+        }
+        self._process: PreparedProcess | None = None
+        self._reaped: list[ThreadFigures] = []
+        self._reaped_cpu_s = (0.0, 0.0)
+        self._before: tuple[float, float] = (0.0, 0.0)
+        self._threads_before: dict[int, ThreadFigures] = {}
+        self.exit_status: int | None = None
+
+    @property
+    def pid(self) -> int:
+        """The command's process id, 0 before it is prepared."""
+        return self._process.pid if self._process else 0
+
+    @property
+    def process(self) -> PreparedProcess:
+        """The process of the command itself."""
+        assert self._process is not None  # noqa: S101 # process_tree prepares it
+        return self._process
+
+    def prepare(self, request: StartRequest) -> None:
+        """Start a process that becomes the command at :meth:`go`.
+
+        :raises ToolError: where that isn't possible.
+        """
+        group = self._group
+        self._process = PreparedProcess(
+            request, processes_file=group.directory / "cgroup.procs" if group else None
+        )
+        self._process.make_ready()
+        self._threads_before = thread_figures([self.pid])
+        self._before = self._total_cpu_s()
+
+    def go(self) -> float:
+        """Start the command.
+
+        :returns: the monotonic clock right before, in seconds.
+        :raises ToolError: where there is no such program or it can't be run.
+        """
+        return self.process.go()
+
+    def process_ids(self) -> set[int]:
+        """Return the tree's processes that haven't ended."""
+        if self._group is not None:
+            return self._group.process_ids()
+        processes = list_processes()
+        found = descendants(processes, {self.pid, *self._orphans(processes)})
+        return {pid for pid in found if processes[pid].state not in "ZX"}
+
+    def freeze(self) -> None:
+        """Stop every process where it is."""
+        if self._group is not None:
+            self._group.freeze()
+            return
+        stopped: set[int] = set()
+        # What one forked before it stopped is found in the next round.
+        while new := self.process_ids() - stopped:
+            self._signal(new, signal.SIGSTOP)
+            _wait_until_stopped(new)
+            stopped |= new
+
+    def thaw(self) -> None:
+        """Let every process go on."""
+        if self._group is not None:
+            self._group.thaw()
+        else:
+            self._signal(self.process_ids(), signal.SIGCONT)
+
+    def cpu_s(self) -> tuple[float, float]:
+        """Return processor time since the start, in user and system mode.
+
+        Of processes that have ended as well.
+        """
+        user_s, system_s = self._total_cpu_s()
+        return max(0.0, user_s - self._before[0]), max(0.0, system_s - self._before[1])
+
+    def threads(self) -> tuple[ThreadFigures, ...]:
+        """Return what the threads did since the start, those of one name as one."""
+        figures = thread_figures(self.process_ids())
+        since = [
+            less(item, self._threads_before[thread])
+            if thread in self._threads_before
+            else item
+            for thread, item in figures.items()
+        ]
+        return merge_threads([*since, *self._reaped])
+
+    def notice_exit(self) -> None:
+        """Set ``exit_status`` where the command has ended.
+
+        Minus a signal's number where that ended it, as in :mod:`subprocess`.
+        """
+        if self._process is None or self.exit_status is not None:
+            return
+        status = self._reap(self.pid)
+        if status is not None:
+            self.exit_status = status
+            self._process.has_ended(status)
+
+    def end(self) -> None:
+        """End all processes: politely, then not.
+
+        :raises ToolError: where one doesn't even end when it is killed.
+        """
+        try:
+            self.thaw()
+            self._signal(self.process_ids(), signal.SIGTERM)
+            self._wait_for_end(GRACE_S)
+        finally:
+            self._kill()
+
+    def close(self) -> None:
+        """Close all descriptors."""
+        if self._process is not None:
+            self._process.close()
+
+    def _kill(self) -> None:
+        deadline = time.monotonic() + GONE_TIMEOUT_S
+        while pids := self.process_ids():
+            self._signal(pids, signal.SIGKILL)
+            if not self._wait_for_end(max(0.0, deadline - time.monotonic())):
+                names = ", ".join(sorted(_names(self.process_ids())))
+                message = f"Processes of the launch don't end: {names}"
+                raise ToolError(message, resolution="See 'ps' for what they wait for.")
+        self._notice_orphans()
+        self.notice_exit()
+
+    def _wait_for_end(self, timeout_s: float) -> bool:
+        """Wait until all processes have ended, and tell whether they have."""
+        deadline = time.monotonic() + timeout_s
+        while pids := self.process_ids():
+            with _descriptors(pids) as waiting:
+                poll = select.poll()
+                for descriptor in waiting:
+                    poll.register(descriptor, select.POLLIN)
+                left = set(waiting)
+                while left:
+                    left_s = deadline - time.monotonic()
+                    if left_s <= 0:
+                        return False
+                    for descriptor, _ in poll.poll(left_s * 1000):
+                        poll.unregister(descriptor)
+                        left.discard(descriptor)
+        return True
+
+    def _signal(self, pids: Iterable[int], number: signal.Signals) -> None:
+        with _descriptors(pids) as descriptors:
+            for descriptor in descriptors:
+                # Gone, or changed to a user that we can't signal.
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    signal.pidfd_send_signal(descriptor, number)
+
+    def _orphans(self, processes: Mapping[int, Process]) -> set[int]:
+        """Return descendants that have become our children.
+
+        Children that we had before aren't, nor those that we start meanwhile: these
+        are in our session, which nobody can join.
+        """
+        return {
+            process.pid
+            for process in processes.values()
+            if process.parent == os.getpid()
+            and process.pid not in self._strangers
+            and process.pid != self.pid
+            and process.session != self._own_session
+        }
+
+    def _notice_orphans(self) -> None:
+        """Reap those that have ended: nobody else does."""
+        processes = list_processes()
+        for pid in self._orphans(processes):
+            if processes[pid].state == "Z":
+                self._reap(pid)
+
+    def _reap(self, pid: int) -> int | None:
+        process = read_process(pid)
+        try:
+            ended, status, usage = os.wait4(pid, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        if not ended:
+            return None
+        figures = _ended_figures(process.name if process else "", usage)
+        before = [item for key, item in self._threads_before.items() if abs(key) == pid]
+        self._reaped.append(less(figures, *before))
+        self._reaped_cpu_s = (
+            self._reaped_cpu_s[0] + usage.ru_utime,
+            self._reaped_cpu_s[1] + usage.ru_stime,
+        )
+        return os.waitstatus_to_exitcode(status)
+
+    def _total_cpu_s(self) -> tuple[float, float]:
+        grouped = self._group.cpu_s() if self._group is not None else None
+        if grouped is not None:
+            return grouped
+        self._notice_orphans()
+        user_s, system_s = self._reaped_cpu_s
+        for pid in self.process_ids():
+            process = read_process(pid)
+            if process is not None:
+                user_s += process.user_s
+                system_s += process.system_s
+        return user_s, system_s
+
+
+def _ended_figures(name: str, usage: struct_rusage) -> ThreadFigures:
+    return ThreadFigures(
+        name=name,
+        cpu_s=usage.ru_utime + usage.ru_stime,
+        read_bytes=usage.ru_inblock * _INPUT_UNIT_BYTES,
+        major_faults=usage.ru_majflt,
+    )
+
+
+@contextlib.contextmanager
+def _descriptors(pids: Iterable[int]) -> Iterator[list[int]]:
+    """Open a descriptor (pidfd_open(2)) of each process that is still there."""
+    with contextlib.ExitStack() as opened:
+        descriptors = []
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                descriptor = os.pidfd_open(pid)
+                opened.callback(os.close, descriptor)
+                descriptors.append(descriptor)
+        yield descriptors
+
+
+def _wait_until_stopped(pids: Iterable[int]) -> None:
+    """Wait until processes that were told to stop stand still.
+
+    Nothing shows it but ``/proc``. A thread that waits for storage stops once
+    that has answered; it does nothing till then.
+    """
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    for pid in pids:
+        while not is_standing_still(pid) and time.monotonic() < deadline:
+            time.sleep(_STOP_POLL_S)
+
+
+def _names(pids: Iterable[int]) -> set[str]:
+    found = (read_process(pid) for pid in pids)
+    return {process.name for process in found if process is not None}
+
+
+def _set_subreaper(*, on: bool) -> bool:
+    """Adopt orphaned descendants or not, and tell what was set before."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    before = ctypes.c_int()
+    prctl(_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    prctl(_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
+    return bool(before.value)

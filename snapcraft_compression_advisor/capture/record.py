@@ -1,0 +1,232 @@
+"""Records which data blocks a launch reads, by having a look at a real one."""
+
+from __future__ import annotations
+
+import os
+import platform
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.capture.mount import (
+    UBUNTU_READ_AHEAD_KB,
+    Mount,
+    drop_caches,
+    mount_point,
+    mounted,
+)
+from snapcraft_compression_advisor.capture.packed_images import packed_images
+from snapcraft_compression_advisor.capture.residency import (
+    resident_blocks,
+    resident_share,
+)
+from snapcraft_compression_advisor.capture.snap_environment import launch_home
+from snapcraft_compression_advisor.capture.start import time_launch
+from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from snapcraft_compression_advisor.launch.profile import (
+    CpuTime,
+    LaunchProfile,
+    ProfileFile,
+    RecordedLaunch,
+    RecordedThread,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from snapcraft_compression_advisor.capture.launch_event import LaunchEvent
+    from snapcraft_compression_advisor.capture.snap_environment import LaunchHome
+    from snapcraft_compression_advisor.capture.start import Command, Launched
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.result import Progress
+
+KEPT_THREADS = 20
+"""Threads of this many names are kept; the rest hardly read."""
+
+ATTEMPTS = 3
+"""Launches before somebody else's work on the caches is too much."""
+
+_MOSTLY = 0.5
+_STATISTICS = Path("/proc/vmstat")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordRequest:
+    """What to record.
+
+    :param app: whose launch it is.
+    :param command: what to start.
+    :param event: what ends the launch.
+    :param timeout_s: after which it has failed.
+    :param warm_up: whether to launch once before, unrecorded, so that what an
+        application does once only in a new home isn't recorded.
+    :param home: home directory of the launches, kept; a temporary one by default.
+    :param read_ahead_kb: of the mount.
+    :param scratch: directory for the image; the system's temporary one by default.
+    """
+
+    app: str
+    command: Command
+    event: LaunchEvent
+    timeout_s: float
+    warm_up: bool = True
+    home: Path | None = None
+    read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
+    scratch: Path | None = None
+
+
+def record_residency(
+    payload: Payload, request: RecordRequest, progress: Progress
+) -> LaunchProfile:
+    """Record a cold launch from a mounted, uncompressed image of the payload.
+
+    The blocks are those in the page cache at the event, read while all processes
+    of the launch stand still. A launch with warm caches follows, for its time.
+
+    :raises AdvisorError: where the image can't be made or mounted, or the launch
+        fails.
+    """
+    with ExitStack() as stack:
+        home = stack.enter_context(launch_home(request.home))
+        images = stack.enter_context(
+            packed_images(
+                payload, ("none",), scratch=request.scratch, progress=progress
+            )
+        )
+        recorder = _Recorder(
+            payload=payload,
+            request=request,
+            image=images.paths["none"],
+            root=stack.enter_context(mount_point()),
+            home=home,
+        )
+        if request.warm_up:
+            progress("Launching once to settle its home directory")
+            recorder.warm_up()
+        for attempt in range(1, ATTEMPTS + 1):
+            progress(f"Launching with cold caches, then warm (attempt {attempt})")
+            profile = recorder.record()
+            if profile is not None:
+                return profile
+    message = "Something else dropped the system's caches during every launch"
+    raise ToolError(
+        message, resolution="See that no benchmark or test runs at the same time."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorder:
+    """Launches from mounts of one image, always at the same place.
+
+    :param root: an empty directory to mount at.
+    """
+
+    payload: Payload
+    request: RecordRequest
+    image: Path
+    root: Path
+    home: LaunchHome
+
+    def warm_up(self) -> None:
+        """Launch from a mount that goes again."""
+        with self._mounted():
+            launch(self.request, self.root, self.home)
+
+    def record(self) -> LaunchProfile | None:
+        """Launch with cold caches, look what they hold, and launch again.
+
+        :returns: ``None`` where somebody dropped the caches meanwhile.
+        """
+        files: tuple[ProfileFile, ...] = ()
+
+        def look() -> None:
+            nonlocal files
+            files = resident_blocks(self.root, self.payload.inventory)
+
+        # A mount of its own begins with nothing of the payload in the cache.
+        with self._mounted() as mount:
+            if mount.method != "kernel":
+                message = "Only a mount of the kernel shows which blocks are read"
+                raise UsageError(message, resolution="Use --method trace.")
+            drop_caches()
+            drops = _cache_drops()
+            kept = resident_share(self.image) > _MOSTLY
+            cold = launch(self.request, self.root, self.home, frozen=look)
+            warm = launch(self.request, self.root, self.home)
+            if _cache_drops() != drops:
+                return None
+        recorded = RecordedLaunch(
+            event=cold.event,
+            cold_s=rounded(cold.wall_s),
+            warm_s=rounded(warm.wall_s),
+            cold_cpu_s=cpu_time(cold),
+            warm_cpu_s=cpu_time(warm),
+            threads=_recorded_threads(cold),
+            processors=len(os.sched_getaffinity(0)),
+            kernel=platform.release(),
+            read_ahead_kb=mount.read_ahead_kb,
+            storage="memory" if kept else "disk",
+        )
+        return LaunchProfile(
+            source="residency",
+            app=self.request.app,
+            warm_s=recorded.warm_s,
+            recorded=recorded,
+            files=files,
+        )
+
+    def _mounted(self) -> AbstractContextManager[Mount]:
+        return mounted(
+            self.image, read_ahead_kb=self.request.read_ahead_kb, at=self.root
+        )
+
+
+def launch(
+    request: RecordRequest,
+    root: Path,
+    home: LaunchHome,
+    *,
+    frozen: Callable[[], object] | None = None,
+) -> Launched:
+    """Launch once; see :func:`time_launch`."""
+    return time_launch(
+        request.command,
+        root,
+        request.event,
+        timeout_s=request.timeout_s,
+        home=home,
+        frozen=frozen,
+    )
+
+
+def _recorded_threads(launched: Launched) -> tuple[RecordedThread, ...]:
+    return tuple(
+        RecordedThread(
+            name=thread.name,
+            cpu_s=rounded(thread.cpu_s),
+            read_bytes=thread.read_bytes,
+            major_faults=thread.major_faults,
+        )
+        for thread in launched.threads[:KEPT_THREADS]
+    )
+
+
+def cpu_time(launched: Launched) -> CpuTime:
+    """Return a launch's processor time."""
+    return CpuTime(user=rounded(launched.user_s), system=rounded(launched.system_s))
+
+
+def rounded(seconds: float) -> float:
+    """Return a time to the tenth of a millisecond; more is noise."""
+    return round(seconds, 4)
+
+
+def _cache_drops() -> int:
+    """Return how often the system's caches were dropped since it was started."""
+    for line in _STATISTICS.read_text().splitlines():
+        name, _, value = line.partition(" ")
+        if name == "drop_pagecache":
+            return int(value)
+    return 0

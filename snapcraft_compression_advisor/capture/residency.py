@@ -1,0 +1,190 @@
+"""Which data blocks of a mounted payload are in the page cache.
+
+Neither opening a file nor mapping it reads its data, so looking changes nothing; it
+brings inodes and directories into the caches only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
+from snapcraft_compression_advisor.launch.profile import ProfileFile
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+
+_CACHESTAT = 451
+"""``__NR_cachestat`` of every architecture that snaps are built for (Linux 6.5 on)."""
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class _CachestatRange(ctypes.Structure):
+    """``struct cachestat_range``; a length of 0 is up to the file's end."""
+
+    _fields_ = (("offset", ctypes.c_uint64), ("length", ctypes.c_uint64))
+
+
+class _Cachestat(ctypes.Structure):
+    """``struct cachestat``: pages."""
+
+    _fields_ = (
+        ("cached", ctypes.c_uint64),
+        ("dirty", ctypes.c_uint64),
+        ("being_written", ctypes.c_uint64),
+        ("evicted", ctypes.c_uint64),
+        ("recently_evicted", ctypes.c_uint64),
+    )
+
+
+_WHOLE = _CachestatRange(0, 0)
+
+
+def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]:
+    """Return the data blocks of a mount of which any page is in the page cache.
+
+    A file of several names counts once, under the first. Names that aren't UTF-8
+    are left out, as no profile can hold them.
+
+    :param root: where the payload is mounted.
+    :param inventory: of the payload, which tells the names of one file.
+    :return: sorted by path; files without resident blocks are left out.
+    :raises ToolError: where this user may not see the residency of the files.
+    :raises StorageError: where the mount lacks files of the inventory.
+    """
+    prefix = f"{root}/"
+    return tuple(
+        ProfileFile(path=entry.path, size=entry.size_bytes, blocks=blocks)
+        for entry in _files(inventory)
+        if (blocks := _resident_ranges(prefix + entry.path))
+    )
+
+
+def resident_share(path: Path) -> float:
+    """Return how much of a file is in the page cache, 0 to 1.
+
+    :param path: of a regular file that isn't empty and belongs to this user.
+    :raises StorageError: where it can't be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return float(resident_pages(file.fileno()).mean())
+    except OSError as error:
+        message = f"Cannot look at {str(path)!r}: {error.strerror}"
+        raise StorageError(message, resolution="Check the disk.") from error
+
+
+def resident_pages(descriptor: int) -> NDArray[np.bool_]:
+    """Return for every page of a file whether it is in the page cache.
+
+    :param descriptor: of a regular file.
+    :raises OSError: where it can't be mapped.
+    """
+    size_bytes = os.fstat(descriptor).st_size
+    if not size_bytes:
+        return np.zeros(0, dtype=np.bool_)
+    pages = np.zeros(-(-size_bytes // mmap.PAGESIZE), dtype=np.uint8)
+    with mmap.mmap(descriptor, size_bytes, prot=mmap.PROT_READ) as mapping:
+        # The array only lends its address, and is gone before the mapping.
+        address = np.frombuffer(mapping, dtype=np.uint8).ctypes.data
+        failed = _LIBC.mincore(
+            ctypes.c_void_p(address),
+            ctypes.c_size_t(size_bytes),
+            ctypes.c_void_p(pages.ctypes.data),
+        )
+        code = ctypes.get_errno()
+    if failed:
+        raise OSError(code, os.strerror(code))
+    resident: NDArray[np.bool_] = (pages & 1) != 0  # the other bits are reserved
+    return resident
+
+
+def _files(inventory: Inventory) -> Iterator[Entry]:
+    """Yield each file that has contents once, under the first name, sorted."""
+    seen: set[int] = set()
+    for path in sorted(inventory.entries):
+        entry = inventory.entries[path]
+        if entry.kind is not EntryKind.FILE or not entry.size_bytes:
+            continue
+        if entry.identity not in seen and _is_utf8(path):
+            seen.add(entry.identity)
+            yield entry
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            if _surely_absent(descriptor):
+                return ()
+            _check_allowed(descriptor)
+            return block_ranges(resident_pages(descriptor))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        message = f"Cannot look at {path!r} of the mount: {error.strerror}"
+        raise StorageError(
+            message, resolution="Mount the payload that was listed."
+        ) from error
+
+
+def _surely_absent(descriptor: int) -> bool:
+    """Tell whether no page of a file is cached, where the kernel says so quickly.
+
+    Its count may include pages beyond the file's end, so only zero is believed.
+    """
+    counts = _Cachestat()
+    failed = _LIBC.syscall(
+        ctypes.c_long(_CACHESTAT),
+        ctypes.c_int(descriptor),
+        ctypes.byref(_WHOLE),
+        ctypes.byref(counts),
+        ctypes.c_uint(0),
+    )
+    return not failed and counts.cached == 0
+
+
+def _check_allowed(descriptor: int) -> None:
+    """Refuse where ``mincore`` would call every page resident.
+
+    It does so for files that the user neither owns nor may write
+    (``can_do_mincore`` in Linux's ``mm/mincore.c``).
+    """
+    if os.geteuid() and os.fstat(descriptor).st_uid != os.geteuid():
+        message = "The kernel shows only root which parts of a file are in memory"
+        raise ToolError(message, resolution="Run the command as root.")
+
+
+def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of 128 KiB blocks that hold a resident page.
+
+    :param pages: for every page of a file whether it is resident.
+    :return: first and last block of each range, ascending.
+    """
+    block_pages = max(1, DATA_BLOCK_BYTES // mmap.PAGESIZE)
+    if len(pages) <= block_pages:  # most files, so made short work of
+        return ((0, 0),) if pages.any() else ()
+    blocks = np.unique(np.flatnonzero(pages) // block_pages)
+    runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
+    return tuple((int(run[0]), int(run[-1])) for run in runs if len(run))

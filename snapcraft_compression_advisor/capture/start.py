@@ -1,0 +1,368 @@
+"""Starts an app of a payload and times its launch."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import selectors
+import shlex
+import signal
+import time
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.capture.launch_event import (
+    Exited,
+    LaunchState,
+    WindowOrExit,
+)
+from snapcraft_compression_advisor.capture.prepared_process import StartRequest
+from snapcraft_compression_advisor.capture.process_tree import process_tree
+from snapcraft_compression_advisor.capture.snap_environment import (
+    INSIDE,
+    LaunchHome,
+    expand,
+    launch_environment,
+    launch_home,
+)
+from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from snapcraft_compression_advisor.payload.paths import PathResolver
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.capture.launch_event import LaunchEvent, Watch
+    from snapcraft_compression_advisor.capture.proc_files import ThreadFigures
+    from snapcraft_compression_advisor.capture.process_tree import ProcessTree
+    from snapcraft_compression_advisor.payload.source import Payload
+
+PROGRAM_DIRECTORIES = (
+    "usr/local/sbin",
+    "usr/local/bin",
+    "usr/sbin",
+    "usr/bin",
+    "sbin",
+    "bin",
+    "usr/games",
+    "usr/local/games",
+    "",
+)
+"""Where a bare program name is looked up in a payload, in this order."""
+
+KEPT_LINES = 20
+"""Last lines of output that an error shows."""
+
+_READ_BYTES = 65536
+_LINE_MAX_BYTES = 65536
+"""Output without a line end is cut here; it would have to be kept else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to start.
+
+    :param words: program and arguments; ``$SNAP/`` before a word is the payload's
+        directory.
+    :param environment: what is added, as in snap.yaml: values may refer to variables.
+    :param chroot: whether the payload is a whole system tree, to be taken as root
+        directory; needs root.
+    :param snap_name: for ``SNAP_NAME``.
+    :param expands: whether references to variables in the words are replaced, as
+        snapd does with those of snap.yaml.
+    :param traced_by: words of an strace to start it with.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    chroot: bool = False
+    snap_name: str = "snap"
+    expands: bool = False
+    traced_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """A launch, measured; all figures from the start to the event.
+
+    :param event: that ended it, as ``--until`` takes it.
+    :param wall_s: from right before exec.
+    :param user_s: processor time of all processes, also of those that have ended.
+    :param system_s: the same in the kernel.
+    :param threads: of all processes, those of one name as one; those that read most
+        first.
+    """
+
+    event: str
+    wall_s: float
+    user_s: float
+    system_s: float
+    threads: tuple[ThreadFigures, ...] = ()
+
+
+def app_command(payload: Payload, app: str) -> Command:
+    """Return how snapd starts an app: its command-chain, then its command.
+
+    :raises UsageError: where the snap has no such app, or that has no command.
+    """
+    description = payload.snap.apps.get(app)
+    if description is None or not description.command:
+        message = f"Snap {payload.snap.name!r} has no app {app!r} with a command"
+        apps = ", ".join(sorted(payload.snap.apps)) or "none"
+        raise UsageError(message, resolution=f"Its apps: {apps}.")
+    try:
+        program, *arguments = shlex.split(description.command)
+    except ValueError as error:
+        message = f"The command of app {app!r} can't be split: {error}"
+        raise UsageError(
+            message, resolution="Name the command itself after '--'."
+        ) from error
+    return Command(
+        words=(*map(_in_snap, (*description.command_chain, program)), *arguments),
+        environment={**payload.snap.environment, **description.environment},
+        snap_name=payload.snap.name,
+        expands=True,
+    )
+
+
+def given_command(payload: Payload, words: Sequence[str]) -> Command:
+    """Return a command whose program is looked up in the payload, then on the host.
+
+    :param words: program and arguments.
+    :raises UsageError: where there are none.
+    """
+    if not words:
+        message = "No command to start"
+        raise UsageError(
+            message, resolution="Name it after '--', or an app with --app."
+        )
+    program, *arguments = words
+    return Command(
+        words=(_find_program(payload, program), *arguments),
+        environment=payload.snap.environment,
+        snap_name=payload.snap.name,
+    )
+
+
+def time_launch(  # noqa: PLR0913 # three say what, three say how
+    command: Command,
+    root: Path,
+    event: LaunchEvent,
+    *,
+    timeout_s: float,
+    home: LaunchHome | None = None,
+    frozen: Callable[[], object] | None = None,
+) -> Launched:
+    """Start a command, wait for the event, end all of its processes.
+
+    :param root: the payload's directory or mount.
+    :param timeout_s: after which the launch has failed.
+    :param home: what it may write to; a fresh one by default.
+    :param frozen: called at the event, while every process stands still.
+    :raises ToolError: where the command can't be started, ends before the event or
+        doesn't come to it in time.
+    """
+    with ExitStack() as stack:
+        home = stack.enter_context(launch_home()) if home is None else home
+        watch = stack.enter_context(event.watching())
+        request = start_request(command, root, home=home, display=event.display)
+        tree = stack.enter_context(process_tree(request))
+        started_s = tree.go()
+        observer = _Observer(tree, watch, event, command)
+        happened_s = observer.wait(started_s, timeout_s=timeout_s)
+        tree.freeze()
+        user_s, system_s = tree.cpu_s()
+        launched = Launched(
+            event=watch.name,
+            wall_s=happened_s - started_s,
+            user_s=user_s,
+            system_s=system_s,
+            threads=tree.threads(),
+        )
+        if frozen is not None:
+            frozen()
+    return launched
+
+
+def start_request(
+    command: Command, root: Path, *, home: LaunchHome, display: str | None
+) -> StartRequest:
+    """Return how a command is started from a payload at some place.
+
+    :raises UsageError: where a root of its own isn't possible.
+    """
+    if command.chroot:
+        _check_root(root)
+    snap = "" if command.chroot else str(root.absolute())
+    seen_as = INSIDE if command.chroot else str(home.directory)
+    environment = launch_environment(
+        name=command.snap_name,
+        snap=snap,
+        home=home,
+        seen_as=seen_as,
+        added=command.environment,
+    )
+    if display is not None:
+        environment["DISPLAY"] = display
+    words = _expanded(command, {**environment, "SNAP": snap})
+    if command.traced_by:
+        # The libraries of the payload are not for the tracer.
+        added = {key: environment.pop(key) for key in command.environment}
+        options = (f"-E{key}={value}" for key, value in added.items())
+        words = [*command.traced_by, *options, "--", *words]
+    return StartRequest(
+        words=tuple(words),
+        environment=environment,
+        directory=environment["HOME"],
+        new_root=root.absolute() if command.chroot else None,
+        shared_as=(home.directory, INSIDE) if command.chroot else None,
+    )
+
+
+class _Observer:
+    """Waits for one launch's event, reading the output on the way."""
+
+    def __init__(
+        self, tree: ProcessTree, watch: Watch, event: LaunchEvent, command: Command
+    ) -> None:
+        self._tree = tree
+        self._watch = watch
+        self._event = event
+        self._name = command.words[0].removeprefix("$SNAP/")
+        self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._unfinished = b""
+
+    def wait(self, started_s: float, *, timeout_s: float) -> float:
+        """Return when the event happened, on the monotonic clock in seconds.
+
+        :raises ToolError: where it doesn't.
+        """
+        with selectors.DefaultSelector() as selector:
+            self._register(selector)
+            while True:
+                now_s = time.monotonic()
+                self._tree.notice_exit()
+                state = LaunchState(
+                    elapsed_s=now_s - started_s,
+                    lines=self._new_lines(selector),
+                    exit_status=self._tree.exit_status,
+                    process_ids=self._tree.process_ids,
+                )
+                if self._watch.has_happened(state):
+                    return now_s
+                self._check_exit(selector)
+                if state.elapsed_s >= timeout_s:
+                    message = (
+                        f"{self._name!r} {self._event.missed} within {timeout_s:g} s"
+                    )
+                    raise self._failed(message)
+                due_s = min(timeout_s, self._watch.due_s or timeout_s)
+                selector.select(max(0.0, started_s + due_s - time.monotonic()))
+
+    def _register(self, selector: selectors.BaseSelector) -> None:
+        selector.register(self._tree.process.exit_descriptor, selectors.EVENT_READ)
+        selector.register(self._tree.process.output_descriptor, selectors.EVENT_READ)
+        if self._watch.descriptor is not None:
+            selector.register(self._watch.descriptor, selectors.EVENT_READ)
+
+    def _new_lines(self, selector: selectors.BaseSelector) -> tuple[str, ...]:
+        """Return the lines printed since the last call.
+
+        At the end of the output the last one needs no line end.
+        """
+        text = self._unfinished
+        descriptor = self._tree.process.output_descriptor
+        while descriptor in selector.get_map():
+            try:
+                read = os.read(descriptor, _READ_BYTES)
+            except BlockingIOError:
+                break
+            if not read:
+                selector.unregister(descriptor)
+            text += read
+        *whole, self._unfinished = text.split(b"\n")
+        if descriptor not in selector.get_map() or len(text) > _LINE_MAX_BYTES:
+            whole, self._unfinished = [*whole, self._unfinished], b""
+        lines = tuple(line.decode(errors="replace") for line in whole if line)
+        self._last_lines.extend(lines)
+        return lines
+
+    def _check_exit(self, selector: selectors.BaseSelector) -> None:
+        """Take the command's end for a failure, unless others of it go on.
+
+        :raises ToolError: where nothing is left to wait for.
+        """
+        status = self._tree.exit_status
+        if status is None:
+            return
+        if self._tree.process.exit_descriptor in selector.get_map():
+            selector.unregister(self._tree.process.exit_descriptor)
+        if status == 0 and self._tree.process_ids():
+            return
+        if status < 0:
+            how = f"was ended by {_signal_name(-status)}"
+        else:
+            how = f"ended with status {status}"
+        message = f"{self._name!r} {how}"
+        if not isinstance(self._event, Exited | WindowOrExit):
+            message += f" and {self._event.missed}"
+        raise self._failed(message)
+
+    def _failed(self, message: str) -> ToolError:
+        lines = [*self._last_lines, self._unfinished.decode(errors="replace")]
+        return ToolError(
+            message,
+            details="\n".join(line for line in lines if line) or "It printed nothing.",
+            resolution="See whether it starts by itself; --timeout gives it more time, "
+            "--until names another event.",
+        )
+
+
+def _expanded(command: Command, variables: Mapping[str, str]) -> list[str]:
+    """Return the words to run; snapd drops those that expand to nothing."""
+    if command.expands:
+        words = [expand(word, variables) for word in command.words]
+        return [word for word in words if word]
+    prefix = "$SNAP/"
+    return [
+        f"{variables['SNAP']}/{word.removeprefix(prefix)}"
+        if word.startswith(prefix)
+        else word
+        for word in command.words
+    ]
+
+
+def _in_snap(path: str) -> str:
+    return "$SNAP/" + path.removeprefix("$SNAP/").lstrip("/")
+
+
+def _find_program(payload: Payload, program: str) -> str:
+    resolver = PathResolver(payload.inventory, snap_name=payload.snap.name)
+    directories = ("",) if "/" in program else PROGRAM_DIRECTORIES
+    for directory in directories:
+        path = posixpath.join(directory, program.removeprefix("$SNAP/").lstrip("/"))
+        entry = resolver.locate(path).entry
+        if entry is not None and entry.kind is EntryKind.FILE:
+            return f"$SNAP/{path}"
+    return program
+
+
+def _check_root(root: Path) -> None:
+    if os.geteuid() != 0:
+        message = "Taking the payload as root directory needs root"
+        raise UsageError(message, resolution="Run as root, or without --chroot.")
+    if not (root / "run").is_dir():
+        message = (
+            f"No system tree to take as root directory: {str(root)!r} has no 'run'"
+        )
+        raise UsageError(message, resolution="Leave out --chroot.")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

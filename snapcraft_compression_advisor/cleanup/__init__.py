@@ -1,1 +1,0 @@
-"""What has to go when a run ends, however it ends: children, mounts, directories."""

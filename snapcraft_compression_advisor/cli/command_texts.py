@@ -1,0 +1,129 @@
+"""What the commands say of themselves, for help and the pages made of it."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.cli.commands import (
+    APP_NAME,
+    command_groups,
+    make_dispatcher,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from craft_cli import BaseCommand, GlobalArgument
+
+_REPEATED = ("*", "+")
+_OPTIONAL = ("*", "?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentText:
+    """An option, or an argument by its place.
+
+    :ivar names: an option's, the short one first; none for an argument.
+    :ivar metavar: what stands for its value; empty for a flag.
+    :ivar choices: the only values that it takes, if they are few.
+    :ivar text: what it does.
+    :ivar is_optional: whether an argument, or an option's value, may be left out.
+    :ivar is_repeated: whether an argument takes several values.
+    """
+
+    names: tuple[str, ...]
+    metavar: str
+    choices: tuple[str, ...]
+    text: str
+    is_optional: bool
+    is_repeated: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Its names, the last one with the values that it takes."""
+        value = "|".join(self.choices) or self.metavar
+        if not self.names:
+            return (self.metavar,)
+        if not value:
+            return self.names
+        shown = f"[{value}]" if self.is_optional else value
+        return (*self.names[:-1], f"{self.names[-1]} {shown}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandText:
+    """A command and its arguments, those by place first."""
+
+    name: str
+    group: str
+    summary: str
+    overview: str
+    arguments: tuple[ArgumentText, ...]
+
+    @property
+    def usage(self) -> str:
+        """The command line in short."""
+        words = [APP_NAME, self.name, "[OPTION]…"]
+        for argument in self.arguments:
+            if not argument.names:
+                word = f"{argument.metavar}{'…' if argument.is_repeated else ''}"
+                words.append(f"[{word}]" if argument.is_optional else word)
+        return " ".join(words)
+
+
+def read_commands() -> tuple[CommandText, ...]:
+    """Return every command in the order of the program's help."""
+    return tuple(
+        CommandText(
+            name=command.name,
+            group=group.name,
+            summary=command.help_msg,
+            overview=command.overview,
+            arguments=tuple(_arguments(command)),
+        )
+        for group in command_groups([])
+        for command in group.commands
+    )
+
+
+def read_global_options() -> tuple[ArgumentText, ...]:
+    """Return the options that every command takes."""
+    program = make_dispatcher(command_groups([]))
+    return tuple(map(_global_option, program.global_arguments))
+
+
+def command_parser(command: type[BaseCommand]) -> argparse.ArgumentParser:
+    """Return a parser of the command's own arguments."""
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    # craft-cli's own kind differs in how it reports errors only.
+    command(None).fill_parser(parser)  # type: ignore[arg-type]
+    return parser
+
+
+def _arguments(command: type[BaseCommand]) -> Iterator[ArgumentText]:
+    actions = command_parser(command)._actions  # noqa: SLF001 # argparse has no other way
+    for action in sorted(actions, key=lambda each: bool(each.option_strings)):
+        is_flag = action.nargs == 0
+        name = str(action.metavar or action.dest).upper()
+        yield ArgumentText(
+            names=tuple(action.option_strings),
+            metavar="" if is_flag else name,
+            choices=() if action.choices is None else tuple(map(str, action.choices)),
+            text=action.help or "",
+            is_optional=action.nargs in _OPTIONAL,
+            is_repeated=action.nargs in _REPEATED,
+        )
+
+
+def _global_option(option: GlobalArgument) -> ArgumentText:
+    names = (option.short_option, option.long_option)
+    return ArgumentText(
+        names=tuple(name for name in names if name),
+        metavar="" if option.type == "flag" else option.name.upper(),
+        choices=tuple(option.choices or ()),
+        text=option.help_message,
+        is_optional=False,
+        is_repeated=False,
+    )

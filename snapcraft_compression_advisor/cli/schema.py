@@ -1,0 +1,88 @@
+"""``compression-advisor schema``: the JSON Schemas of what is read and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand
+
+from snapcraft_compression_advisor.cli.write import write_output
+from snapcraft_compression_advisor.devices.device_file import device_schema_text
+from snapcraft_compression_advisor.launch.profile import profile_schema_text
+from snapcraft_compression_advisor.report.compare_json import comparison_schema_text
+from snapcraft_compression_advisor.report.diff_json import diff_schema_text
+from snapcraft_compression_advisor.report.json_report import schema_text
+from snapcraft_compression_advisor.report.lint_json import lint_schema_text
+from snapcraft_compression_advisor.report.measure_json import measurement_schema_text
+from snapcraft_compression_advisor.settings.lint_policy import policy_schema_text
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """A kind of document.
+
+    :param what: what documents of it are, for the list.
+    :param text: makes its JSON Schema from the model.
+    """
+
+    what: str
+    text: Callable[[], str]
+
+
+SCHEMAS: Mapping[str, Schema] = {
+    "compression-advisor": Schema(
+        what="compression-advisor.yaml, what a project asks for",
+        text=policy_schema_text,
+    ),
+    "device": Schema(
+        what="device profiles, as 'calibrate' writes them", text=device_schema_text
+    ),
+    "diff": Schema(what="'diff --format json'", text=diff_schema_text),
+    "launch-profile": Schema(
+        what="recorded launches, as 'record' writes them", text=profile_schema_text
+    ),
+    "launch-set-comparison": Schema(
+        what="'launch-set --compare FILE --format json'", text=comparison_schema_text
+    ),
+    "lint": Schema(what="'lint --format json'", text=lint_schema_text),
+    "measure": Schema(what="'measure --format json'", text=measurement_schema_text),
+    "report": Schema(what="'advise --format json'", text=schema_text),
+}
+"""By name. The files in ``docs`` are made from these as well."""
+
+
+class SchemaCommand(BaseCommand):
+    """Print a schema."""
+
+    name = "schema"
+    common = True
+    help_msg = "Print the JSON Schema of a file that is read or written"
+    overview = (
+        "Print the JSON Schema of compression-advisor.yaml, of another file that the "
+        "advisor reads, or of a report; editors and programs check documents with it. "
+        "Without a NAME, list all."
+    )
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument(
+            "schema",
+            metavar="NAME",
+            nargs="?",
+            choices=tuple(SCHEMAS),
+            help=f"one of {', '.join(SCHEMAS)} (default: list all, one line each)",
+        )
+
+    def run(self, parsed_args: argparse.Namespace) -> int | None:
+        """Print one schema, or the list."""
+        wanted: str | None = parsed_args.schema
+        width = max(map(len, SCHEMAS))
+        lines = (f"{name:{width}}  {each.what}\n" for name, each in SCHEMAS.items())
+        text = "".join(lines) if wanted is None else SCHEMAS[wanted].text()
+        write_output(text, None)
+        return None

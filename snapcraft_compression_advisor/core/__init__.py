@@ -1,0 +1,1 @@
+"""What every room uses: errors, units, and leaving nothing behind."""

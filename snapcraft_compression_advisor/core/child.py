@@ -1,0 +1,80 @@
+"""Programs that are run, and that never outlive us."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+END_S = 5.0
+"""For a program to end after SIGTERM: fakeroot has a daemon of its own to stop."""
+
+
+def ending_with_us(
+    command: Sequence[str], number: signal.Signals = signal.SIGKILL
+) -> tuple[str, ...]:
+    """Return a command that the kernel signals when the thread that starts it ends.
+
+    So it ends even where we are killed. A script that becomes the program
+    (:mod:`bound_start`) sets that up, which takes some hundredths of a second.
+    """
+    if shutil.which(command[0]) is None:
+        return tuple(command)  # for Popen to say so
+    script = str(Path(__file__).with_name("bound_start.py"))
+    interpreter = (sys.executable, "-I", "-S", "-X", "utf8")
+    return (*interpreter, script, str(os.getpid()), str(int(number)), *command)
+
+
+def run_child(
+    command: Sequence[str], *, directory: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end and return what it said; interrupted, end it first.
+
+    :raises OSError: where it can't be started.
+    """
+    with deferred_signals() as signals:
+        process = subprocess.Popen(
+            ending_with_us(command),
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # Ctrl-C is for us, who then end it
+        )
+        try:
+            with signals.delivered():
+                output, errors = process.communicate()
+        finally:
+            end_child(process)
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def end_child(process: subprocess.Popen[str]) -> None:
+    """End a program that still runs and those that it started.
+
+    :param process: leads a session of its own.
+    """
+    if process.poll() is None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_S)
+                break
+        with suppress(ProcessLookupError):  # what it left behind
+            os.killpg(process.pid, signal.SIGKILL)
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()

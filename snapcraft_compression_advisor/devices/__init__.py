@@ -1,0 +1,1 @@
+"""Device profiles: the model, files, and those built in."""

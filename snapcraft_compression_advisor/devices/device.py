@@ -1,0 +1,87 @@
+"""Device profiles: what reading and decompressing cost on a machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockCost:
+    """Processor time of one data block.
+
+    It is ``block_s`` + raw bytes x ``raw_s_per_byte`` + stored bytes x
+    ``stored_s_per_byte``: what is written and what is decoded count each for itself,
+    as the kernel's decompressors show (``benchmarks/kernel_blocks.py``).
+
+    The low ends belong together, and so do the high ends: each is one scenario.
+
+    :param block_s: seconds of any block, however small.
+    :param raw_s_per_byte: seconds per byte of contents.
+    :param stored_s_per_byte: seconds per byte in the image.
+    """
+
+    block_s: Interval
+    raw_s_per_byte: Interval
+    stored_s_per_byte: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceProfile:
+    """A machine that a snap starts on.
+
+    The low ends of all intervals together are a fast device of its kind, the high
+    ends a slow one.
+
+    :param name: as ``--device`` takes it.
+    :param description: for people.
+    :param seek_s: from asking for a block that doesn't follow the last one until
+        its first byte, seconds.
+    :param read_s_per_byte: storage time per byte of a continuous read.
+    :param fill: what reading any block costs, compressed or not: the request, its
+        pages, the copy.
+    :param decompress: by codec, what decompressing a block adds; :data:`NO_COST` for
+        ``none``. A stored block has only ``fill``.
+    :param processors: that a launch can use.
+    :param sources: where the figures come from: measured, published.
+    """
+
+    name: str
+    description: str
+    seek_s: Interval
+    read_s_per_byte: Interval
+    fill: BlockCost
+    decompress: Mapping[str, BlockCost]
+    processors: int
+    sources: tuple[str, ...]
+
+
+NO_COST = BlockCost(
+    block_s=Interval.exactly(0.0),
+    raw_s_per_byte=Interval.exactly(0.0),
+    stored_s_per_byte=Interval.exactly(0.0),
+)
+
+
+def block_seconds(cost: BlockCost, *, raw_bytes: float, stored_bytes: float) -> float:
+    """Return the middle of a block's cost, in seconds."""
+    return (
+        cost.block_s.mid
+        + raw_bytes * cost.raw_s_per_byte.mid
+        + stored_bytes * cost.stored_s_per_byte.mid
+    )
+
+
+def scaled(cost: BlockCost, *, low: float, mid: float, high: float) -> BlockCost:
+    """Return a cost times factors: its middles alone count."""
+    parts = (cost.block_s, cost.raw_s_per_byte, cost.stored_s_per_byte)
+    block_s, raw, stored = (
+        Interval.around(part.mid * low, part.mid * mid, part.mid * high)
+        for part in parts
+    )
+    return BlockCost(block_s=block_s, raw_s_per_byte=raw, stored_s_per_byte=stored)

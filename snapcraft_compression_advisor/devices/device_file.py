@@ -1,0 +1,355 @@
+"""Device profiles as YAML files, and how ``--device`` finds a profile."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import pydantic
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
+from typing_extensions import Self
+
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    UsageError,
+)
+from snapcraft_compression_advisor.core.units import KIB, Interval
+from snapcraft_compression_advisor.devices.builtin_devices import (
+    DEFAULT_DEVICES,
+    NVME_LAPTOP,
+    find_device,
+    usual_block_s,
+)
+from snapcraft_compression_advisor.devices.device import (
+    NO_COST,
+    BlockCost,
+    DeviceProfile,
+    scaled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SCHEMA = 1
+DEVICE_FILE_MAX_BYTES = 64 * KIB
+"""Ten times what ``calibrate`` writes; bounds what a foreign file can cost."""
+
+_DIGITS = 4
+"""More than any measurement is good for, and few enough to read."""
+
+_LONGEST_LINE = 4096
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        message = "has characters that don't print"
+        raise ValueError(message)
+    return text
+
+
+Text = Annotated[
+    str,
+    pydantic.StringConstraints(min_length=1, max_length=500),
+    pydantic.AfterValidator(_printable),
+]
+Name = Annotated[
+    str, pydantic.StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$", max_length=64)
+]
+CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
+
+
+class _Model(pydantic.BaseModel):
+    # Strict: a figure in quotes or a yes for a number is a mistake.
+    # Built where a file is read: most runs read none.
+    model_config = pydantic.ConfigDict(
+        defer_build=True,
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        strict=True,
+    )
+
+
+class _Ends(_Model):
+    @pydantic.model_validator(mode="after")
+    def _ascending(self) -> Self:
+        low, mid, high = (getattr(self, end) for end in ("low", "mid", "high"))
+        if not low <= mid <= high:
+            message = "low, mid and high aren't in this order"
+            raise ValueError(message)
+        return self
+
+    def interval(self) -> Interval:
+        """Return the ends as the core's type."""
+        return Interval(**self.model_dump())
+
+
+Seconds = Annotated[float, pydantic.Field(ge=0, le=10, allow_inf_nan=False)]
+SecondsPerByte = Annotated[float, pydantic.Field(ge=0, le=1e-3, allow_inf_nan=False)]
+
+
+class SecondsRange(_Ends):
+    """Seconds: of a fast device of this kind, a middling and a slow one."""
+
+    low: Seconds
+    mid: Seconds
+    high: Seconds
+
+
+class SecondsPerByteRange(_Ends):
+    """Seconds per byte: of a fast device of this kind, a middling and a slow one."""
+
+    low: SecondsPerByte
+    mid: SecondsPerByte
+    high: SecondsPerByte
+
+
+class StorageFigures(_Model):
+    """What storage takes."""
+
+    seek_s: SecondsRange = pydantic.Field(
+        description="from asking for a block elsewhere to its first byte"
+    )
+    read_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="of a continuous read"
+    )
+
+
+class BlockFigures(_Model):
+    """Processor time of one data block: the sum of three parts."""
+
+    block_s: SecondsRange = pydantic.Field(description="of any block")
+    raw_s_per_byte: SecondsPerByteRange = pydantic.Field(description="of its contents")
+    stored_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="of what it takes in the image"
+    )
+
+    def cost(self) -> BlockCost:
+        """Return the figures as the core's type."""
+        return BlockCost(
+            block_s=self.block_s.interval(),
+            raw_s_per_byte=self.raw_s_per_byte.interval(),
+            stored_s_per_byte=self.stored_s_per_byte.interval(),
+        )
+
+
+class DeviceFile(_Model):
+    """A device profile of ``compression-advisor``, version 1."""
+
+    model_config = pydantic.ConfigDict(title="compression-advisor device profile")
+
+    schema_version: Literal[1] = pydantic.Field(alias="schema")
+    name: Name
+    description: Text
+    processors: Annotated[int, pydantic.Field(ge=1, le=4096)] = pydantic.Field(
+        description="that a launch can use"
+    )
+    storage: StorageFigures
+    fill: BlockFigures = pydantic.Field(
+        description="what reading any block costs, compressed or not"
+    )
+    decompress: Annotated[
+        dict[CodecName, BlockFigures], pydantic.Field(min_length=1)
+    ] = pydantic.Field(
+        description="what decompressing a block adds; codecs that are left out are "
+        "taken from a built-in profile, in proportion"
+    )
+    sources: Annotated[list[Text], pydantic.Field(min_length=1, max_length=20)] = (
+        pydantic.Field(description="where the figures come from, and how")
+    )
+
+
+def choose_devices(arguments: Sequence[str]) -> tuple[DeviceProfile, ...]:
+    """Return the profiles that ``--device`` names, the default ones where none is.
+
+    :param arguments: names of built-in profiles, or paths of YAML files.
+    :raises UsageError: where there is no such profile, or two share a name.
+    :raises AdvisorError: where a file can't be read or isn't a profile.
+    """
+    if not arguments:
+        return DEFAULT_DEVICES
+    devices = tuple(_choose(argument) for argument in dict.fromkeys(arguments))
+    name, count = Counter(device.name for device in devices).most_common(1)[0]
+    if count > 1:
+        message = f"{count} of the device profiles have the name {name!r}"
+        raise UsageError(message, resolution="Change the 'name' in one of the files.")
+    return devices
+
+
+def _choose(argument: str) -> DeviceProfile:
+    looks_like_path = "/" in argument or argument.endswith((".yaml", ".yml"))
+    if looks_like_path or Path(argument).is_file():
+        return read_device(Path(argument))
+    return find_device(argument)
+
+
+def read_device(path: Path) -> DeviceProfile:
+    """Read a device profile.
+
+    :raises NoInputError: where it isn't there or can't be read.
+    :raises BadDataError: where it is no device profile, or one of another version.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(DEVICE_FILE_MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+        reason = error.strerror if isinstance(error, OSError) else error
+        message = f"Cannot read the device profile {str(path)!r}: {reason}"
+        raise NoInputError(message, resolution="Check its path.") from error
+    return parse_device(content, where=str(path))
+
+
+def parse_device(content: bytes, *, where: str) -> DeviceProfile:
+    """Return the profile that a file's content is.
+
+    :param where: the file, for errors.
+    :raises BadDataError: where it is no device profile, or one of another version.
+    """
+    if len(content) > DEVICE_FILE_MAX_BYTES:
+        raise _bad(where, f"it has more than {DEVICE_FILE_MAX_BYTES // KIB} KiB")
+    try:
+        document = YAML(typ="safe", pure=True).load(content)
+    except (YAMLError, ValueError, RecursionError) as error:
+        lines = [line.strip() for line in str(error).splitlines()]
+        raise _bad(where, "; ".join(lines[:4]) or "it isn't YAML") from error
+    try:
+        return _profile(DeviceFile.model_validate(document))
+    except pydantic.ValidationError as error:
+        problems = [
+            f"{'.'.join(str(part) for part in item['loc']) or 'file'}: {item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)
+        ]
+        raise _bad(where, *problems) from error
+
+
+def device_text(device: DeviceProfile) -> str:
+    """Return a profile as the text of its file."""
+    document = CommentedMap(device_figures(device).model_dump(by_alias=True))
+    document.yaml_set_start_comment(
+        "A device profile: seconds, and seconds per byte. low is a fast device of\n"
+        "this kind, high a slow one. Use it with: advise --device FILE"
+    )
+    for key in ("storage", "fill", "decompress"):
+        _set_on_one_line(document, key)
+    yaml = YAML()
+    yaml.width = _LONGEST_LINE
+    text = io.StringIO()
+    yaml.dump(document, text)
+    return text.getvalue()
+
+
+def device_figures(device: DeviceProfile) -> DeviceFile:
+    """Return a profile in the shape of its file; also that of ``devices``' JSON."""
+    return DeviceFile.model_validate(
+        {
+            "schema": SCHEMA,
+            "name": device.name,
+            "description": device.description,
+            "processors": device.processors,
+            "storage": {
+                "seek_s": _ends(device.seek_s),
+                "read_s_per_byte": _ends(device.read_s_per_byte),
+            },
+            "fill": _parts(device.fill),
+            "decompress": {
+                codec: _parts(cost)
+                for codec, cost in device.decompress.items()
+                if codec != "none"
+            },
+            "sources": list(device.sources),
+        }
+    )
+
+
+def device_schema_text() -> str:
+    """Return the JSON Schema of a profile's file, as ``docs`` keeps it."""
+    schema = DeviceFile.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
+def _profile(file: DeviceFile) -> DeviceProfile:
+    decompress: dict[str, BlockCost] = {"none": NO_COST}
+    decompress |= {
+        codec: figures.cost()
+        for codec, figures in file.decompress.items()
+        if codec != "none"
+    }
+    missing = [codec for codec in CODECS if codec not in decompress]
+    sources = tuple(file.sources)
+    if missing:
+        decompress |= _borrowed(decompress, missing)
+        sources += (
+            (
+                f"decompression of {', '.join(missing)}: estimated; in proportion, "
+                f"from those of {NVME_LAPTOP.name}"
+            ),
+        )
+    return DeviceProfile(
+        name=file.name,
+        description=file.description,
+        seek_s=file.storage.seek_s.interval(),
+        read_s_per_byte=file.storage.read_s_per_byte.interval(),
+        fill=file.fill.cost(),
+        decompress={codec: decompress[codec] for codec in CODECS},
+        processors=file.processors,
+        sources=sources,
+    )
+
+
+def _borrowed(
+    known: Mapping[str, BlockCost], missing: Sequence[str]
+) -> dict[str, BlockCost]:
+    """Return the costs of codecs that a profile lacks, from a built-in one.
+
+    The first codec that it has says how much faster or slower the device is.
+    """
+    builtin = NVME_LAPTOP.decompress
+    codec = next((codec for codec in known if codec != "none"), None)
+    speed = 1.0
+    if codec is not None:
+        speed = usual_block_s(known[codec]) / usual_block_s(builtin[codec])
+    return {
+        each: scaled(builtin[each], low=speed / 2, mid=speed, high=speed * 2)
+        for each in missing
+    }
+
+
+def _ends(interval: Interval) -> dict[str, float]:
+    ends = {"low": interval.low, "mid": interval.mid, "high": interval.high}
+    return {end: float(f"{value:.{_DIGITS}g}") for end, value in ends.items()}
+
+
+def _parts(cost: BlockCost) -> dict[str, dict[str, float]]:
+    return {
+        "block_s": _ends(cost.block_s),
+        "raw_s_per_byte": _ends(cost.raw_s_per_byte),
+        "stored_s_per_byte": _ends(cost.stored_s_per_byte),
+    }
+
+
+def _set_on_one_line(document: CommentedMap, key: str) -> None:
+    """Have ranges written as ``{low: 1, mid: 2, high: 3}``."""
+    for name, item in document[key].items():
+        if "low" in item:
+            inner = CommentedMap(item)
+            inner.fa.set_flow_style()
+            document[key][name] = inner
+        else:
+            _set_on_one_line(document[key], name)
+
+
+def _bad(where: str, *problems: str) -> BadDataError:
+    return BadDataError(
+        f"{where!r} is not a device profile of version {SCHEMA}: {problems[0]}",
+        details="\n".join(problems),
+        resolution="Correct it ('compression-advisor schema device' prints what it may "
+        "hold), or make one with 'compression-advisor calibrate'.",
+    )

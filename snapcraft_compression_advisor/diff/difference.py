@@ -1,0 +1,217 @@
+"""Two builds of a snap compared: the image, its files, its launches."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.diff.build import (
+    Build,
+    launched_files,
+    prime_build,
+    snap_build,
+)
+from snapcraft_compression_advisor.diff.contents import unchanged_paths
+from snapcraft_compression_advisor.diff.files import (
+    FilesDifference,
+    compare_files,
+    minus,
+    total,
+)
+from snapcraft_compression_advisor.diff.launches import (
+    LaunchChange,
+    compare_launches,
+)
+from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.profile import fit_profile
+from snapcraft_compression_advisor.payload.source import SnapPayload
+from snapcraft_compression_advisor.trial.sampled import LEAST, run_sampled_trial
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.core.units import Interval
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
+    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.result import Progress, TrialResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two builds, for a report.
+
+    :param codec: what it is packed with, or will be.
+    :param measured: whether the size is that of a file.
+    """
+
+    path: Path
+    codec: str
+    image_bytes: Interval
+    measured: bool
+    files: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildDifference:
+    """What changed from one build of a snap to the next.
+
+    :param name: of the snap.
+    :param launches: of the target apps that both builds have.
+    :param notes: what couldn't be compared, and why; plain sentences.
+    """
+
+    name: str
+    old: Side
+    new: Side
+    files: FilesDifference
+    launches: tuple[LaunchChange, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def image_change(self) -> Interval:
+        """What the image grew by."""
+        return minus(self.new.image_bytes, self.old.image_bytes)
+
+    @property
+    def tables_change(self) -> Interval:
+        """What of that is no file's: the image's tables and its padding."""
+        files = total(each.stored_change for each in self.files.changes)
+        return minus(minus(self.image_change, files), self.files.repacked_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceRequest:
+    """What is to be compared.
+
+    :param devices: profiles to estimate launches for.
+    :param apps: whose launches count; none leaves the choice to the advisor.
+    :param profiles: recorded launches, of either build.
+    :param codecs: what prime directories will be packed with, by path.
+    :param trials: of prime directories that were tried before, by path.
+    """
+
+    devices: tuple[DeviceProfile, ...]
+    apps: tuple[str, ...] = ()
+    profiles: tuple[LaunchProfile, ...] = ()
+    codecs: Mapping[Path, str | None]
+    trials: Mapping[Path, TrialResult]
+
+
+def compare_payloads(
+    old: Payload, new: Payload, request: DifferenceRequest, *, progress: Progress
+) -> BuildDifference:
+    """Compare two builds of one snap.
+
+    Sizes of built snaps are their own; those of prime directories are estimated.
+
+    :raises BadDataError: where they aren't of one snap, or an image is broken.
+    :raises AdvisorError: see the stages.
+    """
+    if old.snap.name != new.snap.name:
+        message = (
+            f"{str(old.path)!r} is a build of {old.snap.name!r}, {str(new.path)!r} one "
+            f"of {new.snap.name!r}"
+        )
+        raise BadDataError(message, resolution="Name two builds of the same snap.")
+    _check_apps(old, new, request)
+    progress("Comparing files")
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        same = beside.submit(unchanged_paths, old, new)
+        builds = [_build(each, request, progress=progress) for each in (old, new)]
+        unchanged = same.result()
+    files = compare_files(builds[0], builds[1], unchanged)
+    launches: tuple[LaunchChange, ...] = ()
+    if not any(each.unlike_snap_pack for each in builds):
+        before, now = builds
+        launches = tuple(compare_launches(before, now, request.devices, unchanged))
+    return BuildDifference(
+        name=new.snap.name,
+        old=_side(builds[0]),
+        new=_side(builds[1]),
+        files=files,
+        launches=launches,
+        notes=tuple(_notes(builds[0], builds[1])),
+    )
+
+
+def _build(
+    payload: Payload, request: DifferenceRequest, *, progress: Progress
+) -> Build:
+    progress("Looking for what a launch reads")
+    launch_sets = _launch_sets(payload, request)
+    if isinstance(payload, SnapPayload):
+        return snap_build(payload, launch_sets)
+    trial = request.trials.get(payload.path) or run_sampled_trial(
+        payload,
+        wanted=lambda: launched_files(launch_sets),
+        progress=progress,
+        decided=lambda _: True,
+        effort=LEAST,
+    )
+    codec = request.codecs.get(payload.path) or SNAPCRAFT_DEFAULT
+    return prime_build(payload, launch_sets, trial, codec=codec)
+
+
+def _check_apps(old: Payload, new: Payload, request: DifferenceRequest) -> None:
+    """Refuse apps that neither build has.
+
+    :raises UsageError: likewise.
+    """
+    for app in _named_apps(request):
+        if app not in old.snap.apps:
+            select_apps(new.snap, new.inventory, requested=(app,))
+
+
+def _named_apps(request: DifferenceRequest) -> tuple[str, ...]:
+    return request.apps or tuple(profile.app for profile in request.profiles)
+
+
+def _launch_sets(payload: Payload, request: DifferenceRequest) -> dict[str, LaunchSet]:
+    """Return what launches read, of the target apps that this build has."""
+    profiles = {profile.app: profile for profile in request.profiles}
+    named = _named_apps(request)
+    apps: tuple[str, ...] = tuple(app for app in named if app in payload.snap.apps)
+    if not named:
+        apps, _ = select_apps(payload.snap, payload.inventory)
+    return {
+        app: fit_profile(profiles[app], payload.inventory).launch_set
+        if app in profiles
+        else static_launch_set(payload, app)
+        for app in apps
+    }
+
+
+def _side(build: Build) -> Side:
+    return Side(
+        path=build.payload.path,
+        codec=build.codec,
+        image_bytes=build.image_bytes,
+        measured=isinstance(build.payload, SnapPayload),
+        files=build.payload.inventory.file_count,
+    )
+
+
+def _notes(old: Build, new: Build) -> list[str]:
+    notes = [
+        f"Launches aren't compared: {which} image isn't like those of snap pack: "
+        f"{build.unlike_snap_pack}."
+        for which, build in (("the old", old), ("the new", new))
+        if build.unlike_snap_pack
+    ]
+    for build, other, what in ((old, new, "gone"), (new, old, "new")):
+        apps = sorted(build.launch_sets.keys() - other.launch_sets.keys())
+        notes += [f"App {app} is {what}, so its launch isn't compared." for app in apps]
+    notes += [
+        f"No file is known that a launch of {app} reads."
+        for app, launch_set in new.launch_sets.items()
+        if app in old.launch_sets
+        and not (launch_set.files and old.launch_sets[app].files)
+    ]
+    return notes

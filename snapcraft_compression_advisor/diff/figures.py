@@ -1,0 +1,150 @@
+"""The build before this one, as far as a baseline knows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.files import minus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.diff.difference import BuildDifference
+
+_SAVED_DIGITS = 6
+"""Of seconds, in a saved report."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchFigure:
+    """What a cold launch adds over a warm one; an estimate."""
+
+    app: str
+    device: str
+    source: Literal["static", "recorded"]
+    added_s: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadFigures:
+    """What of a build is compared with the next one's.
+
+    :param codec: what it is packed with, or will be.
+    :param image_bytes: ``None`` where nothing is known of that codec.
+    :param measured: whether the size is that of a file.
+    :param launches: of the target apps.
+    """
+
+    codec: str
+    image_bytes: Interval | None
+    measured: bool
+    launches: tuple[LaunchFigure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineBuild:
+    """The build that a baseline is of.
+
+    :param figures: ``None`` for a report that has none.
+    :param difference: where the previous build itself is at hand.
+    """
+
+    figures: PayloadFigures | None
+    difference: BuildDifference | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureChange:
+    """One app's launch on one device, before and now; estimates."""
+
+    app: str
+    device: str
+    old_s: Interval
+    new_s: Interval
+    change_s: Interval
+
+
+def figures_of(analysis: Analysis) -> PayloadFigures:
+    """Return the figures of a build that was analysed."""
+    codec = analysis.payload.declared_compression or SNAPCRAFT_DEFAULT
+    return PayloadFigures(
+        codec=codec,
+        image_bytes=_image_bytes(analysis, codec),
+        measured=analysis.payload.image_bytes is not None,
+        launches=tuple(_launch_figures(analysis, codec)),
+    )
+
+
+def launch_changes(
+    previous: BaselineBuild, now: PayloadFigures
+) -> Iterator[FigureChange]:
+    """Yield what became of each launch that both builds have.
+
+    Given the previous build itself, what both launches share cancels out. Given its
+    figures alone, nothing does: only intervals that lie apart tell.
+    """
+    if previous.difference is not None:
+        for each in previous.difference.launches:
+            yield FigureChange(
+                app=each.app,
+                device=each.device,
+                old_s=each.old_s,
+                new_s=each.new_s,
+                change_s=each.change_s,
+            )
+        return
+    known = {} if previous.figures is None else _by_launch(previous.figures)
+    for (app, device), new_s in _by_launch(now).items():
+        old_s = known.get((app, device))
+        if old_s is not None:
+            yield FigureChange(
+                app=app,
+                device=device,
+                old_s=old_s,
+                new_s=new_s,
+                change_s=_change(old_s, new_s),
+            )
+
+
+def image_change(previous: BaselineBuild, now: PayloadFigures) -> Interval | None:
+    """Return what the image grew by; ``None`` where either size isn't known."""
+    before = previous.figures
+    if before is None or before.image_bytes is None or now.image_bytes is None:
+        return None
+    return _change(before.image_bytes, now.image_bytes)
+
+
+def _change(old: Interval, new: Interval) -> Interval:
+    """Return a difference; figures that are alike are those of the same build."""
+    ends = ((old.low, new.low), (old.mid, new.mid), (old.high, new.high))
+    if all(round(one - other, _SAVED_DIGITS - 1) == 0 for one, other in ends):
+        return Interval.exactly(0)
+    return minus(new, old)
+
+
+def _by_launch(figures: PayloadFigures) -> dict[tuple[str, str], Interval]:
+    return {(each.app, each.device): each.added_s for each in figures.launches}
+
+
+def _image_bytes(analysis: Analysis, codec: str) -> Interval | None:
+    built = analysis.payload.image_bytes
+    if built is not None:
+        return Interval.exactly(built)
+    trial = analysis.trial.codecs.get(codec)
+    return None if trial is None else trial.image_bytes
+
+
+def _launch_figures(analysis: Analysis, codec: str) -> Iterator[LaunchFigure]:
+    for launch in analysis.launches:
+        for device, estimates in launch.estimates.items():
+            if codec in estimates and launch.launch_set.files:
+                yield LaunchFigure(
+                    app=launch.launch_set.app,
+                    device=device,
+                    source=launch.launch_set.source,
+                    added_s=estimates[codec].added_s,
+                )

@@ -1,0 +1,174 @@
+"""Files added, removed and changed, with what each does to the image's size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Literal
+
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from snapcraft_compression_advisor.diff.build import Build
+
+Change = Literal["added", "removed", "changed"]
+NONE = Interval.exactly(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """A name that isn't the same in both builds.
+
+    A content that several names share counts under one of them.
+
+    :param path: of a file, link or device; directories aren't listed.
+    :param old_bytes: its length before; ``None`` where it is new.
+    :param new_bytes: its length now; ``None`` where it is gone.
+    :param old_stored_bytes: what it took of the image.
+    :param new_stored_bytes: what it takes of it.
+    """
+
+    path: str
+    change: Change
+    old_bytes: int | None
+    new_bytes: int | None
+    old_stored_bytes: Interval
+    new_stored_bytes: Interval
+
+    @property
+    def stored_change(self) -> Interval:
+        """What it adds to the image."""
+        return minus(self.new_stored_bytes, self.old_stored_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesDifference:
+    """What became of all files.
+
+    :param changes: the largest in the image first.
+    :param unchanged: names that are the same.
+    :param repacked_bytes: what the unchanged ones add to the image: nothing unless
+        they are packed otherwise.
+    """
+
+    changes: tuple[FileChange, ...]
+    unchanged: int
+    repacked_bytes: Interval
+
+    @property
+    def turnover_bytes(self) -> float:
+        """Sum of all changes, whichever their sign; shares are taken of it."""
+        return sum(abs(each.stored_change.mid) for each in self.changes)
+
+    def share(self, change: FileChange) -> float:
+        """Return what part of all changes a file's is, 0 to 1."""
+        turnover = self.turnover_bytes
+        return abs(change.stored_change.mid) / turnover if turnover else 0.0
+
+    def of(self, change: Change) -> tuple[FileChange, ...]:
+        """Return the files that were added, removed or changed."""
+        return tuple(each for each in self.changes if each.change == change)
+
+    def stored_change(self, change: Change) -> Interval:
+        """Return what all of these add to the image."""
+        return total(each.stored_change for each in self.of(change))
+
+
+def compare_files(old: Build, new: Build, unchanged: frozenset[str]) -> FilesDifference:
+    """Compare what two builds consist of.
+
+    :param unchanged: see :func:`.contents.unchanged_paths`.
+    """
+    before, after = _attributed(old, unchanged), _attributed(new, unchanged)
+    listed = [path for path in unchanged if path in after]
+    changes = _changes(old, new, before, after, unchanged)
+    return FilesDifference(
+        changes=tuple(
+            sorted(changes, key=lambda each: (-abs(each.stored_change.mid), each.path))
+        ),
+        unchanged=len(listed),
+        repacked_bytes=_repacked(old, new, before, after, sorted(listed)),
+    )
+
+
+def minus(one: Interval, other: Interval) -> Interval:
+    """Return a difference; the ends are combined the worst way, mid is exact."""
+    return Interval(
+        low=one.low - other.high, mid=one.mid - other.mid, high=one.high - other.low
+    )
+
+
+def total(figures: Iterable[Interval]) -> Interval:
+    """Return a sum, end by end."""
+    return reduce(add, figures, NONE)
+
+
+def _attributed(build: Build, unchanged: frozenset[str]) -> dict[str, Interval]:
+    """Return what every name takes of the image, each content counted once.
+
+    Unchanged names come first, so that a copy that comes or goes beside them weighs
+    nothing.
+    """
+    taken: set[object] = set()
+    sizes = {path: NONE for path, _ in _names(build)}
+    for path in sorted(sizes, key=lambda path: path not in unchanged):
+        entry = build.payload.inventory.entries[path]
+        if entry.kind is not EntryKind.FILE or not entry.size_bytes:
+            continue
+        content = build.sizes.content_of(path)
+        if content is not None and content not in taken:
+            taken.add(content)
+            sizes[path] = build.sizes.stored_bytes(path)
+    return sizes
+
+
+def _names(build: Build) -> Iterator[tuple[str, int]]:
+    for path, entry in build.payload.inventory.entries.items():
+        if entry.kind is not EntryKind.DIRECTORY:
+            yield path, entry.size_bytes
+
+
+def _changes(
+    old: Build,
+    new: Build,
+    before: Mapping[str, Interval],
+    after: Mapping[str, Interval],
+    unchanged: frozenset[str],
+) -> Iterator[FileChange]:
+    olds, news = dict(_names(old)), dict(_names(new))
+    for path in dict.fromkeys((*olds, *news)):
+        if path in unchanged:
+            continue
+        yield FileChange(
+            path=path,
+            change=_kind_of_change(path, olds, news),
+            old_bytes=olds.get(path),
+            new_bytes=news.get(path),
+            old_stored_bytes=before.get(path, NONE),
+            new_stored_bytes=after.get(path, NONE),
+        )
+
+
+def _kind_of_change(
+    path: str, olds: Mapping[str, int], news: Mapping[str, int]
+) -> Change:
+    if path not in olds:
+        return "added"
+    return "changed" if path in news else "removed"
+
+
+def _repacked(
+    old: Build,
+    new: Build,
+    before: Mapping[str, Interval],
+    after: Mapping[str, Interval],
+    unchanged: list[str],
+) -> Interval:
+    """Return what unchanged files add; where only a trial's draw differs, nothing."""
+    if old.codec == new.codec and not (old.image_bytes.known and new.image_bytes.known):
+        return NONE
+    return total(minus(after[path], before[path]) for path in unchanged)

@@ -1,0 +1,280 @@
+"""How much longer a launch takes than before, and because of which files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from math import sqrt
+from typing import TYPE_CHECKING, Literal
+
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
+from snapcraft_compression_advisor.launch.model import (
+    LaunchEstimate,
+    cost_of_blocks,
+    sum_blocks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
+    from snapcraft_compression_advisor.diff.build import Build
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+
+Verdict = Literal["slower", "faster", "same", "undecided"]
+Group = Literal["same", "old", "new"]
+
+UNNOTICED_S = 0.005
+"""What prints as 0.00 s."""
+
+_DEVICE_FIGURES = ("seeks", "transfer", "work")
+_LAUNCH_FIGURES = ("seek_share", "read_share", "waited_share")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchCause:
+    """Why a launch takes more or less time; the middle of an estimate.
+
+    :param path: of a file; ``None`` for the compression of files that didn't change.
+    :param seconds: that it adds.
+    :param old_bytes: the file's length before; ``None`` where it is new.
+    :param new_bytes: its length now; ``None`` where it is gone.
+    :param unchanged: whether the file is the same, but other parts of it are read.
+    """
+
+    path: str | None
+    seconds: float
+    old_bytes: int | None = None
+    new_bytes: int | None = None
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchChange:
+    """One app's launch on one device, before and now.
+
+    :param old_s: what a cold launch added over a warm one.
+    :param new_s: what it adds now.
+    :param change_s: the difference: what is the same in both cancels out.
+    :param causes: the largest first.
+    :param source: of both launches, ``static`` where either is guessed.
+    :param traced: whether either was recorded by trace.
+    """
+
+    app: str
+    device: str
+    old_s: Interval
+    new_s: Interval
+    change_s: Interval
+    causes: tuple[LaunchCause, ...]
+    source: Literal["static", "recorded"]
+    traced: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which way it went, as far as the whole interval tells."""
+        change = self.change_s
+        if max(abs(change.low), abs(change.high)) < UNNOTICED_S:
+            return "same"
+        if change.low > 0:
+            return "slower"
+        return "faster" if change.high < 0 else "undecided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reads:
+    """What one build's launch comes to, on whichever device.
+
+    :param whole: all blocks.
+    :param same: those of files that the other build's launch reads alike.
+    :param rest: the whole less these: runs of blocks don't add up file by file.
+    :param files: each file's alone.
+    """
+
+    build: Build
+    launch_set: LaunchSet
+    whole: BlockSums
+    same: BlockSums
+    rest: BlockSums
+    files: Mapping[str, BlockSums]
+
+    def estimate(self, sums: BlockSums, device: DeviceProfile) -> LaunchEstimate:
+        """Return what some of its blocks cost on a device."""
+        return cost_of_blocks(sums, self.launch_set, self.build.codec, device)
+
+    def seconds_by_file(self, device: DeviceProfile) -> dict[str, float]:
+        """Return the middle of what each file's blocks cost."""
+        return {
+            path: self.estimate(sums, device).added_s.mid
+            for path, sums in self.files.items()
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A launch's blocks of one group in one of the builds, and their sign."""
+
+    group: Group
+    sign: int
+    estimate: LaunchEstimate
+
+
+def compare_launches(
+    old: Build,
+    new: Build,
+    devices: Sequence[DeviceProfile],
+    unchanged: frozenset[str],
+) -> Iterator[LaunchChange]:
+    """Yield the change of every app that both builds have, device by device.
+
+    :param unchanged: paths of files with the same contents in both.
+    """
+    for app, now in new.launch_sets.items():
+        before = old.launch_sets.get(app)
+        if before is None or not (before.files and now.files):
+            continue
+        known = set(before.files)
+        same = {
+            file.path for file in now.files if file in known and file.path in unchanged
+        }
+        reads = (_reads(old, _like(before, now), same), _reads(new, now, same))
+        for device in devices:
+            yield _change(*reads, device, unchanged)
+
+
+def _reads(build: Build, launch_set: LaunchSet, same: set[str]) -> _Reads:
+    def sums(files: Iterable[LaunchFile]) -> BlockSums:
+        return sum_blocks(replace(launch_set, files=tuple(files)), build.trial)
+
+    whole = sums(launch_set.files)
+    shared = sums(file for file in launch_set.files if file.path in same)
+    rest = {
+        each.name: getattr(whole, each.name) - getattr(shared, each.name)
+        for each in fields(BlockSums)
+    }
+    return _Reads(
+        build=build,
+        launch_set=launch_set,
+        whole=whole,
+        same=shared,
+        rest=BlockSums(**rest),
+        files={file.path: sums((file,)) for file in launch_set.files},
+    )
+
+
+def _like(before: LaunchSet, now: LaunchSet) -> LaunchSet:
+    """Return the old launch with the new one's shares, where both are of a kind.
+
+    What a guess of this kind of application misses, it misses in both builds.
+    """
+    if (before.source, before.basis) != (now.source, now.basis):
+        return before
+    return replace(
+        before,
+        read_share=now.read_share,
+        seek_share=now.seek_share,
+        waited_share=now.waited_share,
+    )
+
+
+def _change(
+    old: _Reads, new: _Reads, device: DeviceProfile, unchanged: frozenset[str]
+) -> LaunchChange:
+    before, now = (each.estimate(each.whole, device).added_s for each in (old, new))
+    parts = (
+        _Part(group="same", sign=-1, estimate=old.estimate(old.same, device)),
+        _Part(group="same", sign=1, estimate=new.estimate(new.same, device)),
+        _Part(group="old", sign=-1, estimate=old.estimate(old.rest, device)),
+        _Part(group="new", sign=1, estimate=new.estimate(new.rest, device)),
+    )
+    change = _combined(parts)
+    # Where the builds are of two kinds of application, shares of the same differ too.
+    drift = now.mid - before.mid - change.mid
+    sources = (old.launch_set.source, new.launch_set.source)
+    return LaunchChange(
+        app=new.launch_set.app,
+        device=device.name,
+        old_s=before,
+        new_s=now,
+        change_s=change.map(lambda end: end + drift),
+        causes=tuple(_causes(old, new, device, unchanged)),
+        source="static" if "static" in sources else "recorded",
+        traced="trace" in (old.launch_set.method, new.launch_set.method),
+    )
+
+
+def _combined(parts: Sequence[_Part]) -> Interval:
+    """Return new less old, with the interval that the figures leave open.
+
+    Both launches are on one device, so each figure of the device goes to its ends in
+    both at once. So does what is uncertain of the launch where both read the same; of
+    what only one of them reads, it is independent. The distances add up by their
+    squares (ISO/IEC Guide 98-3, 5.1.2), as in :class:`LaunchEstimate`.
+    """
+    mid = _total(parts, "", "mid")
+    figures = [
+        *_DEVICE_FIGURES,
+        *(
+            f"{group} {share}"
+            for group in ("same", "old", "new")
+            for share in _LAUNCH_FIGURES
+        ),
+    ]
+    below = above = 0.0
+    for figure in figures:
+        ends = [_total(parts, figure, end) for end in ("low", "high")]
+        below += max(0.0, *(mid - end for end in ends)) ** 2
+        above += max(0.0, *(end - mid for end in ends)) ** 2
+    return Interval(low=mid - sqrt(below), mid=mid, high=mid + sqrt(above))
+
+
+def _total(parts: Sequence[_Part], varied: str, end: str) -> float:
+    """Return new less old with one figure at an end and the others in the middle."""
+
+    def value(figure: Interval, name: str) -> float:
+        ends: Mapping[bool, float] = {
+            True: getattr(figure, end),
+            False: figure.mid,
+        }
+        return ends[name == varied]
+
+    seconds = 0.0
+    for part in parts:
+        each = part.estimate
+        seek_share, read_share, waited_share = (
+            value(getattr(each, name), f"{part.group} {name}")
+            for name in _LAUNCH_FIGURES
+        )
+        work = value(each.fill + each.decompress, "work")
+        seconds += part.sign * (
+            value(each.seeks, "seeks") * seek_share
+            + (value(each.transfer, "transfer") + work * waited_share) * read_share
+        )
+    return seconds
+
+
+def _causes(
+    old: _Reads, new: _Reads, device: DeviceProfile, unchanged: frozenset[str]
+) -> list[LaunchCause]:
+    before, now = (each.seconds_by_file(device) for each in (old, new))
+    alike = set(old.launch_set.files) & set(new.launch_set.files)
+    same = {file.path for file in alike} & unchanged
+    causes = [
+        LaunchCause(
+            path=path,
+            seconds=now.get(path, 0.0) - before.get(path, 0.0),
+            old_bytes=_length(old.build, path),
+            new_bytes=_length(new.build, path),
+            unchanged=path in unchanged,
+        )
+        for path in sorted((before.keys() | now.keys()) - same)
+    ]
+    if old.build.codec != new.build.codec:
+        repacked = sum(now[path] - before[path] for path in sorted(same))
+        causes.append(LaunchCause(path=None, seconds=repacked))
+    return sorted(causes, key=lambda cause: (-abs(cause.seconds), cause.path or ""))
+
+
+def _length(build: Build, path: str) -> int | None:
+    entry = build.payload.inventory.entries.get(path)
+    return None if entry is None else entry.size_bytes

@@ -1,0 +1,155 @@
+"""All that the advisor hooks into: snapcraft, and applications that pack like it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+from craft_cli import CommandGroup
+
+from snapcraft_compression_advisor.host.before_build import (
+    check_before,
+    check_settings,
+)
+from snapcraft_compression_advisor.host.project_service import finding_advisor
+from snapcraft_compression_advisor.host.refusal import reason_of
+from snapcraft_compression_advisor.host.settings import PLUGIN
+from snapcraft_compression_advisor.project.project_lines import LINTER_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from craft_application import Application
+
+    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+
+    Step = Callable[[Application, FindAdvisor], None]
+
+_HERE = "snapcraft_compression_advisor.host"
+
+
+def install(app: Application, here: Path) -> list[str]:
+    """Let the advisor into an application that packs snaps.
+
+    :param here: the project's folder, absolute.
+    :returns: what this version of the application doesn't let in, in one line each; the
+        rest works on.
+    """
+    find_advisor = finding_advisor(app.services, here)
+    problems = (
+        _problem(name, step, app, find_advisor) for name, step in _STEPS.items()
+    )
+    return [problem for problem in problems if problem is not None]
+
+
+def _problem(
+    name: str, step: Step, app: Application, find_advisor: FindAdvisor
+) -> str | None:
+    try:
+        step(app, find_advisor)
+    except Exception as error:  # noqa: BLE001 # never keep the application from running
+        return f"no {name} in this version of {app.app.name}: {reason_of(error)}"
+    return None
+
+
+def _add_pack_hook(app: Application, find_advisor: FindAdvisor) -> None:
+    from snapcraft_compression_advisor.host.pack_hook import advising  # noqa: PLC0415
+
+    services: Any = app.services
+    services.register("package", advising(services.get_class("package"), find_advisor))
+
+
+def _add_build_plugin(_app: Application, _find_advisor: FindAdvisor) -> None:
+    plugins = importlib.import_module("craft_parts.plugins")
+    module = importlib.import_module(f"{_HERE}.build_plugin")
+    plugins.register({PLUGIN: module.AdvisorPlugin})
+
+
+def _wrap_pack_functions(_app: Application, find_advisor: FindAdvisor) -> None:
+    if not _is_snapcraft():
+        return
+    module = importlib.import_module(f"{_HERE}.pack_functions")
+    error_class, stop = _snapcraft("errors").SnapcraftError, module.Stop()
+    module.wrap_pack_functions(_snapcraft("pack"), error_class, find_advisor, stop)
+    lifecycle = _snapcraft("parts.lifecycle")
+    module.wrap_lifecycle(lifecycle, error_class, find_advisor, stop)
+    module.wrap_run(_snapcraft("cli"), stop)
+
+
+def _add_extension(_app: Application, _find_advisor: FindAdvisor) -> None:
+    if not _is_snapcraft():
+        return
+    module = importlib.import_module(f"{_HERE}.extension")
+    _snapcraft("extensions.registry").register(
+        PLUGIN, module.CompressionAdvisorExtension
+    )
+
+
+def _add_linter(_app: Application, find_advisor: FindAdvisor) -> None:
+    if not _is_snapcraft():
+        return
+    module = importlib.import_module(f"{_HERE}.linter")
+    linter = module.compression_linter(find_advisor)
+    _snapcraft("linters.linters").LINTERS[LINTER_NAME] = linter
+    module.wrap_lint_command(_snapcraft("commands.lint").LintCommand, linter)
+
+
+def _add_commands(app: Application, _find_advisor: FindAdvisor) -> None:
+    module = importlib.import_module(f"{_HERE}.commands")
+    if all(group.name != module.GROUP for group in app.command_groups):
+        adding: Any = app
+        adding.add_command_group(module.GROUP, module.COMMANDS)
+    if _is_snapcraft():
+        # Where snapcraft looks whether it can run a command on core22, too.
+        groups = _snapcraft("cli").COMMAND_GROUPS
+        if all(group.name != module.GROUP for group in groups):
+            groups.append(CommandGroup(module.GROUP, module.COMMANDS))
+
+
+def _enter_instances(app: Application, find_advisor: FindAdvisor) -> None:
+    module = importlib.import_module(f"{_HERE}.instance")
+    services: Any = app.services
+    provider = services.get_class("provider")
+    enter = functools.partial(
+        module.enter,
+        program=app.app.name,
+        enforces=functools.partial(module.enforces, find_advisor),
+    )
+    services.register("provider", module.with_advisor(provider, enter))
+    if _is_snapcraft():
+        module.wrap_get_provider(
+            _snapcraft("providers"), _snapcraft("errors").SnapcraftError, enter
+        )
+
+
+def _check_before_builds(app: Application, find_advisor: FindAdvisor) -> None:
+    services: Any = app.services
+    check = functools.partial(check_settings, find_advisor)
+    for name, method in (("lifecycle", "run"), ("provider", "run_managed")):
+        checked = check_before(services.get_class(name), method, check)
+        services.register(name, checked)
+
+
+# In this order: a check of the Provider service goes before its entering instances.
+_STEPS: Mapping[str, Step] = {
+    "pack hook": _add_pack_hook,
+    "build plugin": _add_build_plugin,
+    "advice on core22 and 'pack DIRECTORY'": _wrap_pack_functions,
+    "extension": _add_extension,
+    "linter": _add_linter,
+    "commands": _add_commands,
+    "advice in build instances": _enter_instances,
+    "check of the settings before a build": _check_before_builds,
+}
+
+
+def _is_snapcraft() -> bool:
+    """Tell whether the application at work is snapcraft itself."""
+    return "snapcraft.application" in sys.modules
+
+
+def _snapcraft(name: str) -> Any:  # noqa: ANN401 # snapcraft is no dependency
+    return importlib.import_module(f"snapcraft.{name}")

@@ -1,0 +1,159 @@
+"""A guessed launch set beside a recorded one: what it names, misses, names in vain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.payload.inventory import block_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from snapcraft_compression_advisor.payload.inventory import Inventory
+
+NAMED_FROM = 1 / 3
+"""A block counts as named from this share on. One that is missed makes the answer wrong
+in the direction that hurts (a slow launch is not predicted), so it weighs twice as much
+as one that is named in vain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDifference:
+    """A file of which other blocks are read than are named.
+
+    :param missed_bytes: read, but not named.
+    :param vain_bytes: named, but not read.
+    """
+
+    path: str
+    missed_bytes: int
+    vain_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A guess and a recording of the same launch.
+
+    All bytes are those of files' contents, in whole data blocks.
+
+    :param read_bytes: recorded.
+    :param named_bytes: of the blocks with a share of :data:`NAMED_FROM` and more.
+    :param hit_bytes: recorded and named.
+    :param expected_bytes: of all guessed blocks, times their shares.
+    :param files: that differ, by path.
+    :param gone: recorded files that the payload doesn't hold; they don't count.
+    """
+
+    read_bytes: int
+    named_bytes: int
+    hit_bytes: int
+    expected_bytes: float
+    files: tuple[FileDifference, ...]
+    gone: tuple[str, ...]
+
+    @property
+    def recall(self) -> float:
+        """Of the bytes read, those named."""
+        return self.hit_bytes / self.read_bytes if self.read_bytes else 1.0
+
+    @property
+    def precision(self) -> float:
+        """Of the bytes named, those read."""
+        return self.hit_bytes / self.named_bytes if self.named_bytes else 1.0
+
+    @property
+    def read_per_expected(self) -> float | None:
+        """Bytes read over bytes expected; ``None`` where nothing is expected."""
+        return self.read_bytes / self.expected_bytes if self.expected_bytes else None
+
+    def missed(self) -> tuple[FileDifference, ...]:
+        """Return the files of which blocks were missed, most bytes first."""
+        files = (file for file in self.files if file.missed_bytes)
+        return tuple(sorted(files, key=lambda file: (-file.missed_bytes, file.path)))
+
+    def in_vain(self) -> tuple[FileDifference, ...]:
+        """Return the files of which blocks are named in vain, most bytes first."""
+        files = (file for file in self.files if file.vain_bytes)
+        return tuple(sorted(files, key=lambda file: (-file.vain_bytes, file.path)))
+
+
+def compare_launches(
+    guessed: Iterable[LaunchFile], recorded: LaunchProfile, inventory: Inventory
+) -> Comparison:
+    """Compare a guess with a recording, hard links to one file taken as one.
+
+    :param guessed: files of the payload.
+    :param recorded: of the same payload, or of an older one.
+    :param inventory: of the payload.
+    """
+    read: dict[int, set[int]] = {}
+    paths: dict[int, str] = {}
+    gone: list[str] = []
+    for file in recorded.files:
+        entry = inventory.entries.get(file.path)
+        if entry is None or not entry.size_bytes:
+            gone.append(file.path)
+            continue
+        numbers = (n for first, last in file.blocks for n in range(first, last + 1))
+        count = block_count(entry.size_bytes)
+        read.setdefault(entry.identity, set()).update(n for n in numbers if n < count)
+        paths.setdefault(entry.identity, file.path)
+    named: dict[int, set[int]] = {}
+    expected = 0.0
+    for guess in guessed:
+        identity = inventory.entries[guess.path].identity
+        paths.setdefault(identity, guess.path)
+        for first, last, share in guess.ranges():
+            blocks = range(first, last + 1)
+            expected += share * sum(block_bytes(guess.size_bytes, n) for n in blocks)
+            if share >= NAMED_FROM:
+                named.setdefault(identity, set()).update(blocks)
+    return _comparison(read, named, paths, inventory, expected=expected, gone=gone)
+
+
+def block_bytes(size_bytes: int, number: int) -> int:
+    """Return the length of one data block of a file.
+
+    :param number: 0 for the first.
+    """
+    last = block_count(size_bytes) - 1
+    return size_bytes - last * DATA_BLOCK_BYTES if number == last else DATA_BLOCK_BYTES
+
+
+def _comparison(  # noqa: PLR0913 # the two sides, and what both are about
+    read: Mapping[int, set[int]],
+    named: Mapping[int, set[int]],
+    paths: Mapping[int, str],
+    inventory: Inventory,
+    *,
+    expected: float,
+    gone: list[str],
+) -> Comparison:
+    read_bytes = named_bytes = hit_bytes = 0
+    files: list[FileDifference] = []
+    for identity, path in sorted(paths.items(), key=lambda item: item[1]):
+        size = inventory.entries[path].size_bytes
+        is_read, is_named = (side.get(identity, set()) for side in (read, named))
+        missed, vain, hit = (
+            sum(block_bytes(size, number) for number in numbers)
+            for numbers in (is_read - is_named, is_named - is_read, is_read & is_named)
+        )
+        read_bytes += missed + hit
+        named_bytes += vain + hit
+        hit_bytes += hit
+        if missed or vain:
+            files.append(
+                FileDifference(path=path, missed_bytes=missed, vain_bytes=vain)
+            )
+    return Comparison(
+        read_bytes=read_bytes,
+        named_bytes=named_bytes,
+        hit_bytes=hit_bytes,
+        expected_bytes=expected,
+        files=tuple(files),
+        gone=tuple(gone),
+    )

@@ -1,0 +1,115 @@
+"""The data blocks that a launch reads, guessed from files."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.launch.guess.block_classes import block_keys
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.own_files import is_data
+from snapcraft_compression_advisor.launch.guess.priors import (
+    Priors,
+    built_in_priors,
+)
+from snapcraft_compression_advisor.launch.guess.segments import read_parts
+from snapcraft_compression_advisor.launch.launch_set import (
+    GuessBasis,
+    LaunchFile,
+    LaunchSet,
+)
+from snapcraft_compression_advisor.payload.inventory import block_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.launch.guess.candidates import Candidate
+    from snapcraft_compression_advisor.payload.source import Payload
+
+LEAST_SHARE = 0.02
+"""Blocks that are read more rarely aren't listed: they would only lengthen the list."""
+
+_DIGITS = 2
+
+FileKeys = tuple[tuple[str, ...], ...]
+
+
+def static_launch_set(
+    payload: Payload, app: str, *, priors: Priors | None = None
+) -> LaunchSet:
+    """Guess what a launch reads, each block with the chance that it is read.
+
+    :param app: of the payload's ``meta/snap.yaml``.
+    :param priors: those of the package by default.
+    """
+    known = priors or built_in_priors()
+    candidates = find_candidates(payload, app)
+    files = tuple(
+        file
+        for candidate in candidates.files
+        if (file := expected_file(candidate, keys_of(payload, candidate), known))
+    )
+    read_share, seek_share = known.shares(
+        files,
+        payload_blocks=payload.inventory.data_blocks,
+        payload_files=payload.inventory.file_count,
+        followed=candidates.followed,
+        kind=candidates.kind,
+    )
+    return LaunchSet(
+        app=app,
+        source="static",
+        files=files,
+        read_share=read_share,
+        seek_share=seek_share,
+        unresolved=candidates.unresolved,
+        basis=GuessBasis(
+            kind=candidates.kind, recorded=known.kinds.get(candidates.kind, ())
+        ),
+    )
+
+
+def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
+    """Return for every block of a file the classes of :func:`block_keys`."""
+    entry = candidate.entry
+    parts = (
+        None
+        if is_data(entry.path)
+        else read_parts(
+            lambda offset, length: payload.read(
+                entry.path, offset=offset, length=length
+            ),
+            size_bytes=entry.size_bytes,
+        )
+    )
+    return block_keys(candidate, parts, block_count(entry.size_bytes))
+
+
+def expected_file(
+    candidate: Candidate, keys: FileKeys, priors: Priors
+) -> LaunchFile | None:
+    """Return the blocks of a file with their chances, ``None`` where none has any."""
+    opened = priors.file_share(candidate.way)
+    shares = [
+        round(min(1.0, opened * priors.block_share(classes)), _DIGITS)
+        for classes in keys
+    ]
+    ranges = list(_ranges(shares))
+    if not ranges:
+        return None
+    return LaunchFile(
+        path=candidate.entry.path,
+        size_bytes=candidate.entry.size_bytes,
+        blocks=tuple((first, last) for first, last, _ in ranges),
+        shares=tuple(share for _, _, share in ranges),
+    )
+
+
+def _ranges(shares: Sequence[float]) -> Iterator[tuple[int, int, float]]:
+    """Yield runs of blocks of one share, first and last."""
+    first = 0
+    for share, run in itertools.groupby(shares):
+        last = first + len(list(run)) - 1
+        if share >= LEAST_SHARE:
+            yield first, last, share
+        first = last + 1

@@ -1,0 +1,218 @@
+"""How often a file is read that a rule names, and how much of it: counted.
+
+The counts come from recorded launches (``benchmarks/static_fit.py`` writes
+``priors.json``). A share is read over counted, drawn towards the share of the next
+wider class as if that had been seen :data:`WEIGHT` times: a class that was seen once or
+never says little by itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.priors_document import (
+    PriorsDocument,
+    read_document,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from snapcraft_compression_advisor.launch.guess.priors_document import (
+        Ends,
+        Fit,
+        Row,
+    )
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+
+WEIGHT = 4.0
+"""How many observations the wider class counts as."""
+
+UNKNOWN_SHARE = 0.5
+"""Of the blocks of what no recorded launch tells anything."""
+
+UNKNOWN_FILE_SHARE = 0.75
+"""Of files that a rule names and no recorded launch had: set by hand, since a rule is
+written where such a file is expected."""
+
+UNLIKELY_FILE_SHARE = 0.1
+"""Likewise of what only windows need, where none is expected, and of own files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What recorded launches read, by key.
+
+    :param read: of the files or blocks counted, those that were read.
+    :param counted: files or blocks.
+    """
+
+    read: Counter[str] = field(default_factory=Counter)
+    counted: Counter[str] = field(default_factory=Counter)
+
+    def add(self, key: str, *, read: int, counted: int) -> None:
+        """Count files or blocks of a key."""
+        self.read[key] += read
+        self.counted[key] += counted
+
+    def plus(self, others: Iterable[Counts]) -> Counts:
+        """Return these and others together."""
+        total = Counts(Counter(self.read), Counter(self.counted))
+        for other in others:
+            total.read.update(other.read)
+            total.counted.update(other.counted)
+        return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priors:
+    """Shares fitted on recorded launches.
+
+    :param files: counts of files by way.
+    :param blocks: counts of blocks by the keys of :func:`~.block_classes.block_keys`.
+    :param read_share: recorded ÷ expected bytes, over applications left out.
+    :param seek_share: likewise, of runs of blocks.
+    :param unseen_share: recorded ÷ expected bytes where all applications of a kind were
+        left out: for kinds that weren't recorded.
+    :param kinds: the applications recorded of each kind, with recorded ÷ expected.
+    """
+
+    files: Counts
+    blocks: Counts
+    read_share: Interval
+    seek_share: Interval
+    unseen_share: Interval
+    kinds: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
+
+    def shares(
+        self,
+        files: Sequence[LaunchFile],
+        *,
+        payload_blocks: int,
+        payload_files: int,
+        followed: bool = True,
+        kind: str | None = None,
+    ) -> tuple[Interval, Interval]:
+        """Return what is read per byte expected, and sought per run expected.
+
+        Never more than the whole payload.
+
+        :param files: of the launch.
+        :param payload_blocks: of all its files.
+        :param followed: whether every program started is known. Where a script's or
+            an interpreter's doing is not, the launch may read anything.
+        :param kind: of application, ``None`` where that isn't known.
+        """
+        read = self.unseen_share if kind and kind not in self.kinds else self.read_share
+        expected = sum(file.expected_blocks for file in files)
+        most = payload_blocks / expected if expected else 1.0
+        most_files = payload_files / max(1, len(files))
+        if followed:
+            return _up_to(read, most), self.seek_share
+        seeks = self.seek_share
+        return (
+            replace(read, high=max(read.mid, most)),
+            replace(seeks, high=max(seeks.high, min(most, most_files))),
+        )
+
+    def file_share(self, way: str) -> float:
+        """Return the chance that a file found this way is read at all."""
+        return _drawn(self.files, way, _expected_share(way), weight=1.0)
+
+    def block_share(self, keys: Sequence[str]) -> float:
+        """Return the chance that a block of a file that is read is read.
+
+        :param keys: from wide to narrow.
+        """
+        share = UNKNOWN_SHARE
+        for key in keys:
+            share = _drawn(self.blocks, key, share, weight=WEIGHT)
+        return share
+
+
+def _expected_share(way: str) -> float:
+    """Return the chance where nothing is known: set by hand.
+
+    A rule is written where such a file is expected, unless no window opens or it is one
+    of many that lie in a program's own directory.
+    """
+    if way.endswith(", no window") or way.startswith("own-"):
+        return UNLIKELY_FILE_SHARE
+    return UNKNOWN_FILE_SHARE
+
+
+def _drawn(counts: Counts, key: str, towards: float, *, weight: float) -> float:
+    counted = counts.counted[key]
+    return (counts.read[key] + weight * towards) / (counted + weight)
+
+
+@cache
+def built_in_priors() -> Priors:
+    """Return the priors that come with the package.
+
+    :raises BadDataError: if they aren't what was shipped.
+    """
+    text = files(__package__).joinpath("priors.json").read_bytes()
+    return parse_priors(read_document(text))
+
+
+def parse_priors(document: PriorsDocument) -> Priors:
+    """Return the priors of a document."""
+    return Priors(
+        files=_counts(document.files),
+        blocks=_counts(document.blocks),
+        read_share=_interval(document.read_share),
+        seek_share=_interval(document.seek_share),
+        unseen_share=_interval(document.unseen_share),
+        kinds={
+            kind: tuple(recorded.items()) for kind, recorded in document.kinds.items()
+        },
+    )
+
+
+def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
+    """Return the document that :func:`parse_priors` reads, with rounded shares.
+
+    :param fit: what the priors were fitted on, and how well they do.
+    """
+    return PriorsDocument(
+        fit=fit,
+        read_share=_ends(priors.read_share),
+        seek_share=_ends(priors.seek_share),
+        unseen_share=_ends(priors.unseen_share),
+        kinds={kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())},
+        files=_rows(priors.files),
+        blocks=_rows(priors.blocks),
+    )
+
+
+def _up_to(share: Interval, most: float) -> Interval:
+    return replace(share, high=max(share.mid, min(share.high, most)))
+
+
+def _interval(ends: Ends) -> Interval:
+    low, mid, high = ends
+    return Interval(low=low, mid=mid, high=high)
+
+
+def _ends(share: Interval) -> Ends:
+    low, mid, high = (round(end, 3) for end in (share.low, share.mid, share.high))
+    return low, mid, high
+
+
+def _rows(counts: Counts) -> dict[str, Row]:
+    return {
+        key: (counts.read[key], counts.counted[key]) for key in sorted(counts.counted)
+    }
+
+
+def _counts(rows: Mapping[str, Row]) -> Counts:
+    return Counts(
+        read=Counter({key: read for key, (read, _) in rows.items()}),
+        counted=Counter({key: counted for key, (_, counted) in rows.items()}),
+    )

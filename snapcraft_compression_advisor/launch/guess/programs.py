@@ -1,0 +1,201 @@
+"""Which programs an app starts: command, command-chain, scripts and interpreters."""
+
+from __future__ import annotations
+
+import itertools
+import posixpath
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.launch.script import (
+    SCRIPT_MAX_BYTES,
+    parse_shebang,
+    shell_words,
+)
+from snapcraft_compression_advisor.payload.linkage import Unresolved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.source import Payload
+
+MAX_PROGRAMS = 64
+"""Programs followed from one app; wrappers start a handful."""
+
+_STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
+
+_STARTED_UNSEEN = {
+    "java-wrappers.sh": (r"usr/lib/jvm/[^/]+/bin/java",),
+    "oosplash": (r".*/program/soffice\.bin",),
+    "Rscript": (r"usr/(?:local/)?lib(?:64)?/R/bin/(?:exec/)?R",),
+}
+"""Programs that start others without a script that says so, and which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programs:
+    """What an app starts.
+
+    :param started: programs, scripts and files that arguments name, in order.
+    :param words: of all commands, for what depends on arguments.
+    :param unresolved: programs that the payload doesn't hold.
+    :param followed: whether every program started is known; a script in another
+        language than shell leaves that open.
+    :param python_modules: started as programs, with ``python3 -m``.
+    """
+
+    started: tuple[Entry, ...]
+    words: tuple[str, ...]
+    unresolved: Mapping[str, Unresolved]
+    followed: bool
+    python_modules: tuple[str, ...] = ()
+
+
+def find_programs(
+    payload: Payload, app: str, *, paths: SnapPaths, elsewhere: str
+) -> Programs:
+    """Follow an app's command from program to program.
+
+    :param app: of the payload's ``meta/snap.yaml``.
+    :param elsewhere: who supplies what the payload doesn't hold.
+    """
+    walk = _Walk(payload, paths, elsewhere)
+    walk.run(app)
+    return Programs(
+        started=tuple(walk.started.values()),
+        words=tuple(walk.words),
+        unresolved=walk.unresolved,
+        followed=walk.followed,
+        python_modules=_modules_started(walk.words),
+    )
+
+
+class _Walk:
+    """The state of :func:`find_programs`."""
+
+    def __init__(self, payload: Payload, paths: SnapPaths, elsewhere: str) -> None:
+        self._payload = payload
+        self._paths = paths
+        self._elsewhere = elsewhere
+        self._pending: list[Entry] = []
+        self.started: dict[str, Entry] = {}
+        self.words: list[str] = []
+        self.unresolved: dict[str, Unresolved] = {}
+        self.followed = True
+
+    def run(self, name: str) -> None:
+        """Collect all that the app starts."""
+        app = self._payload.snap.apps[name]
+        for command in app.command_chain:
+            self._start(command, needed_by=f"command-chain of {name}")
+        words = _split_command(app.command or "")
+        self.words.extend(words)
+        if words:
+            self._start(words[0], needed_by=f"command of {name}")
+        for word in words[1:]:
+            for part in word.split(":"):  # a class path
+                self._start_if_shipped(part)
+        while self._pending and len(self.started) <= MAX_PROGRAMS:
+            program = self._pending.pop()
+            self._start_unseen(program)
+            self._follow(program)
+
+    def _start_unseen(self, program: Entry) -> None:
+        patterns = _STARTED_UNSEEN.get(posixpath.basename(program.path), ())
+        for pattern in patterns:
+            for path in self._payload.inventory.entries:
+                if re.fullmatch(pattern, path):
+                    self._start_if_shipped(path)
+
+    def _start(self, path: str, *, needed_by: str) -> None:
+        location = self._paths.locate(path)
+        entry = self._paths.file(path)
+        if entry is not None:
+            self._add(entry)
+            return
+        outside = location.outside is not None
+        self._miss(path, needed_by, self._elsewhere if outside else "missing")
+
+    def _miss(self, name: str, needed_by: str, supplier: str) -> None:
+        self.unresolved.setdefault(
+            name, Unresolved(name=name, needed_by=needed_by, supplier=supplier)
+        )
+
+    def _start_if_shipped(self, word: str) -> bool:
+        entry = self._paths.shipped(word)
+        if entry is not None:
+            self._add(entry)
+        return entry is not None
+
+    def _add(self, entry: Entry) -> None:
+        if entry.path not in self.started:
+            self.started[entry.path] = entry
+            self._pending.append(entry)
+
+    def _follow(self, program: Entry) -> None:
+        head = self._payload.read(program.path, offset=0, length=SCRIPT_MAX_BYTES)
+        shebang = parse_shebang(head)
+        if shebang is None:
+            return
+        self._start_interpreter(shebang.interpreter, script=program.path)
+        if shebang.shell:
+            self._follow_shell_script(program, head.decode(errors="replace"))
+        elif "python" not in posixpath.basename(shebang.interpreter):
+            self.followed = False
+
+    def _start_interpreter(self, interpreter: str, *, script: str) -> None:
+        if interpreter.startswith(("/", "$")):
+            self._start(interpreter, needed_by=script)
+            return
+        entry = self._paths.program(interpreter)
+        if entry is not None:
+            self._add(entry)
+        else:
+            self._miss(interpreter, script, self._elsewhere)
+
+    def _follow_shell_script(self, script: Entry, text: str) -> None:
+        started = len(self.started)
+        after_starter = False
+        for word in shell_words(text):
+            if "/" in word and not word.startswith(("-", "#")):
+                self._start_path(word, script)
+            elif after_starter and word and word[0] not in "-$":
+                entry = self._paths.program(word)
+                if entry is not None:
+                    self._add(entry)
+            after_starter = word in _STARTERS
+        if len(self.started) == started:
+            self.followed = False
+
+    def _start_path(self, word: str, script: Entry) -> None:
+        """Start what a word names; one after an unknown variable, beside the script.
+
+        Wrappers look for their own directory at run time.
+        """
+        if self._start_if_shipped(word) or not word.startswith("$"):
+            return
+        rest = word.partition("/")[2]
+        if rest and not word.startswith(("$SNAP/", "${SNAP}/")):
+            self._start_if_shipped(posixpath.join(posixpath.dirname(script.path), rest))
+
+
+def _modules_started(words: list[str]) -> tuple[str, ...]:
+    """Return what ``-m`` names in commands of Python."""
+    return tuple(
+        module
+        for option, module in itertools.pairwise(words)
+        if option == "-m"
+        and "python" in posixpath.basename(words[0])
+        and re.fullmatch(r"\w+(?:\.\w+)*", module)
+    )
+
+
+def _split_command(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()

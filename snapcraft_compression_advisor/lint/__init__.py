@@ -1,0 +1,1 @@
+"""Rules on payloads: which are checked, what they find, and what a baseline knows."""

@@ -1,0 +1,73 @@
+"""Figures with their intervals, as findings print them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import (
+    Interval,
+    format_bytes,
+    format_seconds,
+)
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.lint.finding import Origin
+
+_MANY_LAUNCHES = 1_000
+
+
+def seconds_text(seconds: Interval) -> str:
+    """Return a duration with its interval.
+
+    >>> from snapcraft_compression_advisor.core.units import Interval
+    >>> seconds_text(Interval(low=0.45, mid=1.07, high=3.13))
+    '1.07 s (0.45 s to 3.13 s)'
+    """
+    middle = format_seconds(seconds.mid)
+    if seconds.known:
+        return middle
+    return f"{middle} ({format_seconds(seconds.low)} to {format_seconds(seconds.high)})"
+
+
+def bytes_text(size: Interval) -> str:
+    """Return a size with its interval.
+
+    >>> from snapcraft_compression_advisor.core.units import Interval
+    >>> bytes_text(Interval.exactly(134_852_608))
+    '134.9 MB'
+    """
+    middle = format_bytes(size.mid)
+    if size.known:
+        return middle
+    return f"{middle} ({format_bytes(size.low)} to {format_bytes(size.high)})"
+
+
+def launches_text(count: float) -> str:
+    """Return a number of launches as one would say it.
+
+    >>> launches_text(10769.3), launches_text(5.8), launches_text(0.2)
+    ('more than 1,000', '6', 'the first')
+    """
+    if count > _MANY_LAUNCHES:
+        return f"more than {_MANY_LAUNCHES:,}"
+    return "the first" if count <= 1 else f"{count:.0f}"
+
+
+def size_origin(size: Interval, analysis: Analysis) -> Origin:
+    """Return where an image's size comes from: packed, built already, or estimated."""
+    built = analysis.payload.image_bytes
+    packed = analysis.trial.mode == "exact"
+    if packed or (built is not None and size == Interval.exactly(built)):
+        return "measured"
+    return "estimated"
+
+
+def share_text(part: float, whole: float) -> str:
+    """Return what share of the whole a part is.
+
+    >>> share_text(1, 3)
+    '33%'
+    """
+    share = part / whole if whole else 0.0
+    return f"{share:.0%}" if abs(share) >= 0.01 else f"{share:.1%}"  # noqa: PLR2004 # 1 %

@@ -1,0 +1,127 @@
+"""What a rule found, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.diff.figures import (
+        BaselineBuild,
+        PayloadFigures,
+    )
+    from snapcraft_compression_advisor.project.edit import Edit
+
+MOST_FILES = 200
+"""That a finding names; there may be more."""
+
+Severity = Literal["error", "warning", "info"]
+"""The most severe first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where a finding is.
+
+    :param kind: ``project``: a line of snapcraft.yaml; ``payload``: a file of the
+        payload; ``image``: the payload as a whole.
+    :param path: of the project file as it was given, relative to the payload, or of
+        the payload itself.
+    :param line: of the project file, from 1.
+    """
+
+    kind: Literal["project", "payload", "image"]
+    path: str
+    line: int | None = None
+
+
+Origin = Literal["measured", "estimated", "published", "declared"]
+"""How a figure is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A figure that a finding rests on.
+
+    :param label: what it is.
+    :param text: the figure with its unit and interval, as people read it.
+    :param origin: how it is known.
+    """
+
+    label: str
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """What fixes a finding.
+
+    :param description: an imperative sentence.
+    :param safe: whether it can be made without a look at its result.
+    :param edit: the change to the project file, where the advisor can make it.
+    """
+
+    description: str
+    safe: bool = False
+    edit: Edit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a rule found.
+
+    :param rule: the rule's id.
+    :param name: the rule's name.
+    :param severity: as the rule or the policy has it; ``info`` where undecided.
+    :param message: one or two sentences that stand alone, figures included.
+    :param location: where.
+    :param evidence: what it rests on.
+    :param files: of the payload that it is about, the largest first.
+    :param fix: what fixes it.
+    :param undecided: whether the evidence leaves open if the rule is broken.
+    """
+
+    rule: str
+    name: str
+    severity: Severity
+    message: str
+    location: Location
+    evidence: tuple[Evidence, ...] = ()
+    files: tuple[str, ...] = ()
+    fix: Fix | None = None
+    undecided: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintedPayload:
+    """One payload's findings.
+
+    :param path: as it was given.
+    :param snap_name: of its snap.yaml; empty where it couldn't be read.
+    :param findings: by severity, then rule, then location.
+    :param fail_on: the least severity that fails a run, as its policy has it.
+    :param error: why it couldn't be linted.
+    :param figures: of its image and its launches, to compare the next build with.
+    :param baseline: the build that a baseline is of, where there is one.
+    """
+
+    path: str
+    snap_name: str
+    findings: tuple[Finding, ...]
+    fail_on: Severity = "error"
+    error: str | None = None
+    figures: PayloadFigures | None = None
+    baseline: BaselineBuild | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintReport:
+    """All payloads of one run.
+
+    :param version: of the advisor.
+    :param payloads: in the order in which they were given.
+    """
+
+    version: str
+    payloads: tuple[LintedPayload, ...]

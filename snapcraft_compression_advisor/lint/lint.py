@@ -1,0 +1,227 @@
+"""Lint one payload: analyse it, survey it, check the rules."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.analysis import Request, analyse
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.diff.figures import figures_of
+from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.context import Context
+from snapcraft_compression_advisor.lint.finding import LintedPayload
+from snapcraft_compression_advisor.lint.look_back import BaselineSource, look_back
+from snapcraft_compression_advisor.lint.rules.component_sizes import component_sizes
+from snapcraft_compression_advisor.lint.rules.components import ComponentKey
+from snapcraft_compression_advisor.lint.rules.same_build import same_build
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.preflight.look import look_at_packing, pack_again
+from snapcraft_compression_advisor.preflight.previous import previous_of
+from snapcraft_compression_advisor.trial.sampled import LEAST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
+    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from snapcraft_compression_advisor.lint.project import ProjectFile
+    from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.payload.survey import Survey
+    from snapcraft_compression_advisor.preflight.packing import Packing
+    from snapcraft_compression_advisor.preflight.previous import PreviousSnap
+    from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+    from snapcraft_compression_advisor.trial.result import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintRequest:
+    """What a payload is checked against.
+
+    :param policy: of the project.
+    :param policy_path: the file that names the apps, for errors; ``None`` where the
+        user named them.
+    :param devices: that its names and files lead to, those of its budgets included.
+    :param profiles: recorded launches.
+    :param bases: base snaps; that counts which a snap names.
+    :param content: content snaps, which all count.
+    :param previous: snaps published before; that counts which is of a payload's name.
+    :param baseline: the builds that a baseline knows, by the snap's name.
+    :param resquash: whether to unpack built snaps and pack them again.
+    """
+
+    policy: LintPolicy
+    policy_path: str | None = None
+    devices: tuple[DeviceProfile, ...]
+    profiles: tuple[LaunchProfile, ...] = ()
+    bases: tuple[Payload, ...] = ()
+    content: tuple[Payload, ...] = ()
+    previous: tuple[PreviousSnap, ...] = ()
+    resquash: bool = False
+    baseline: Mapping[str, Sequence[BaselineSource]] = field(default_factory=dict)
+
+    def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
+        """Return whose files a snap finds beside its own, as far as they are given."""
+        bases = (base for base in self.bases if base.snap.name == snap.base_name)
+        return (*bases, *self.content)
+
+
+def lint_payload(
+    payload: Payload,
+    request: LintRequest,
+    *,
+    path: str,
+    project: ProjectFile | None,
+    progress: Progress,
+) -> LintedPayload:
+    """Return the findings on a payload.
+
+    :param path: of the payload, as it was given.
+    :param project: of the payload, where it is at hand.
+    :raises BadDataError: where the policy names an app that the snap doesn't have.
+    :raises AdvisorError: where the payload can't be analysed.
+    """
+    check_apps(payload, request)
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        surveyed = beside.submit(
+            take_survey, payload, suppliers=request.suppliers(payload.snap)
+        )
+        packing = beside.submit(look_at_packing, payload)
+        analysis = analyse(
+            payload, analysis_request(payload, request, project), progress=progress
+        )
+        progress("Looking for caches and needless files")
+        survey = surveyed.result()
+    return lint_analysed(
+        payload,
+        request,
+        (analysis, survey, packing.result()),
+        path=path,
+        project=project,
+        progress=progress,
+    )
+
+
+def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
+    payload: Payload,
+    request: LintRequest,
+    known: tuple[Analysis, Survey, Packing | None],
+    *,
+    path: str,
+    project: ProjectFile | None,
+    progress: Progress,
+) -> LintedPayload:
+    """Return the findings on a payload that was looked at already.
+
+    :param known: what was found out about it.
+    :raises AdvisorError: as :func:`lint_payload` does.
+    """
+    analysis, survey, packing = known
+    previous = previous_of(payload.snap.name, request.previous)
+    selection = make_selection(
+        request.policy, ignored=project.ignored if project else ()
+    )
+    if project is not None and selection.wants(ComponentKey.id):
+        folder = payload.path.absolute().parent
+        sizes = component_sizes(folder, project, progress=progress)
+        project = replace(project, component_sizes=sizes)
+    context = Context(
+        analysis=analysis,
+        inventory=payload.inventory,
+        snap=payload.snap,
+        survey=survey,
+        policy=request.policy,
+        project=project,
+        packing=packing,
+        resquash=pack_again(payload, progress=progress) if request.resquash else None,
+        previous=previous,
+        baseline=look_back(
+            same_build(path, request.baseline.get(payload.snap.name, ())),
+            payload,
+            analysis,
+            request.profiles,
+            progress=progress,
+        ),
+    )
+    return LintedPayload(
+        path=path,
+        snap_name=payload.snap.name,
+        findings=run_rules(context, ALL_RULES, selection),
+        fail_on=request.policy.fail_on,
+        figures=figures_of(analysis),
+        baseline=context.baseline,
+    )
+
+
+def analysis_request(
+    payload: Payload, request: LintRequest, project: ProjectFile | None
+) -> Request:
+    """Return what the stages are to find out.
+
+    A built snap is judged as it is, whatever snapcraft.yaml says by now.
+    """
+    if payload.snap.type == COMPONENT_TYPE:
+        return _component_request(payload, request, project)
+    base = Request(
+        devices=request.devices,
+        apps=_apps(payload, request.policy),
+        profiles=request.profiles,
+        policy=request.policy.to_policy(),
+        effort=LEAST,
+    )
+    if payload.kind != "prime":
+        return base
+    limit = request.policy.budgets.image_size
+    return replace(
+        base,
+        declared_compression=project.compression if project else None,
+        size_limits=() if limit is None else (limit,),
+    )
+
+
+def _component_request(
+    payload: Payload, request: LintRequest, project: ProjectFile | None
+) -> Request:
+    """Return what to find out where no launch and no budget counts."""
+    declared = project.compression if project and payload.kind == "prime" else None
+    return Request(
+        devices=request.devices,
+        policy=request.policy.advice.to_policy(),
+        effort=LEAST,
+        declared_compression=declared,
+    )
+
+
+def check_apps(payload: Payload, request: LintRequest) -> None:
+    """Refuse names of apps that the snap doesn't have.
+
+    :raises BadDataError: where they are in the policy's file.
+    :raises UsageError: where the user named them.
+    """
+    if payload.snap.type == COMPONENT_TYPE:
+        return
+    try:
+        wanted = _apps(payload, request.policy)
+        select_apps(payload.snap, payload.inventory, requested=wanted)
+    except UsageError as error:
+        if request.policy_path is None:
+            raise
+        message = f"{request.policy_path}: {error}"
+        raise BadDataError(message, resolution=error.resolution) from error
+
+
+def _apps(payload: Payload, policy: LintPolicy) -> tuple[str, ...]:
+    """Return the apps that the policy names, those with a budget last."""
+    budgets = policy.budgets.cold_start.values()
+    with_budget = [app for each in budgets if isinstance(each, dict) for app in each]
+    if policy.apps or not with_budget:
+        return policy.apps
+    chosen, _ = select_apps(payload.snap, payload.inventory)
+    return tuple(dict.fromkeys((*chosen, *with_budget)))

@@ -1,0 +1,141 @@
+"""A project file together with its text, so that a finding can carry its fix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.lint.context import Project
+from snapcraft_compression_advisor.project.edit import Edit
+from snapcraft_compression_advisor.project.project_lines import read_project_lines
+from snapcraft_compression_advisor.project.splice import set_root_compression
+from snapcraft_compression_advisor.project.splice_component import (
+    set_component_compression,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.core.units import Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentSizes:
+    """What a component's image comes to.
+
+    :param xz_bytes: with xz.
+    :param lzo_less_xz_bytes: what lzo adds to that.
+    """
+
+    xz_bytes: Interval
+    lzo_less_xz_bytes: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFile(Project):
+    """What snapcraft.yaml says, and its text.
+
+    :param content: its bytes.
+    :param name: of the snap; ``None`` where it doesn't say.
+    :param component_sizes: of the components whose files are at hand.
+    """
+
+    content: bytes
+    name: str | None = None
+    component_sizes: Mapping[str, ComponentSizes] = field(default_factory=dict)
+
+    @property
+    def inheriting(self) -> tuple[str, ...]:
+        """Components without a key of their own, which have the snap's compression."""
+        return tuple(
+            name for name, compression in self.components.items() if compression is None
+        )
+
+    def edit(
+        self, compression: str, *, component_keys: Mapping[str, str] | None = None
+    ) -> Edit | None:
+        """Return the edit that sets the snap's compression.
+
+        :param component_keys: compression of components to set as well.
+        :returns: ``None`` where it can't be made safely, or changes nothing.
+        """
+        where = str(self.path)
+        try:
+            after = set_root_compression(self.content, compression, where=where)
+            for name, other in (component_keys or {}).items():
+                after = set_component_compression(after, name, other, where=where)
+        except BadDataError:
+            return None
+        return self._edit(after)
+
+    def edit_component(self, name: str, compression: str) -> Edit | None:
+        """Return the edit that sets a component's compression.
+
+        :returns: as for :meth:`edit`.
+        """
+        try:
+            after = set_component_compression(
+                self.content, name, compression, where=str(self.path)
+            )
+        except (BadDataError, UsageError):  # UsageError: the file has no such component
+            return None
+        return self._edit(after)
+
+    def _edit(self, after: bytes) -> Edit | None:
+        edit = Edit(path=self.path, before=self.content, after=after)
+        return edit if edit.changes else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentProject(ProjectFile):
+    """What snapcraft.yaml says of one component: its compression, own or inherited.
+
+    :param component: its own name, without the snap's.
+    """
+
+    component: str
+
+    def edit(
+        self,
+        compression: str,
+        *,
+        component_keys: Mapping[str, str] | None = None,  # noqa: ARG002 # it has none
+    ) -> Edit | None:
+        """Return the edit that sets the component's compression."""
+        return self.edit_component(self.component, compression)
+
+
+def project_of_component(project: ProjectFile, component: str) -> ComponentProject:
+    """Return what a project says of one of its components, as of a payload."""
+    return ComponentProject(
+        path=project.path,
+        content=project.content,
+        name=project.name,
+        compression=project.components.get(component) or project.compression,
+        compression_line=project.component_lines.get(component),
+        components={},
+        component_lines={},
+        ignored=project.ignored,
+        component=component,
+    )
+
+
+def read_project(path: Path, content: bytes) -> ProjectFile:
+    """Return what a project file says.
+
+    :param path: as it was given.
+    :raises BadDataError: where its YAML is broken.
+    """
+    lines = read_project_lines(content, where=str(path))
+    return ProjectFile(
+        path=path,
+        content=content,
+        name=lines.name,
+        compression=lines.compression,
+        compression_line=lines.compression_line,
+        components=lines.components,
+        component_lines=lines.component_lines,
+        ignored=lines.ignored,
+    )

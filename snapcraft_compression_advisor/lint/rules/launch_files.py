@@ -1,0 +1,234 @@
+"""SCA202: a few files that dominate what a launch reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from snapcraft_compression_advisor.core.units import Interval, format_bytes
+from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
+from snapcraft_compression_advisor.launch.file_cost import cost_of_files
+from snapcraft_compression_advisor.lint.figures import seconds_text
+from snapcraft_compression_advisor.lint.finding import (
+    Evidence,
+    Finding,
+    Fix,
+    Location,
+)
+from snapcraft_compression_advisor.lint.places import current_codec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from snapcraft_compression_advisor.analysis import LaunchAnalysis
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.finding import Severity
+    from snapcraft_compression_advisor.trial.result import CodecTrial
+
+FEW = 3
+"""Files that a reader can look into one by one."""
+
+CANDIDATES = 16
+"""Files whose costs are compared, those of which most is read. A file that little is
+read of costs as much only where it lies in many pieces, which few do."""
+
+DOMINATING_SHARE = 0.5
+LEAST_S = 0.25
+"""So much of what a launch adds, and so many seconds, are worth a finding."""
+
+_CODECS = ("xz", "lzo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dominance:
+    """The heaviest files of a launch.
+
+    :param files: the heaviest first.
+    :param seconds: that they add, together.
+    :param share: of all that the launch adds.
+    """
+
+    files: tuple[LaunchFile, ...]
+    seconds: Interval
+    share: Interval
+
+
+class LaunchDominated:
+    """A few files take most of what a cold launch adds."""
+
+    id: ClassVar[str] = "SCA202"
+    name: ClassVar[str] = "launch-dominated"
+    severity: ClassVar[Severity] = "info"
+    summary: ClassVar[str] = "A few files take most of a cold launch's added time."
+    fails_if: ClassVar[str] = (
+        "Three files or fewer take half or more of what reading and decompressing add "
+        "to a cold launch, on one of the devices, and at least a quarter of a second. "
+        "Both are judged at the low end of their intervals; where only the high end is "
+        "beyond the line, it is undecided. A launch set that is guessed may be smaller "
+        "than the real one, which makes the files' share uncertain; a recorded one "
+        "isn't."
+    )
+    why: ClassVar[str] = (
+        "These are the files to look into first: making one of them smaller, or "
+        "reading it later, changes the launch more than anything else but the codec."
+    )
+    how_to_fix: ClassVar[str] = (
+        "Strip them, leave out what isn't used, link or bundle in an order that "
+        "follows the start, or load them after the window is there. With lzo they cost "
+        "what the evidence says."
+    )
+    options: ClassVar[Mapping[str, str]] = {
+        "apps": "whose launch counts",
+        "devices": "to estimate for",
+        "launch-profile": "recorded launches, which make the shares certain",
+    }
+
+    def check(self, context: Context) -> Iterator[Finding]:
+        """Yield a finding for an app, on the device where their share is largest."""
+        codec = current_codec(context)
+        trial = context.analysis.trial.codecs.get(codec)
+        if trial is None or not trial.available:
+            return
+        for launch in context.analysis.launches:
+            largest = _largest(launch.launch_set, trial)
+            found = [
+                (device, _dominance(launch, trial, device, largest))
+                for device in context.analysis.devices
+                if largest and codec in launch.estimates.get(device.name, {})
+            ]
+            for ends, undecided in ((_low, False), (_high, True)):
+                fitting = [each for each in found if _weighs(ends(each[1]))]
+                if fitting:
+                    device, dominance = max(fitting, key=lambda each: each[1].share.mid)
+                    yield self._finding(
+                        context, launch, device, dominance, undecided=undecided
+                    )
+                    break
+
+    def _finding(
+        self,
+        context: Context,
+        launch: LaunchAnalysis,
+        device: DeviceProfile,
+        dominance: _Dominance,
+        *,
+        undecided: bool,
+    ) -> Finding:
+        app, codec = launch.launch_set.app, current_codec(context)
+        names = ", ".join(repr(file.path) for file in dominance.files)
+        verb = "may take" if undecided else "take"
+        if len(dominance.files) == 1:
+            verb = "may take" if undecided else "takes"
+        message = (
+            f"{names} {verb} an estimated {_percent(dominance.share)} of what reading "
+            f"and decompressing add to a cold launch of {app} on {device.name} with "
+            f"{codec}: {seconds_text(dominance.seconds)}."
+        )
+        return Finding(
+            rule=self.id,
+            name=self.name,
+            severity=self.severity,
+            message=message,
+            location=Location(kind="payload", path=dominance.files[0].path),
+            evidence=tuple(_evidence(context, launch, device, dominance.files)),
+            files=tuple(file.path for file in dominance.files),
+            fix=Fix(
+                description="Record a launch, and name it as 'launch-profile'"
+                if undecided
+                else "Make these files smaller, or read them later"
+            ),
+            undecided=undecided,
+        )
+
+
+def _low(dominance: _Dominance) -> tuple[float, float]:
+    return dominance.seconds.low, dominance.share.low
+
+
+def _high(dominance: _Dominance) -> tuple[float, float]:
+    return dominance.seconds.high, dominance.share.high
+
+
+def _weighs(end: tuple[float, float]) -> bool:
+    seconds, share = end
+    return seconds >= LEAST_S and share >= DOMINATING_SHARE
+
+
+def _largest(launch_set: LaunchSet, trial: CodecTrial) -> tuple[LaunchFile, ...]:
+    """Return the files of which most is read, as it is stored."""
+    expected = expect_blocks(launch_set, trial.blocks.places)
+    sizes = expected.stored_bytes_by_file(trial.blocks)
+    pairs = zip(sizes, launch_set.files, strict=True)
+    largest = sorted(pairs, key=lambda pair: (-pair[0], pair[1].path))
+    return tuple(file for _, file in largest[:CANDIDATES])
+
+
+def _dominance(
+    launch: LaunchAnalysis,
+    trial: CodecTrial,
+    device: DeviceProfile,
+    largest: tuple[LaunchFile, ...],
+) -> _Dominance:
+    """Return the fewest files that take most, or else the few heaviest."""
+    launch_set = launch.launch_set
+    costs = sorted(
+        (
+            (cost_of_files(launch_set, (file,), trial, device).mid, file)
+            for file in largest
+        ),
+        key=lambda pair: (-pair[0], pair[1].path),
+    )
+    heaviest = tuple(file for _, file in costs[:FEW])
+    total = launch.estimates[device.name][trial.codec].added_s
+    for count in range(1, len(heaviest) + 1):
+        seconds = cost_of_files(launch_set, heaviest[:count], trial, device)
+        share = _share(seconds, total)
+        if share.mid >= DOMINATING_SHARE:
+            break
+    return _Dominance(files=heaviest[:count], seconds=seconds, share=share)
+
+
+def _share(part: Interval, whole: Interval) -> Interval:
+    """Return a part's share of a whole, both on the same device and launch."""
+    ends = (
+        (part.low, whole.low),
+        (part.mid, whole.mid),
+        (part.high, whole.high),
+    )
+    low, mid, high = (min(1.0, one / all_) if all_ else 0.0 for one, all_ in ends)
+    return Interval(low=min(low, mid, high), mid=mid, high=max(low, mid, high))
+
+
+def _percent(share: Interval) -> str:
+    if share.known:
+        return f"{share.mid:.0%}"
+    return f"{share.mid:.0%} ({share.low:.0%} to {share.high:.0%})"
+
+
+def _evidence(
+    context: Context,
+    launch: LaunchAnalysis,
+    device: DeviceProfile,
+    files: tuple[LaunchFile, ...],
+) -> Iterator[Evidence]:
+    codecs = context.analysis.trial.codecs
+    for file in files:
+        yield Evidence(
+            label=f"length of {file.path!r}",
+            text=format_bytes(file.size_bytes),
+            origin="measured",
+        )
+        for name in dict.fromkeys((current_codec(context), *_CODECS)):
+            trial = codecs.get(name)
+            if trial is not None and trial.available:
+                cost = cost_of_files(launch.launch_set, (file,), trial, device)
+                yield Evidence(
+                    label=f"it adds with {name} on {device.name}",
+                    text=seconds_text(cost),
+                    origin="estimated",
+                )
+
+
+RULES = (LaunchDominated(),)

@@ -1,0 +1,82 @@
+"""Check rules and put their findings in order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, get_args
+
+from snapcraft_compression_advisor.lint.finding import Severity
+from snapcraft_compression_advisor.lint.narrow import narrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.finding import Finding
+    from snapcraft_compression_advisor.lint.rule import Rule
+    from snapcraft_compression_advisor.lint.select import Selection
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""The most severe first."""
+
+
+def run_rules(
+    context: Context, rules: Sequence[Rule], selection: Selection
+) -> tuple[Finding, ...]:
+    """Return the findings of the selected rules.
+
+    :returns: by severity, then rule, then location.
+    """
+    findings = [
+        finding
+        for rule in rules
+        if selection.wants(rule.id)
+        for finding in _findings(rule, context, selection)
+    ]
+    return tuple(sorted(findings, key=_order))
+
+
+def at_least(severity: Severity, limit: Severity) -> bool:
+    """Tell whether a severity is at least as severe as another."""
+    return SEVERITIES.index(severity) <= SEVERITIES.index(limit)
+
+
+def _findings(rule: Rule, context: Context, selection: Selection) -> Iterator[Finding]:
+    by_path = selection.is_by_path(rule.id)
+    if by_path:
+        context = narrow(context, partial(selection.wants_path, rule.id))
+    for finding in rule.check(context):
+        kept = finding
+        if by_path:
+            paths = _paths(finding)
+            wanted = [path for path in paths if selection.wants_path(rule.id, path)]
+            if paths and not wanted:
+                continue
+            kept = replace(
+                finding, files=tuple(path for path in finding.files if path in wanted)
+            )
+        if not kept.undecided:
+            severity = selection.severity(rule.id, kept.severity)
+            kept = replace(kept, severity=severity)
+        yield kept
+
+
+def _paths(finding: Finding) -> tuple[str, ...]:
+    """Return the files of the payload that a finding is about."""
+    if finding.files:
+        return finding.files
+    place = finding.location
+    return (place.path,) if place.kind == "payload" else ()
+
+
+def _order(finding: Finding) -> tuple[int, bool, str, str, int, str]:
+    place = finding.location
+    return (
+        SEVERITIES.index(finding.severity),
+        finding.undecided,
+        finding.rule,
+        place.path,
+        place.line or 0,
+        finding.message,
+    )

@@ -1,0 +1,1 @@
+"""snapcraft.yaml: finding it, reading it, and changing one key of it."""

@@ -1,0 +1,204 @@
+"""Find snapcraft.yaml and write its ``compression`` key."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from functools import partial
+from pathlib import Path
+
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+    UsageError,
+)
+from snapcraft_compression_advisor.project.edit import Edit
+from snapcraft_compression_advisor.project.read_root import MAX_PROJECT_FILE_BYTES
+from snapcraft_compression_advisor.project.replace_file import replace_file
+from snapcraft_compression_advisor.project.splice import (
+    root_compression,
+    set_root_compression,
+)
+
+__all__ = [
+    "PROJECT_FILES",
+    "Edit",
+    "apply_edit",
+    "declared_compression",
+    "find_project_file",
+    "plan_edit",
+    "read_project_file",
+]
+
+PROJECT_FILES = (
+    "snapcraft.yaml",
+    "snap/snapcraft.yaml",
+    "build-aux/snap/snapcraft.yaml",
+    ".snapcraft.yaml",
+)
+"""Where snapcraft looks, the first one found wins (``parts/yaml_utils.py`` there)."""
+
+_YAML_SUFFIXES = frozenset({".yaml", ".yml"})
+_WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
+
+def find_project_file(project_dir: Path) -> Path:
+    """Return the project file that snapcraft would read.
+
+    :param project_dir: a project's directory, or a YAML file itself.
+    :raises NoInputError: where there is neither.
+    :raises UsageError: where it is a file of another kind.
+    """
+    if _mode_of(project_dir) is None:
+        message = f"{project_dir} doesn't exist"
+        raise NoInputError(message, resolution="Give the project's directory.")
+    if not project_dir.is_dir():
+        if project_dir.suffix not in _YAML_SUFFIXES:
+            message = f"{project_dir} is neither a directory nor a YAML file"
+            raise UsageError(message, resolution="Give the project's directory.")
+        return project_dir
+    for name in PROJECT_FILES:
+        if _mode_of(project_dir / name) is not None:
+            return project_dir / name
+    message = f"No project file in {project_dir}"
+    raise NoInputError(
+        message,
+        details=f"Looked for {', '.join(PROJECT_FILES)}.",
+        resolution="Give the directory that has one of them, or the file itself.",
+    )
+
+
+def declared_compression(path: Path) -> str | None:
+    """Return what a project file has under its root key ``compression``.
+
+    :returns: the value, whether or not snapcraft accepts it; ``None`` where the key
+        isn't there or is null.
+    :raises NoInputError: where the file can't be read.
+    :raises BadDataError: where it isn't a regular file or its YAML is broken.
+    """
+    return root_compression(read_project_file(path), where=str(path))
+
+
+def plan_edit(path: Path, compression: str) -> Edit:
+    """Return the edit that sets a project file's ``compression``; write nothing.
+
+    :param path: the project file.
+    :param compression: ``xz`` or ``lzo``.
+    :raises UsageError: for another compression.
+    :raises NoInputError: where the file can't be read.
+    :raises BadDataError: where it isn't a regular file, its YAML is broken, or it
+        can't be edited in one line.
+    """
+    before = read_project_file(path)
+    after = set_root_compression(before, compression, where=str(path))
+    return Edit(path=path, before=before, after=after)
+
+
+def apply_edit(edit: Edit) -> None:
+    """Write an edit: the whole of it or, on any failure, nothing.
+
+    The new text goes to a file in the same directory, which then takes the place of
+    the old one with its mode, extended attributes and, where permitted, its owner.
+    A symbolic link stays one: the file that it leads to is written, wherever that is,
+    as an editor does. A file with several hard links is refused, since replacing one
+    name would leave the others with the old text.
+
+    Another program that writes the file in the instant between the last comparison
+    and the replacement loses its change.
+
+    :raises BadDataError: where the file no longer has the bytes that were read.
+    :raises NoInputError: where it can no longer be read.
+    :raises StorageError: where the file or its directory is read-only, the file has
+        several hard links, or writing fails.
+    """
+    if not edit.changes:
+        return
+    _check_unchanged(edit)
+    try:
+        target = Path(os.path.realpath(edit.path, strict=True))
+        _check_writable(target, target.stat())
+        # A moment; else an interruption could leave the temporary file.
+        with deferred_signals():
+            check = partial(_check_unchanged, edit)
+            replace_file(target, edit.after, last_check=check)
+        _sync_directory(target.parent)
+    except OSError as error:
+        message = f"{edit.path} can't be written: {error.strerror or error}"
+        raise StorageError(
+            message, resolution="The file is as it was. Check the disk and the mode."
+        ) from error
+
+
+def _mode_of(path: Path) -> int | None:
+    """Return the mode of what a path leads to; ``None`` where there is nothing."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        message = f"{path} can't be looked up: {getattr(error, 'strerror', error)}"
+        raise NoInputError(
+            message, resolution="Check the path and its permissions."
+        ) from error
+
+
+def read_project_file(path: Path) -> bytes:
+    """Return a regular file's bytes, at most one more than the limit.
+
+    :raises NoInputError: where it isn't there or can't be opened.
+    :raises BadDataError: where it isn't a regular file.
+    :raises StorageError: where reading fails.
+    """
+    # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except (OSError, ValueError) as error:
+        message = f"{path} can't be read: {getattr(error, 'strerror', error)}"
+        raise NoInputError(
+            message, resolution="Check the path and its permissions."
+        ) from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            message = f"{path} is not a regular file"
+            raise BadDataError(message, resolution="Give a snapcraft.yaml.")
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read(MAX_PROJECT_FILE_BYTES + 1)
+    except OSError as error:
+        message = f"{path} can't be read: {error.strerror or error}"
+        raise StorageError(message, resolution="Check the disk.") from error
+    finally:
+        os.close(descriptor)
+
+
+def _check_unchanged(edit: Edit) -> None:
+    if read_project_file(edit.path) != edit.before:
+        message = f"{edit.path} has changed since it was read"
+        raise BadDataError(message, resolution="Run the command again.")
+
+
+def _check_writable(target: Path, status: os.stat_result) -> None:
+    """Refuse what a replacement would silently override."""
+    # The replacement needs no permission on the file, and root none at all; a mode
+    # without any write bit still means that nobody is to write it.
+    if not status.st_mode & _WRITE_BITS or not os.access(target, os.W_OK):
+        message = f"{target} is read-only"
+        raise StorageError(message, resolution="Check its mode, owner and mount.")
+    if status.st_nlink > 1:
+        message = f"{target} has {status.st_nlink} hard links"
+        raise StorageError(
+            message, resolution="Make it a file of its own, or edit it by hand."
+        )
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the new name last through a power cut, where the file system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

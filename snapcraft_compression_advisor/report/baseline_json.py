@@ -1,0 +1,165 @@
+"""Baselines as JSON: a saved report is read back; a judged one tells the states."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pydantic
+
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import MIB, Interval
+from snapcraft_compression_advisor.diff.figures import (
+    LaunchFigure,
+    PayloadFigures,
+)
+from snapcraft_compression_advisor.lint.baseline import (
+    Baseline,
+    BaselinePayload,
+    KnownFinding,
+)
+from snapcraft_compression_advisor.report.lint_json import (
+    GoneReport,
+    LintDocument,
+    build_lint_document,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.lint.baseline import (
+        JudgedPayload,
+        JudgedReport,
+    )
+    from snapcraft_compression_advisor.report.lint_json import (
+        FiguresReport,
+        FindingReport,
+        IntervalReport,
+        LintedPayloadReport,
+    )
+
+BASELINE_MAX_BYTES = 64 * MIB
+"""Larger than a report on any snap; bounds what a foreign file can cost."""
+SCHEMA = 1
+_WRITE_ANEW = "Write a new one with 'lint --write-baseline'."
+
+
+def parse_baseline(content: bytes, *, where: str) -> Baseline:
+    """Return what a saved report of lint knows.
+
+    :param where: the file, for errors.
+    :raises BadDataError: where it is no such report, or of another schema version.
+    """
+    if len(content) > BASELINE_MAX_BYTES:
+        raise _bad(where, f"it has more than {BASELINE_MAX_BYTES // MIB} MiB")
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _bad(where, f"it isn't JSON: {error}") from error
+    if isinstance(document, dict):
+        _check_version(document, where)
+    try:
+        report = LintDocument.model_validate(document)
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise _bad(where, f"{place}: {first['msg']}" if place else first["msg"]) from (
+            error
+        )
+    return baseline_of(report, where=where)
+
+
+def _check_version(document: Mapping[str, object], where: str) -> None:
+    """Refuse other versions, and a report that doesn't say its own."""
+    if "schema" not in document:
+        raise _bad(where, "it doesn't say its schema version")
+    version = document["schema"]
+    if version != SCHEMA:
+        message = f"The baseline {where!r} is of schema version {version!r}, not 1"
+        raise BadDataError(message, resolution=_WRITE_ANEW)
+
+
+def baseline_of(document: LintDocument, *, where: str) -> Baseline:
+    """Return what a report knows; payloads that couldn't be linted aren't in it."""
+    return Baseline(
+        where=where,
+        payloads=tuple(
+            BaselinePayload(
+                path=payload.path,
+                snap_name=payload.snap_name,
+                findings=tuple(map(_known, payload.findings)),
+                figures=None if payload.figures is None else _figures(payload.figures),
+            )
+            for payload in document.payloads
+            if payload.error is None
+        ),
+    )
+
+
+def render_judged_json(judged: JudgedReport) -> str:
+    """Return a report with each finding's state, and what is gone."""
+    document = build_lint_document(judged.report)
+    payloads = [
+        _judged_payload(each, payload)
+        for each, payload in zip(document.payloads, judged.payloads, strict=True)
+    ]
+    with_states = document.model_copy(update={"payloads": payloads})
+    return with_states.model_dump_json(by_alias=True, indent=2) + "\n"
+
+
+def _judged_payload(
+    report: LintedPayloadReport, judged: JudgedPayload
+) -> LintedPayloadReport:
+    findings = [
+        finding.model_copy(update={"state": each.state})
+        for finding, each in zip(report.findings, judged.findings, strict=True)
+    ]
+    gone = [
+        GoneReport(rule=each.rule, name=each.name, path=each.path, message=each.message)
+        for each in judged.gone
+    ]
+    return report.model_copy(update={"findings": findings, "gone": gone})
+
+
+def _known(finding: FindingReport) -> KnownFinding:
+    evidence = finding.evidence
+    return KnownFinding(
+        rule=finding.rule,
+        name=finding.name,
+        severity=finding.severity,
+        undecided=finding.undecided,
+        message=finding.message,
+        kind=finding.location.kind,
+        path=finding.location.path,
+        subject=evidence[0].label if evidence else "",
+        fingerprint=finding.fingerprint,
+    )
+
+
+def _figures(figures: FiguresReport) -> PayloadFigures:
+    size = figures.image_bytes
+    return PayloadFigures(
+        codec=figures.compression,
+        image_bytes=None if size is None else _interval(size),
+        measured=figures.measured,
+        launches=tuple(
+            LaunchFigure(
+                app=each.app,
+                device=each.device,
+                source=each.source,
+                added_s=_interval(each.added_s),
+            )
+            for each in figures.launches
+        ),
+    )
+
+
+def _interval(figure: IntervalReport) -> Interval:
+    return Interval.around(figure.low, figure.mid, figure.high)
+
+
+def _bad(where: str, problem: str) -> BadDataError:
+    return BadDataError(
+        f"The baseline {where!r} is neither a report of lint nor a snap: {problem}",
+        resolution=_WRITE_ANEW,
+    )

@@ -1,0 +1,95 @@
+"""A guessed launch set, and how it compares with a recorded one, in 80 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import format_bytes
+from snapcraft_compression_advisor.launch.guess.compare import NAMED_FROM, block_bytes
+from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
+from snapcraft_compression_advisor.report.names import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from snapcraft_compression_advisor.launch.guess.compare import Comparison
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+
+LISTED_FILES = 15
+"""Files of each kind; the JSON names all."""
+
+
+def expected_bytes(file: LaunchFile) -> float:
+    """Return what is expected to be read of a file: its blocks' bytes by share."""
+    return sum(
+        share * block_bytes(file.size_bytes, number)
+        for first, last, share in file.ranges()
+        for number in range(first, last + 1)
+    )
+
+
+def render_guess_text(launch_set: LaunchSet) -> str:
+    """Return what a guess expects, largest files first."""
+    sizes = sorted(
+        ((expected_bytes(file), file.path) for file in launch_set.files),
+        key=lambda item: (-item[0], item[1]),
+    )
+    total = sum(size for size, _ in sizes)
+    share = launch_set.read_share
+    text = (
+        f"App {printable(launch_set.app)}, guessed from files: {len(sizes):,} files, "
+        f"{format_bytes(total * share.mid)} expected to be read (estimated; "
+        f"{format_bytes(total * share.low)} to {format_bytes(total * share.high)} in "
+        "nine launches of ten)"
+    )
+    lines = [*wrapped(text, COLUMNS), "", "expected  file"]
+    lines += list(_listed(sizes))
+    if launch_set.unresolved:
+        lines += ["", "From elsewhere, or not there:"]
+        for item in launch_set.unresolved:
+            name, needed_by = printable(item.name), printable(item.needed_by)
+            lines.append(f"  {name}: {item.supplier}, for {needed_by}")
+    return "\n".join(lines) + "\n"
+
+
+def render_comparison_text(comparison: Comparison) -> str:
+    """Return how a guess compares with a recorded launch."""
+    ratio = comparison.read_per_expected
+    text = (
+        f"Read as recorded: {format_bytes(comparison.read_bytes)}. Named by the guess: "
+        f"{format_bytes(comparison.named_bytes)} (blocks that are read in "
+        f"{NAMED_FROM:.0%} of launches or more). All figures are bytes of files in "
+        "whole data blocks."
+    )
+    lines = [
+        *wrapped(text, COLUMNS),
+        "",
+        f"recall     {comparison.recall:6.1%}  of the bytes read, named",
+        f"precision  {comparison.precision:6.1%}  of the bytes named, read",
+    ]
+    if ratio is not None:
+        lines.append(f"read       {ratio:6.2f}  bytes for each byte expected")
+    missed = [(file.missed_bytes, file.path) for file in comparison.missed()]
+    in_vain = [(file.vain_bytes, file.path) for file in comparison.in_vain()]
+    for title, files in (("missed", missed), ("named in vain", in_vain)):
+        if files:
+            lines += ["", f"{title}: {format_bytes(sum(size for size, _ in files))}"]
+            lines += list(_listed(files))
+    if comparison.gone:
+        names = ", ".join(printable(name) for name in comparison.gone[:LISTED_FILES])
+        more = len(comparison.gone) - LISTED_FILES
+        text = f"Recorded, but not in this payload: {names}"
+        lines += [
+            "",
+            *wrapped(text + (f" and {more} more" * (more > 0)), COLUMNS),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _listed(files: Iterable[tuple[float, str]]) -> Iterator[str]:
+    listed = list(files)
+    for size, path in listed[:LISTED_FILES]:
+        yield f"{format_bytes(size):>9} {printable(path)}"
+    if len(listed) > LISTED_FILES:
+        rest = sum(size for size, _ in listed[LISTED_FILES:])
+        yield f"{format_bytes(rest):>9} in {len(listed) - LISTED_FILES:,} more"

@@ -1,0 +1,119 @@
+"""Device profiles as text in 80 columns, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from snapcraft_compression_advisor.devices.builtin_devices import (
+    USUAL_RAW_BYTES,
+    USUAL_STORED_BYTES,
+)
+from snapcraft_compression_advisor.devices.device_file import DeviceFile, device_figures
+from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.devices.device import BlockCost, DeviceProfile
+
+_MS_PER_S = 1e3
+_US_PER_S = 1e6
+_MB = 1e6
+_FINE_BELOW = 100
+_INDENT = "  "
+_SHOWN_CODECS = ("xz", "lzo")
+
+
+class DevicesReport(BaseModel):
+    """The report of ``compression-advisor devices --format json``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: int = Field(alias="schema", default=1)
+    devices: list[DeviceFile] = Field(
+        description="each in the shape of a device profile's file"
+    )
+
+
+def render_devices_json(devices: Sequence[DeviceProfile]) -> str:
+    """Return profiles as JSON text."""
+    report = DevicesReport(devices=[device_figures(device) for device in devices])
+    return report.model_dump_json(by_alias=True, indent=2) + "\n"
+
+
+def render_devices_text(devices: Sequence[DeviceProfile]) -> str:
+    """Return profiles as text: from a slow device of each kind to a fast one."""
+    lines = [line for device in devices for line in _device(device)]
+    return "\n".join((*lines, *_legend())) + "\n"
+
+
+def _device(device: DeviceProfile) -> Iterator[str]:
+    yield device.name
+    yield from _wrapped(device.description)
+    seek = device.seek_s
+    yield from _wrapped(f"seek {_duration_range(seek.high, seek.low)}")
+    read = device.read_s_per_byte
+    yield from _wrapped(f"transfer {_rate_range(read.high, read.low)}")
+    for codec in _SHOWN_CODECS:
+        cost = device.decompress[codec]
+        slow, fast = _usual_s_per_byte(cost)
+        yield from _wrapped(f"{codec} decompression {_rate_range(slow, fast)}")
+    yield from _wrapped(f"processors {device.processors}")
+    for source in device.sources:
+        yield from _wrapped(source, first="- ", later="  ")
+    yield ""
+
+
+def _legend() -> list[str]:
+    return wrapped(
+        "Figures are those of the sources, from a slow device of the kind to a fast "
+        "one. Decompression is that of a block of 128 KiB stored in a third of it, in "
+        "bytes of its contents.",
+        COLUMNS,
+    )
+
+
+def _usual_s_per_byte(cost: BlockCost) -> tuple[float, float]:
+    """Return the slow and the fast end of a usual block's seconds per raw byte."""
+    slow, fast = (
+        (
+            getattr(cost.block_s, end)
+            + USUAL_RAW_BYTES * getattr(cost.raw_s_per_byte, end)
+            + USUAL_STORED_BYTES * getattr(cost.stored_s_per_byte, end)
+        )
+        / USUAL_RAW_BYTES
+        for end in ("high", "low")
+    )
+    return slow, fast
+
+
+def _rate_range(slow_s_per_byte: float, fast_s_per_byte: float) -> str:
+    return _range(_rate(slow_s_per_byte), _rate(fast_s_per_byte), "MB/s")
+
+
+def _rate(s_per_byte: float) -> str:
+    if not s_per_byte:
+        return "unlimited"
+    rate = 1 / s_per_byte / _MB
+    return f"{rate:.0f}" if rate >= _FINE_BELOW else f"{rate:.3g}"
+
+
+def _duration_range(slow_s: float, fast_s: float) -> str:
+    if fast_s * _MS_PER_S >= 1:
+        return _range(f"{slow_s * _MS_PER_S:.3g}", f"{fast_s * _MS_PER_S:.3g}", "ms")
+    return _range(f"{slow_s * _US_PER_S:.0f}", f"{fast_s * _US_PER_S:.0f}", "µs")
+
+
+def _range(slow: str, fast: str, unit: str) -> str:
+    return f"{slow} {unit}" if slow == fast else f"{slow} to {fast} {unit}"
+
+
+def _wrapped(text: str, *, first: str = "", later: str = "") -> list[str]:
+    return wrapped(
+        text,
+        COLUMNS,
+        first=_INDENT + first,
+        rest=_INDENT + later,
+    )

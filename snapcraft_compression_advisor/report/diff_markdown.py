@@ -1,0 +1,101 @@
+"""Two builds of a snap compared, as Markdown.
+
+Tables hold figures and words of our own; names that a payload chose are escaped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
+from snapcraft_compression_advisor.report.diff_phrases import (
+    LISTED_FILES,
+    because,
+    bytes_change,
+    contents_text,
+    launch_verdict,
+    origin,
+    percent_change,
+    seconds_change,
+    signed_bytes,
+    signed_seconds,
+    weighty_causes,
+)
+from snapcraft_compression_advisor.report.lint_markdown import code_span, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.diff.difference import BuildDifference
+    from snapcraft_compression_advisor.diff.launches import LaunchChange
+
+
+def render_diff_markdown(difference: BuildDifference) -> str:
+    """Return the difference as Markdown."""
+    lines = [f"## {plain(difference.name)}: two builds", ""]
+    lines += [*before_and_after(difference), ""]
+    causes = [*cause_lines(difference)]
+    lines += [*causes, ""] if causes else []
+    lines += [*files_lines(difference)]
+    lines += [line for note in difference.notes for line in ("", plain(note))]
+    return "\n".join(lines) + "\n"
+
+
+def before_and_after(difference: BuildDifference) -> Iterator[str]:
+    """Yield a table of the figures before and now."""
+    old, new = difference.old, difference.new
+    yield "| | before | now | change |"
+    yield "|---|---|---|---|"
+    changed = "" if old.codec == new.codec else "changed"
+    yield f"| compression | {plain(old.codec)} | {plain(new.codec)} | {changed} |"
+    sizes = [f"{bytes_text(each.image_bytes)}, {origin(each)}" for each in (old, new)]
+    percent = percent_change(old.image_bytes.mid, new.image_bytes.mid)
+    change = bytes_change(difference.image_change)
+    yield f"| image | {sizes[0]} | {sizes[1]} | {change}, {percent} |"
+    for launch in difference.launches:
+        yield (
+            f"| {launch_label(launch)} | {seconds_text(launch.old_s)} | "
+            f"{seconds_text(launch.new_s)} | {seconds_change(launch.change_s)}, "
+            f"{launch_verdict(launch)} |"
+        )
+
+
+def launch_label(launch: LaunchChange) -> str:
+    """Return what a row of a launch is about; its figures are estimates."""
+    return f"cold launch of {plain(launch.app)} on {plain(launch.device)}, estimated"
+
+
+def cause_lines(difference: BuildDifference) -> Iterator[str]:
+    """Yield why launches changed, a line for each cause."""
+    for launch in difference.launches:
+        for cause in weighty_causes(launch):
+            name, how = because(cause, old=difference.old, new=difference.new)
+            named = f"{code_span(name)} " if name else ""
+            yield (
+                f"- {plain(launch.app)} on {plain(launch.device)} "
+                f"**{signed_seconds(cause.seconds)}** because {named}{plain(how)}"
+            )
+
+
+def files_lines(difference: BuildDifference) -> Iterator[str]:
+    """Yield the files that changed most, folded."""
+    files = difference.files
+    counts = ", ".join(
+        f"{len(files.of(change)):,} {change}"
+        for change in ("added", "removed", "changed")
+    )
+    yield f"<details><summary>Files: {counts}, {files.unchanged:,} unchanged</summary>"
+    yield ""
+    if files.repacked_bytes.mid:
+        repacked = bytes_change(files.repacked_bytes)
+        yield f"- unchanged files, packed otherwise: {repacked}"
+    for each in files.changes[:LISTED_FILES]:
+        yield (
+            f"- {code_span(each.path)} {signed_bytes(each.stored_change.mid)} of the "
+            f"image ({files.share(each):.1%} of all changes): {contents_text(each)}"
+        )
+    more = len(files.changes) - LISTED_FILES
+    if more > 0:
+        yield f"- and {more:,} more"
+    yield ""
+    yield "</details>"

@@ -1,0 +1,79 @@
+"""Findings as GitLab's code quality report.
+
+The fields are those of "Code Quality report format" in GitLab's documentation: all
+that it requires, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.report.fingerprint import (
+    fingerprints,
+    payload_fingerprint,
+)
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.phrases import full_path, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.lint.finding import LintReport, Severity
+
+_SEVERITIES: dict[Severity, str] = {
+    "error": "major",
+    "warning": "minor",
+    "info": "info",
+}
+_NOT_LINTED = "blocker"
+_NO_LINE = 1
+"""GitLab requires a line; what has none is about its file's beginning."""
+
+
+def render_lint_gitlab(report: LintReport) -> str:
+    """Return the report as JSON text: an array, empty where nothing is found."""
+    return json.dumps([*_entries(report)], indent=2, ensure_ascii=False) + "\n"
+
+
+def _entries(report: LintReport) -> Iterator[dict[str, object]]:
+    for payload, prints in zip(report.payloads, fingerprints(report), strict=True):
+        if payload.error is not None:
+            yield _entry(
+                description=f"not linted: {printable(payload.error)}",
+                check_name="not-linted",
+                fingerprint=payload_fingerprint(payload),
+                severity=_NOT_LINTED,
+                path=printable(payload.path),
+                line=None,
+            )
+        for finding, fingerprint in zip(payload.findings, prints, strict=True):
+            yield _entry(
+                description=f"{title(finding)}: {printable(finding.message)}",
+                check_name=finding.rule,
+                fingerprint=fingerprint,
+                severity=_SEVERITIES[finding.severity],
+                path=full_path(payload, finding.location),
+                line=finding.location.line,
+            )
+
+
+def _entry(  # noqa: PLR0913 # the format's fields
+    *,
+    description: str,
+    check_name: str,
+    fingerprint: str,
+    severity: str,
+    path: str,
+    line: int | None,
+) -> dict[str, object]:
+    return {
+        "description": description,
+        "check_name": check_name,
+        "fingerprint": fingerprint,
+        "severity": severity,
+        "location": {
+            "path": path.removeprefix("./"),
+            "lines": {"begin": line or _NO_LINE},
+        },
+    }

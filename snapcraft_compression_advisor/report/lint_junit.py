@@ -1,0 +1,82 @@
+"""Findings as a JUnit report: a suite per payload, a case per finding.
+
+Elements and attributes are those that the schemas of Jenkins' xUnit plugin
+(``junit-4.xsd`` to ``junit-10.xsd``) allow. No case has a time: what isn't measured
+isn't told, and the same payload makes the same report.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from snapcraft_compression_advisor.lint.run import at_least
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.phrases import details, place, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from snapcraft_compression_advisor.lint.finding import (
+        Finding,
+        LintedPayload,
+        LintReport,
+    )
+
+
+def render_lint_junit(report: LintReport) -> str:
+    """Return the report as XML.
+
+    Findings below a payload's ``fail_on`` are skipped cases, with their message.
+    """
+    suites = [*map(_suite, report.payloads)]
+    root = Element("testsuites", {"name": "compression-advisor", **_totals(suites)})
+    root.extend(suites)
+    indent(root)
+    text: str = tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _suite(payload: LintedPayload) -> Element:
+    suite = Element("testsuite", {"name": printable(payload.snap_name or payload.path)})
+    if payload.error is not None:
+        error = SubElement(_case(suite, payload, "not linted"), "error")
+        error.attrib.update(type="not-linted", message=printable(payload.error))
+    elif not payload.findings:
+        _case(suite, payload, "nothing found")
+    for finding in payload.findings:
+        name = f"{title(finding)}, {place(finding.location)}"
+        fails = at_least(finding.severity, payload.fail_on)
+        _tell(_case(suite, payload, name), finding, "failure" if fails else "skipped")
+    counts = {
+        "tests": len(suite),
+        "failures": len(suite.findall("testcase/failure")),
+        "errors": len(suite.findall("testcase/error")),
+        "skipped": len(suite.findall("testcase/skipped")),
+    }
+    suite.attrib.update({name: str(count) for name, count in counts.items()})
+    return suite
+
+
+def _case(suite: Element, payload: LintedPayload, name: str) -> Element:
+    classname = printable(payload.snap_name or payload.path)
+    return SubElement(suite, "testcase", {"name": name, "classname": classname})
+
+
+def _tell(case: Element, finding: Finding, outcome: str) -> None:
+    """Add an outcome: junit-4.xsd lets a skipped case have no text, so none does."""
+    told = SubElement(case, outcome, {"message": printable(finding.message)})
+    text = "\n".join(details(finding))
+    if outcome == "failure":
+        told.set("type", finding.severity)
+        told.text = text
+    elif text:
+        SubElement(case, "system-out").text = text
+
+
+def _totals(suites: Iterable[Element]) -> dict[str, str]:
+    kept = [*suites]
+    return {
+        name: str(sum(int(suite.attrib[name]) for suite in kept))
+        for name in ("tests", "failures", "errors")
+    }

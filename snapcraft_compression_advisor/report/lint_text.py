@@ -1,0 +1,167 @@
+"""Findings as text, grouped by payload and rule: of each what one needs to act."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.lint.finding import MOST_FILES
+from snapcraft_compression_advisor.report.colour import Paint
+from snapcraft_compression_advisor.report.lines import TextStyle, wrapped
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.phrases import (
+    all_findings,
+    counted,
+    figure,
+    fix_label,
+    is_automatic,
+    place,
+    summary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.lint.finding import (
+        Finding,
+        LintedPayload,
+        LintReport,
+        Severity,
+    )
+
+_RULE_INDENT = "  "
+_FINDING_INDENT = "    "
+_DETAIL_INDENT = "      "
+_FILE_INDENT = "        "
+_FIGURES = 3
+_FILES = 3
+_FILES_VERBOSE = 10
+
+
+def render_lint_text(
+    report: LintReport, style: TextStyle | None = None, *, statistics: bool = False
+) -> str:
+    """Return the findings as text for people.
+
+    :param style: of a file by default.
+    :param statistics: whether to show only how often each rule was broken.
+    """
+    style = style or TextStyle()
+    paint = Paint(coloured=style.coloured)
+    lines = [*_statistics_lines(report, paint)] if statistics else []
+    if not statistics:
+        for payload in report.payloads:
+            lines += [*_payload_lines(payload, paint, style), ""]
+    lines += [*_summary_lines(report, paint, style)]
+    return "\n".join(map(without_commands, lines)) + "\n"
+
+
+def _payload_lines(
+    payload: LintedPayload, paint: Paint, style: TextStyle
+) -> Iterator[str]:
+    path = printable(payload.path)
+    name = printable(payload.snap_name)
+    for line in wrapped(f"{name}: {path}" if name else path, style.columns):
+        yield paint.bold(line)
+    if payload.error is not None:
+        text = f"not linted: {printable(payload.error)}"
+        label, *others = _indented(text, _RULE_INDENT, style)
+        yield paint.severity("error", label)
+        yield from others
+    elif not payload.findings:
+        yield f"{_RULE_INDENT}nothing found"
+    for (severity, rule, name, undecided), group in groupby(
+        payload.findings, lambda f: (f.severity, f.rule, f.name, f.undecided)
+    ):
+        label = "undecided" if undecided else severity
+        yield f"{_RULE_INDENT}{paint.severity(severity, label)} {rule} {name}"
+        for finding in group:
+            yield from _finding_lines(finding, style)
+
+
+def _finding_lines(finding: Finding, style: TextStyle) -> Iterator[str]:
+    message = printable(finding.message)
+    where = finding.location
+    if where.kind != "image" and printable(where.path) not in message:
+        message = f"{place(finding.location)}: {message}"
+    yield from _indented(message, _FINDING_INDENT, style)
+    figures = [*finding.evidence]
+    shown = figures if style.verbose else figures[:_FIGURES]
+    for item in shown:
+        yield from _indented(figure(item), f"{_DETAIL_INDENT}- ", style)
+    if len(figures) > len(shown):
+        more = counted(len(figures) - len(shown), "more figure")
+        yield f"{_DETAIL_INDENT}- {more} with -v"
+    yield from _file_lines(finding.files, style)
+    if finding.fix is not None:
+        fix = f"{fix_label(finding.fix)}: {printable(finding.fix.description)}"
+        yield from _indented(fix, f"{_DETAIL_INDENT}- ", style)
+
+
+def _file_lines(files: Sequence[str], style: TextStyle) -> Iterator[str]:
+    """Yield the first files: in a line, or with -v a line for each to copy."""
+    if not files:
+        return
+    label = "file" if len(files) == 1 else "files"
+    if not style.verbose:
+        names = ", ".join(map(printable, files[:_FILES]))
+        text = f"{label}: {names}{_more(files, _FILES)}"
+        yield from _indented(text, f"{_DETAIL_INDENT}- ", style)
+        return
+    yield f"{_DETAIL_INDENT}- {label}:"
+    for name in files[:_FILES_VERBOSE]:
+        yield f"{_FILE_INDENT}{printable(name)}"
+    if more := _more(files, _FILES_VERBOSE):
+        yield f"{_FILE_INDENT}{more.lstrip()}"
+
+
+def _more(files: Sequence[str], shown: int) -> str:
+    """Return how many files aren't shown; a rule stops at some number."""
+    left = len(files) - shown
+    least = "at least " if len(files) == MOST_FILES else ""
+    return f" and {least}{left:,} more" if left > 0 else ""
+
+
+def _summary_lines(report: LintReport, paint: Paint, style: TextStyle) -> Iterator[str]:
+    safe = sum(
+        finding.fix is not None and is_automatic(finding.fix)
+        for finding in all_findings(report)
+    )
+    for line in wrapped(f"Found: {summary(report)}.", style.columns):
+        yield paint.bold(line)
+    if safe:
+        yield f"--fix makes {counted(safe, 'safe fix', plural='safe fixes')}."
+
+
+def _statistics_lines(report: LintReport, paint: Paint) -> Iterator[str]:
+    """Yield how often each rule was broken, the most often first."""
+    counts: Counter[tuple[str, str, Severity, bool]] = Counter(
+        (finding.rule, finding.name, finding.severity, finding.undecided)
+        for finding in all_findings(report)
+    )
+    for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        rule, name, severity, undecided = key
+        label = "undecided" if undecided else severity
+        shown = paint.severity(severity, f"{label:9}")
+        yield f"{count:6,} {shown} {rule} {name}"
+    if counts:
+        yield ""
+
+
+def _indented(text: str, first: str, style: TextStyle) -> list[str]:
+    rest = " " * (len(first) + (0 if first.endswith("- ") else 2))
+    return wrapped(text, style.columns, first=first, rest=rest)
+
+
+def without_commands(line: str) -> str:
+    r"""Return a line that no CI runner takes for one of its commands.
+
+    GitHub's runner obeys lines that begin with ``::`` after white space, and ``##[``
+    anywhere (ActionCommand.cs of actions/runner); GitLab's takes ``section_start:``
+    only after control characters, which :func:`printable` has escaped.
+    """
+    bare = line.lstrip()
+    if bare.startswith("::"):
+        line = line.replace("::", "\\x3a:", 1)
+    return line.replace("##[", "#\\x23[")

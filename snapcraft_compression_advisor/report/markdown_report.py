@@ -1,0 +1,100 @@
+"""The page as Markdown: the same words and figures in text and tables.
+
+GitHub's Markdown: tables, and HTML only to fold what is looked up. What stands in the
+file is escaped as in the Markdown of ``lint``.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.report.lint_markdown import plain
+from snapcraft_compression_advisor.report.names import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.report.page.model import (
+        Entry,
+        Group,
+        Page,
+        Section,
+        Table,
+    )
+
+
+def render_markdown(page: Page) -> str:
+    """Return the page as Markdown."""
+    blocks = [*_head(page)]
+    for section in page.sections:
+        blocks += _section(section)
+    blocks.append(f"Made by snapcraft-compression-advisor {plain(page.version)}.")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _head(page: Page) -> Iterator[str]:
+    yield f"# {plain(page.title)}"
+    yield f"**{plain(page.verdict)}**"
+    if page.reasons:
+        yield _listed(page.reasons)
+    if page.facts:
+        yield "\n".join(f"{plain(fact)}." for fact in page.facts)
+    if page.tiles:
+        yield _listed(
+            [f"{tile.label}: {tile.figure} ({tile.note})" for tile in page.tiles]
+        )
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"## {plain(section.title)}"
+    if section.origin:
+        yield f"*{plain(section.origin)}*"
+    yield from map(plain, section.paragraphs)
+    for group in section.groups:
+        yield from _group(group)
+    if section.entries:
+        yield "\n".join(line for entry in section.entries for line in _entry(entry))
+    for term, texts in section.terms:
+        yield f"**{plain(term)}**"
+        yield _listed(texts)
+
+
+def _group(group: Group) -> Iterator[str]:
+    if group.heading:
+        yield f"### {plain(group.heading)}"
+    yield from map(plain, group.paragraphs)
+    for chart in group.charts:
+        if chart.table is not None:
+            yield _folded(chart.table)
+    if group.table is not None:
+        if group.open_table:
+            yield f"{plain(group.table.caption)}:"
+            yield _table(group.table)
+        else:
+            yield _folded(group.table)
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    yield f"- **{plain(entry.mark)}** {plain(entry.title)}: {plain(entry.text)}"
+    for text in entry.details:
+        yield f"  - {plain(text)}"
+
+
+def _listed(texts: tuple[str, ...] | list[str]) -> str:
+    return "\n".join(f"- {plain(text)}" for text in texts)
+
+
+def _table(table: Table) -> str:
+    """Return a table; a bar in a cell is escaped, so it ends none."""
+    left = {0, *table.words}
+    rule = [":--" if place in left else "--:" for place in range(len(table.heads))]
+    rows = [[plain(cell) for cell in row] for row in (table.heads, *table.rows)]
+    lines = [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
+    return "\n".join(lines)
+
+
+def _folded(table: Table) -> str:
+    summary = html.escape(printable(table.caption))  # HTML: no Markdown is read there
+    rows = _table(table)
+    return f"<details><summary>{summary}</summary>\n\n{rows}\n\n</details>"

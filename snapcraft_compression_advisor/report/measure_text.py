@@ -1,0 +1,139 @@
+"""Measured launches as a table and box plots, in 80 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import format_bytes
+from snapcraft_compression_advisor.report.box_plot import LEGEND, box_plot
+from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
+from snapcraft_compression_advisor.report.names import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from snapcraft_compression_advisor.capture.measure import (
+        CodecMeasurement,
+        Measurement,
+    )
+    from snapcraft_compression_advisor.capture.timings import Sample
+
+_METHODS = {
+    "launch": "Launches",
+    "replay": "Reads of a recorded launch, replayed without starting the app",
+}
+_STORAGE = {
+    "memory": "The images stay in memory: a cold launch waits for decompression "
+    "alone, not for storage.",
+    "disk": "The images are on a disk: a cold launch waits for it and for "
+    "decompression.",
+}
+_ONLY_PAYLOAD_DROPPED = (
+    "Before a cold launch only the payload was dropped from the caches, as this user "
+    "may not drop those of the system: what the launch needs of the system was warm."
+)
+_SQUASHFUSE = (
+    "The images were mounted through squashfuse, which is slower than the kernel: "
+    "compare codecs, but don't take these for the times of a snap."
+)
+_TIME_COLUMNS = 18
+_LONG_S = 1.0
+"""Where a cold launch takes as long, seconds are shown, else milliseconds."""
+
+_MS_PER_S = 1000
+
+
+def render_measurement_text(measurement: Measurement) -> str:
+    """Return a measurement as plain text."""
+    codecs = measurement.codecs
+    longest_s = max(codec.cold_s.median for codec in codecs.values())
+    as_text = _seconds if longest_s >= _LONG_S else _milliseconds
+    unit = "seconds" if longest_s >= _LONG_S else "milliseconds"
+    lines = [
+        f"{_METHODS[measurement.method]} (measured)",
+        "",
+        *_table(measurement, as_text),
+        "",
+    ]
+    for title, samples in _samples(measurement).items():
+        plot = box_plot(samples, columns=COLUMNS, as_text=as_text)
+        lines += [f"{title}, {unit}", *plot, ""]
+    lines += _legend(measurement, unit)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _samples(measurement: Measurement) -> dict[str, dict[str, Sample]]:
+    """Return what is plotted: samples by codec, by title."""
+    codecs = measurement.codecs
+    walks = {name: codec.walk_s for name, codec in codecs.items() if codec.walk_s}
+    return {
+        "Cold launches": {name: codec.cold_s for name, codec in codecs.items()},
+        "Warm launches": {name: codec.warm_s for name, codec in codecs.items()},
+        **({"Reading every file": walks} if walks else {}),
+    }
+
+
+def _table(measurement: Measurement, as_text: Callable[[float], str]) -> Iterator[str]:
+    walked = any(codec.walk_s for codec in measurement.codecs.values())
+    heads = ["cold", "warm", *(["walk"] if walked else [])]
+    yield f"{'codec':7}{'image':>9}" + _cells(heads) + f"{'n':>5}"
+    for codec in measurement.codecs.values():
+        yield _row(codec, as_text)
+    for name in measurement.unavailable:
+        yield f"{name:7}not available"
+
+
+def _row(codec: CodecMeasurement, as_text: Callable[[float], str]) -> str:
+    samples = [codec.cold_s, codec.warm_s]
+    if codec.walk_s:
+        samples.append(codec.walk_s)
+    image = format_bytes(codec.image_bytes)
+    cells = _cells([_median_and_spread(sample, as_text) for sample in samples])
+    return f"{codec.codec:7}{image:>9}{cells}{codec.cold_s.n:5}"
+
+
+def _cells(texts: list[str]) -> str:
+    return "".join(text.rjust(_TIME_COLUMNS) for text in texts)
+
+
+def _median_and_spread(sample: Sample, as_text: Callable[[float], str]) -> str:
+    spread = "" if sample.stdev is None else f" ±{as_text(sample.stdev)}"
+    return f"{as_text(sample.median)}{spread}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * _MS_PER_S:.2f}"
+
+
+def _legend(measurement: Measurement, unit: str) -> Iterator[str]:
+    runs = _runs(measurement)
+    notes = [
+        f"Times in {unit}: median ± standard deviation of {runs}, codecs in turns.",
+        LEGEND,
+        _STORAGE[measurement.storage],
+    ]
+    if measurement.dropped == "payload":
+        notes.append(_ONLY_PAYLOAD_DROPPED)
+    if measurement.mount == "squashfuse":
+        notes.append(_SQUASHFUSE)
+    yield from wrapped(" ".join(notes), COLUMNS)
+    for name, reason in measurement.unavailable.items():
+        yield from wrapped(f"{name}: {printable(reason)}", COLUMNS, rest="  ")
+    read_ahead = measurement.read_ahead_kb
+    told = "not known" if read_ahead is None else f"{read_ahead} KiB"
+    yield from wrapped(
+        f"Linux {measurement.kernel}, {measurement.processor}, mounted by "
+        f"{measurement.mount}, read-ahead {told}",
+        COLUMNS,
+        rest="  ",
+    )
+
+
+def _runs(measurement: Measurement) -> str:
+    runs = f"{measurement.runs} run{'s' if measurement.runs > 1 else ''}"
+    walks = {codec.walk_s.n for codec in measurement.codecs.values() if codec.walk_s}
+    return f"{runs} (walk: {max(walks)})" if walks else runs

@@ -1,0 +1,118 @@
+"""How the numbers were made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
+from snapcraft_compression_advisor.report.launch_phrases import how_known
+from snapcraft_compression_advisor.report.model_error import MODEL_ERROR
+from snapcraft_compression_advisor.report.page.measured import machine
+from snapcraft_compression_advisor.report.page.model import Section
+from snapcraft_compression_advisor.report.page.texts import sizes_made
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.measure_json import MeasurementReport
+    from snapcraft_compression_advisor.report.report_method import (
+        MethodReport,
+        PolicyReport,
+    )
+
+Term = tuple[str, tuple[str, ...]]
+
+
+def method_section(
+    report: Report | None, measurement: MeasurementReport | None
+) -> Section:
+    """Return how the numbers were made, and how sure they are."""
+    terms: list[Term] = []
+    if report is not None:
+        terms += _analysis_terms(report)
+    if measurement is not None:
+        terms.append(("Measured launches", machine(measurement)))
+    versions = [each.advisor_version for each in (report, measurement) if each]
+    version = ", ".join(dict.fromkeys(versions))
+    terms.append(("Version", (f"snapcraft-compression-advisor {version}",)))
+    return Section(key="method", title="How the numbers were made", terms=tuple(terms))
+
+
+def _analysis_terms(report: Report) -> Iterator[Term]:
+    yield "Image sizes", tuple(_sizes(report))
+    yield "Launches", tuple(_launches(report))
+    if report.method is None:
+        return
+    for device in report.method.devices:
+        yield (
+            f"Device {device.name}",
+            (f"{device.description}.", *device.sources),
+        )
+    yield (
+        "How far estimates of seconds are off",
+        (
+            (
+                "Measured on Debian applications, each predicted from the others and "
+                "from its recorded launch:"
+            ),
+            *MODEL_ERROR,
+        ),
+    )
+    yield "Policy", tuple(_policy(report.method.policy))
+    if report.method.command:
+        yield "Command", (report.method.command,)
+
+
+def _sizes(report: Report) -> Iterator[str]:
+    trial, method = report.trial, report.method
+    if trial.mode == "exact":
+        yield f"measured: the payload was packed with every codec ({trial.tool})"
+    else:
+        yield (
+            sizes_made(report)
+            .sentence(trial.tool)
+            .removeprefix("Image sizes: ")
+            .removesuffix(".")
+        )
+        if method is not None:
+            yield _sample(method)
+    yield from trial.notes
+
+
+def _sample(method: MethodReport) -> str:
+    known = ", ".join(
+        f"{codec} {count:,}"
+        for codec, count in method.blocks_known.items()
+        if codec != "none"
+    )
+    return f"sample, of {method.distinct_blocks:,} distinct data blocks: {known}"
+
+
+def _launches(report: Report) -> Iterator[str]:
+    if report.method is not None and report.launches:
+        apps = ", ".join(launch.app for launch in report.launches)
+        yield f"target apps: {apps} ({report.method.app_choice})"
+    for launch in report.launches:
+        yield f"{launch.app}: blocks read are {how_known(launch.source, launch.method)}"
+    yield (
+        "seconds: estimated from the blocks read and a device's figures; the interval "
+        "is what these leave open"
+    )
+
+
+def _policy(policy: PolicyReport) -> Iterator[str]:
+    asked = (
+        format_seconds(policy.min_saving_s)
+        if policy.min_saving_share is None
+        else f"{100 * policy.min_saving_share:g}% of what xz adds"
+    )
+    yield (
+        f"lzo has to save {asked} per cold launch, and to pay for its download within "
+        f"{policy.max_launches:g} cold launches at {policy.link_mbit_per_s:g} Mbit/s; "
+        f"{policy.deciding_apps} app decides"
+    )
+    if policy.max_growth_bytes is not None:
+        yield f"lzo may add up to {format_bytes(policy.max_growth_bytes)}"
+    if policy.max_growth_share is not None:
+        yield f"lzo may add up to {100 * policy.max_growth_share:g}%"

@@ -1,0 +1,137 @@
+"""What a page consists of. Texts are plain: whoever renders them escapes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.report.charts.spec import Drawing
+
+Tone = Literal["change", "keep", "no-benefit", "undecided", "measured"]
+"""How the page's head looks; it never is the only sign of the verdict."""
+
+
+class Draw(Protocol):
+    """Makes a drawing of a width."""
+
+    def __call__(self, *, width: int) -> Drawing:
+        """Return it; the width in pixels includes axes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of texts under heads.
+
+    :param caption: what the table is, for those who only hear it.
+    :param names: columns that hold names of files, shown as code.
+    :param words: columns that are read rather than compared: aligned to the left. The
+        first one always is.
+    """
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    names: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A picture, what it shows in a sentence, and its figures as a table.
+
+    :param key: a part of its address within the page.
+    :param alt: one sentence for those who don't see it.
+    :param wide: whether it takes the page's whole width.
+    :param table: ``None`` where another chart's table or the section's holds the same.
+    """
+
+    key: str
+    title: str
+    alt: str
+    draw: Draw
+    wide: bool
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Charts that belong together, such as one app's on several devices.
+
+    :param heading: empty where the section's own says it.
+    :param table: with the figures of all of them.
+    :param open_table: whether the table is to be read rather than looked up.
+    """
+
+    heading: str = ""
+    paragraphs: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    table: Table | None = None
+    open_table: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A point of a list, such as a finding.
+
+    :param mark: a word before it.
+    :param tone: of that word: error, warning, info.
+    :param details: lines below it.
+    """
+
+    mark: str
+    tone: str
+    title: str
+    text: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the page under a heading.
+
+    :param key: its address within the page.
+    :param origin: whether its figures are measured, estimated or published.
+    :param legend: how to read its charts; nothing where there are none.
+    :param terms: pairs of a term and what it means or is.
+    """
+
+    key: str
+    title: str
+    origin: str = ""
+    paragraphs: tuple[str, ...] = ()
+    legend: str = ""
+    groups: tuple[Group, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    terms: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """A figure that counts.
+
+    :param note: how sure it is, and where it comes from.
+    """
+
+    label: str
+    figure: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The whole page.
+
+    :param facts: what was looked at, in a line each.
+    :param verdict: one sentence.
+    :param reasons: sentences.
+    """
+
+    title: str
+    tone: Tone
+    verdict: str
+    reasons: tuple[str, ...]
+    facts: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+    sections: tuple[Section, ...]
+    version: str

@@ -1,0 +1,103 @@
+"""Figures as the pages print them, and phrases that several parts share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
+from snapcraft_compression_advisor.report.report_method import own_codec
+from snapcraft_compression_advisor.report.size_phrases import SizesMade
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.report.json_report import CodecReport, Report
+    from snapcraft_compression_advisor.report.report_model import Interval
+
+WHAT_IF = "* what if: snapcraft and the store accept only xz and lzo"
+_SHOWN_SHARE = 0.0005
+_TENTH = 0.0995
+_LEAST_PERCENT = 0.0005
+_WIDE = 0.3
+"""Of a size: an interval that reaches further is told by its ends."""
+
+
+def seconds(figure: Interval) -> str:
+    """Return seconds with their interval, where they have one, in one unit."""
+    unit_s, unit = _unit(figure.mid)
+    low, mid, high = (
+        _number(end / unit_s, unit) for end in (figure.low, figure.mid, figure.high)
+    )
+    if figure.low == figure.high:
+        return f"{mid} {unit}"
+    return f"{mid} {unit} ({low}\N{EN DASH}{high})"
+
+
+def short_seconds(value: float) -> str:
+    """Return seconds; below a tenth in milliseconds, below that in microseconds."""
+    if not value:
+        return "0 s"
+    unit_s, unit = _unit(value)
+    return f"{_number(value / unit_s, unit)} {unit}"
+
+
+def _unit(value: float) -> tuple[float, str]:
+    if not value or abs(value) >= _TENTH:
+        return 1, "s"
+    return (1e-3, "ms") if abs(value) >= _TENTH * 1e-3 else (1e-6, "µs")
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "s":
+        return format_seconds(value).removesuffix(" s")
+    if not value:
+        return "0"
+    digits = f"{value:#.2g}"
+    return f"{value:.0f}" if "e" in digits else digits.removesuffix(".")
+
+
+def size(figure: Interval) -> str:
+    """Return bytes with the half width of their interval, where that shows.
+
+    A wide interval may reach further to one side than to the other, so it is told by
+    its ends.
+    """
+    if not figure.mid:
+        return format_bytes(figure.mid)
+    share = (figure.high - figure.low) / 2 / figure.mid
+    if share >= _WIDE:
+        low, mid, high = map(format_bytes, (figure.low, figure.mid, figure.high))
+        return f"{mid} ({low}\N{EN DASH}{high})"
+    tail = f" ±{share:.1%}" if share >= _SHOWN_SHARE else ""
+    return f"{format_bytes(figure.mid)}{tail}"
+
+
+def versus(figure: Interval, other: Interval | None) -> str:
+    """Return how much larger a size is than another in percent; nothing for itself."""
+    if other is None or figure == other or not other.mid:
+        return ""
+    return f"{figure.mid / other.mid - 1:+.0%}"
+
+
+def sizes_made(report: Report) -> SizesMade:
+    """Return how a report's image sizes were made."""
+    method = report.method
+    return SizesMade(
+        packed=report.trial.mode == "exact",
+        own=own_codec(
+            {name: each.image_bytes for name, each in report.trial.codecs.items()},
+            report.payload.image_bytes,
+        ),
+        known_blocks=dict[str, int](method.blocks_known.items()) if method else {},
+        all_blocks=method.distinct_blocks if method else 0,
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share of one in percent, with a decimal where it is small."""
+    if 0 < share < _LEAST_PERCENT:
+        return "under 0.1%"
+    return f"{share:.0%}" if share >= _TENTH or not share else f"{share:.1%}"
+
+
+def starred(name: str, codec: CodecReport | None) -> str:
+    """Return a codec's name, with a star where it can't be shipped."""
+    return name if codec is not None and codec.shippable else f"{name} *"

@@ -1,0 +1,168 @@
+"""The JSON report's part on how its numbers were made, and when a download pays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from snapcraft_compression_advisor.advice.update_cost import (
+    break_even_launches,
+    download_seconds,
+)
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.report_model import (
+    CodecName,
+    Count,
+    Interval,
+    ReportPart,
+    interval,
+)
+from snapcraft_compression_advisor.report.size_phrases import SizesMade
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.advice.policy import Recommendation
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.core.units import Interval as Size
+    from snapcraft_compression_advisor.trial.result import TrialResult
+
+LINKS_MBIT_PER_S = (5.0, 20.0, 50.0, 200.0, 1000.0)
+"""From a poor mobile link to fibre; the policy's own is added."""
+
+
+class BreakEvenReport(ReportPart):
+    """After how many cold launches lzo's larger download has paid for itself."""
+
+    link_mbit_per_s: float
+    download_s: Interval = Field(
+        description="seconds that the download takes longer; negative where shorter"
+    )
+    launches: float | None = Field(description="null where it never pays")
+    launches_low: float | None = Field(description="at the best ends; likewise")
+    launches_high: float | None = Field(description="at the worst ends; likewise")
+
+
+class DeviceReport(ReportPart):
+    """A machine that costs were estimated for."""
+
+    name: str
+    description: str
+    sources: list[str] = Field(description="measured or published, each as it says")
+
+
+class PolicyReport(ReportPart):
+    """When lzo is worth its bytes."""
+
+    min_saving_s: float
+    min_saving_share: float | None
+    max_launches: float
+    link_mbit_per_s: float
+    deciding_apps: str
+    max_growth_bytes: float | None
+    max_growth_share: float | None
+
+
+class MethodReport(ReportPart):
+    """How the numbers were made."""
+
+    command: str = Field(description="empty where it isn't known")
+    app_choice: str = Field(description="why these apps count")
+    distinct_blocks: Count = Field(
+        description="data blocks of different contents, as an image holds them"
+    )
+    blocks_known: dict[CodecName, Count] = Field(
+        description="of these, those whose size with a codec is measured"
+    )
+    devices: list[DeviceReport]
+    policy: PolicyReport
+
+
+def method_report(analysis: Analysis, *, command: str) -> MethodReport:
+    """Return how an analysis was made."""
+    stored, policy = analysis.trial.stored, analysis.policy
+    return MethodReport(
+        command=printable(command),
+        app_choice=analysis.app_choice,
+        distinct_blocks=stored.layout.block_count if stored else 0,
+        blocks_known=_blocks_known(analysis.trial),
+        devices=[
+            DeviceReport(
+                name=printable(device.name),
+                description=printable(device.description),
+                sources=[printable(source) for source in device.sources],
+            )
+            for device in analysis.devices
+        ],
+        policy=PolicyReport(
+            min_saving_s=policy.min_saving_s,
+            min_saving_share=policy.min_saving_share,
+            max_launches=policy.max_launches,
+            link_mbit_per_s=policy.link_mbit_per_s,
+            deciding_apps=policy.deciding_apps,
+            max_growth_bytes=policy.max_growth_bytes,
+            max_growth_share=policy.max_growth_share,
+        ),
+    )
+
+
+def sizes_made(trial: TrialResult, *, image_bytes: int | None) -> SizesMade:
+    """Return how a trial's sizes were made.
+
+    :param image_bytes: of a built snap; ``None`` for a prime directory.
+    """
+    stored = trial.stored
+    return SizesMade(
+        packed=trial.mode == "exact",
+        own=own_codec(
+            {name: each.image_bytes for name, each in trial.codecs.items()},
+            image_bytes,
+        ),
+        known_blocks=dict[str, int](_blocks_known(trial).items()),
+        all_blocks=stored.layout.block_count if stored else 0,
+    )
+
+
+def own_codec(
+    sizes: Mapping[str, Size | Interval | None], image_bytes: int | None
+) -> str | None:
+    """Return the codec of a built snap: its size is exactly that of the file."""
+    for name, size in sizes.items():
+        if size is not None and size.low == size.high == image_bytes:
+            return name
+    return None
+
+
+def _blocks_known(trial: TrialResult) -> dict[CodecName, int]:
+    if trial.stored is None:
+        return {}
+    known: dict[str, int] = {
+        name: int(np.count_nonzero(sizes.errors == 0))
+        for name, sizes in trial.stored.codecs.items()
+    }
+    return {name: known[name] for name in CODEC_NAMES if name in known}
+
+
+CODEC_NAMES: tuple[CodecName, ...] = ("xz", "lzo", "gzip", "zstd", "lz4", "none")
+
+
+def break_even_reports(
+    advice: Recommendation, policy_link_mbit_per_s: float
+) -> list[BreakEvenReport]:
+    """Return for some links when lzo has paid; nothing where nothing can be said."""
+    added, decisive = advice.bytes_added, advice.decisive
+    if added is None or decisive is None:
+        return []
+    seconds = decisive.seconds
+    return [
+        BreakEvenReport(
+            link_mbit_per_s=link,
+            download_s=interval(added.map(lambda count: download_seconds(count, link))),  # noqa: B023 # called at once
+            launches=break_even_launches(added.mid, seconds.mid, link),
+            launches_low=break_even_launches(added.low, seconds.high, link),
+            launches_high=break_even_launches(added.high, seconds.low, link),
+        )
+        for link in sorted({*LINKS_MBIT_PER_S, policy_link_mbit_per_s})
+    ]

@@ -1,0 +1,82 @@
+"""Rules in words: a list for the terminal, a page in Markdown for each."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.report.lines import COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.lint.rule import Rule
+
+_PAGE_COLUMNS = 88
+_NAME_COLUMNS = 26
+_FAMILIES = {
+    "SCA1": "Compression",
+    "SCA2": "Launch",
+    "SCA3": "Size",
+    "SCA4": "Compatibility",
+    "SCA5": "Store",
+    "SCA6": "Regression",
+}
+
+
+def render_rule_list(rules: Sequence[Rule]) -> str:
+    """Return a line for each rule, and its summary below."""
+    lines = []
+    for rule in rules:
+        lines.append(f"{rule.id}  {rule.name.ljust(_NAME_COLUMNS)} {rule.severity}")
+        lines += textwrap.wrap(
+            rule.summary,
+            COLUMNS,
+            initial_indent=" " * 8,
+            subsequent_indent=" " * 8,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines) + "\n"
+
+
+def render_rule_page(rule: Rule) -> str:
+    """Return all that a rule says of itself, in Markdown."""
+    blocks = [
+        f"# {rule.id}: {rule.name}",
+        _filled(rule.summary),
+        f"Severity: {rule.severity}, unless the policy says otherwise.",
+        "## Fails if",
+        _filled(rule.fails_if),
+        "## Why",
+        _filled(rule.why),
+        "## How to fix",
+        _filled(rule.how_to_fix),
+    ]
+    if rule.options:
+        rows = (f"| `{key}` | {text} |" for key, text in rule.options.items())
+        blocks += [
+            "## Options",
+            "\n".join(("| key | what it does |", "|---|---|", *rows)),
+        ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def render_rule_index(rules: Sequence[Rule]) -> str:
+    """Return the page that leads to those of all rules, in Markdown."""
+    blocks = ["# Rules"]
+    for family, title in _FAMILIES.items():
+        rows = (
+            f"| [{rule.id}]({rule.id}.md) | {rule.name} | {rule.severity} | "
+            f"{rule.summary} |"
+            for rule in rules
+            if rule.id.startswith(family)
+        )
+        head = ("| rule | name | severity | |", "|---|---|---|---|")
+        blocks += [f"## {family}: {title}", "\n".join((*head, *rows))]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(
+        text, _PAGE_COLUMNS, break_on_hyphens=False, break_long_words=False
+    )

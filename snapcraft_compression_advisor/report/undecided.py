@@ -1,0 +1,107 @@
+"""What would decide an advice that is undecided."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.report.names import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.advice.policy import Recommendation
+    from snapcraft_compression_advisor.analysis import Analysis
+
+_PROFILE = "launch.json"
+_DEVICE = "this-machine.yaml"
+_HUNDREDTHS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """Something to do.
+
+    :param text: what it brings, in a sentence without its end where commands follow.
+    :param commands: to copy.
+    """
+
+    text: str
+    commands: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a line."""
+        if not self.commands:
+            return f"{self.text}."
+        return f"{self.text}: {' && '.join(self.commands)}"
+
+
+def what_decides(analysis: Analysis) -> tuple[NextStep, ...]:
+    """Return what would decide an advice; nothing where it is decided."""
+    if analysis.recommendation.verdict != "undecided":
+        return ()
+    return tuple(_steps(analysis))
+
+
+def _steps(analysis: Analysis) -> Iterator[NextStep]:
+    guessed, traced = _apps(analysis, "static"), _apps(analysis, "trace")
+    path = shlex.quote(printable(str(analysis.payload.path)))
+    advise = f"compression-advisor advise {path} --launch-profile {_PROFILE}"
+    if guessed:
+        yield NextStep(
+            text="A recorded launch in place of the guess may decide it",
+            commands=(*(_record(path, app) for app in guessed), advise),
+        )
+        return
+    if traced:
+        residency = (f"sudo {_record(path, app)} --method residency" for app in traced)
+        yield NextStep(
+            text="The launch was traced; recorded by residency, which needs root, what "
+            "it reads is known",
+            commands=(*residency, advise),
+        )
+    if not analysis.launches:
+        return
+    if "growth" in analysis.recommendation.doubts:
+        yield NextStep(text="--exact packs with every codec, so the sizes are measured")
+    if {"saving", "paying"} & {*analysis.recommendation.doubts}:
+        yield NextStep(
+            text="What is left open is how fast devices are; one of your own decides "
+            "it for that one",
+            commands=(
+                f"sudo compression-advisor calibrate -o {_DEVICE}",
+                f"{advise} --device {_DEVICE}",
+            ),
+        )
+    if "saving" in analysis.recommendation.doubts:
+        yield from _asked(analysis.recommendation)
+
+
+def _asked(advice: Recommendation) -> Iterator[NextStep]:
+    """Yield which savings a policy could ask for and be answered."""
+    if advice.settled_s is None:
+        return
+    low, high = advice.settled_s
+    enough = math.floor(low * _HUNDREDTHS) / _HUNDREDTHS
+    too_much = (math.floor(high * _HUNDREDTHS) + 1) / _HUNDREDTHS
+    answers = [f"--min-saving {too_much:.2f} would be too much"]
+    if enough > 0:
+        answers.insert(0, f"--min-saving {enough:.2f} would be reached for sure")
+    yield NextStep(text=f"Or say what a launch has to gain: {', '.join(answers)}")
+
+
+def _apps(analysis: Analysis, known: str) -> Sequence[str]:
+    return [
+        launch.launch_set.app
+        for launch in analysis.launches
+        if launch.launch_set.files
+        and known in (launch.launch_set.source, launch.launch_set.method)
+    ]
+
+
+def _record(path: str, app: str) -> str:
+    name = shlex.quote(printable(app))
+    return f"compression-advisor record --root {path} --app {name} -o {_PROFILE}"

@@ -1,0 +1,1 @@
+"""compression-advisor.yaml: what a project asks for."""

@@ -1,0 +1,271 @@
+"""What a project asks of its snaps: the model of ``compression-advisor.yaml``."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import pydantic
+
+from snapcraft_compression_advisor.advice.evidence import Policy
+from snapcraft_compression_advisor.core.units import KIB
+from snapcraft_compression_advisor.settings.pack_settings import PackSettings
+from snapcraft_compression_advisor.settings.policy_model import (
+    Bytes,
+    BytesOrShare,
+    Count,
+    MbitPerS,
+    PolicyModel,
+    Seconds,
+    SecondsOrShare,
+    Share,
+    Text,
+)
+from snapcraft_compression_advisor.settings.quantities import SECONDS
+from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+
+SCHEMA = 1
+ALL_RULES_PREFIX = "SCA"
+LEAST_GROWTH_S = 0.1
+"""Up to this, people take a response for immediate (R. B. Miller, Response time in
+man-computer conversational transactions, AFIPS 1968)."""
+
+_DEFAULTS = Policy()
+_SELECTOR = re.compile(r"SCA(?:[0-9](?:[0-9]{2})?)?(?::.+)?", re.DOTALL)
+_KERNEL = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,5})?")
+
+
+def _selector(text: str) -> str:
+    if not _SELECTOR.fullmatch(text):
+        message = (
+            f"{text!r} is neither a rule (SCA101) nor a family (SCA1, SCA for all), "
+            "alone or with a path pattern (SCA303:usr/lib/*)"
+        )
+        raise ValueError(message)
+    return text
+
+
+def _rules_only(text: str) -> str:
+    if ":" in text:
+        message = f"{text!r} has a path pattern; a severity is that of whole rules"
+        raise ValueError(message)
+    return _selector(text)
+
+
+def _kernel(text: str) -> str:
+    if not _KERNEL.fullmatch(text):
+        message = f"{text!r} isn't a kernel's version like '4.4'"
+        raise ValueError(message)
+    return text
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Selector = Annotated[Text, pydantic.AfterValidator(_selector)]
+RulePrefix = Annotated[Text, pydantic.AfterValidator(_rules_only)]
+Texts = Annotated[tuple[Text, ...], pydantic.BeforeValidator(_as_list)]
+Selectors = Annotated[tuple[Selector, ...], pydantic.BeforeValidator(_as_list)]
+SeverityName = Literal["error", "warning", "info"]
+CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4"]
+
+
+class Budgets(PolicyModel):
+    """What may not be exceeded."""
+
+    cold_start: dict[Text, Seconds | dict[Text, Seconds]] = pydantic.Field(
+        default={},
+        description="by device profile: how long a cold start may take, for every "
+        "target app or by app",
+    )
+    image_size: Bytes | None = pydantic.Field(
+        default=None, description="of the .snap file"
+    )
+    launch_growth: Seconds = pydantic.Field(
+        default=LEAST_GROWTH_S,
+        description="what a cold launch may take longer than in the baseline",
+    )
+    image_growth: BytesOrShare | None = pydantic.Field(
+        default=None,
+        description="what the .snap file may be larger than in the baseline: bytes, or "
+        "percent",
+    )
+
+    @pydantic.field_validator("cold_start", mode="before")
+    @classmethod
+    def _say_what_fits(cls, value: object) -> object:
+        """Parse a plain budget here: a union's errors would speak of both forms."""
+        if not isinstance(value, dict):
+            return value
+        for each in value.values():
+            for budget in each.values() if isinstance(each, dict) else [each]:
+                SECONDS.parse(budget)
+        return value
+
+
+class Target(PolicyModel):
+    """A kind of system that the snap has to run on."""
+
+    name: Text | None = pydantic.Field(default=None, description="for messages")
+    kernel: Annotated[str, pydantic.AfterValidator(_kernel)] | None = pydantic.Field(
+        default=None, description="the oldest kernel there, in quotes: '4.4'"
+    )
+    codecs: tuple[CodecName, ...] | None = pydantic.Field(
+        default=None,
+        description="squashfs decompressors that its kernel has, where they are fewer "
+        "than its version suggests",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _says_something(self) -> Target:
+        if self.kernel is None and self.codecs is None:
+            message = "a target needs 'kernel' or 'codecs'"
+            raise ValueError(message)
+        return self
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.name or (f"kernel {self.kernel}" if self.kernel else "the target")
+
+
+class AdvicePolicy(PolicyModel):
+    """When lzo is worth its bytes."""
+
+    min_saving: SecondsOrShare = pydantic.Field(
+        default=_DEFAULTS.min_saving_s,
+        description="what lzo has to save per cold launch: seconds, or percent of what "
+        "reading and decompressing add to it with xz",
+    )
+    max_size_growth: BytesOrShare | None = pydantic.Field(
+        default=None,
+        description="what lzo may add to the image: bytes, or percent of its size with "
+        "xz",
+    )
+    max_launches: Count = pydantic.Field(
+        default=_DEFAULTS.max_launches,
+        description="cold launches within which the larger download has to pay for "
+        "itself",
+    )
+    link_mbit_per_s: MbitPerS = pydantic.Field(
+        default=_DEFAULTS.link_mbit_per_s,
+        alias="link",
+        # As it was spelt before options and settings shared their words.
+        validation_alias=pydantic.AliasChoices("link", "link-mbit-per-s"),
+        description="speed of that download",
+    )
+    deciding_apps: Literal["first", "every"] = pydantic.Field(
+        default=_DEFAULTS.deciding_apps,
+        description="whether the first target app decides or every one has to gain",
+    )
+
+    def to_policy(self) -> Policy:
+        """Return the policy of the recommendation."""
+        saving, growth = self.min_saving, self.max_size_growth
+        return Policy(
+            min_saving_s=_DEFAULTS.min_saving_s
+            if isinstance(saving, Share)
+            else saving,
+            min_saving_share=saving.root if isinstance(saving, Share) else None,
+            max_launches=self.max_launches,
+            link_mbit_per_s=self.link_mbit_per_s,
+            deciding_apps=self.deciding_apps,
+            max_growth_bytes=None if isinstance(growth, Share) else growth,
+            max_growth_share=growth.root if isinstance(growth, Share) else None,
+        )
+
+
+class LintPolicy(PolicyModel):
+    """The policy file of ``compression-advisor``, version 1."""
+
+    model_config = pydantic.ConfigDict(title="compression-advisor policy")
+
+    schema_version: Literal[1] = pydantic.Field(
+        alias="schema", default=1, description="version of this format"
+    )
+    select: Selectors = pydantic.Field(
+        default=(),
+        description="rules to check, none for all: an id (SCA101), a family (SCA1), "
+        "either with a pattern of payload paths (SCA303:usr/lib/*)",
+    )
+    ignore: Selectors = pydantic.Field(
+        default=(), description="rules not to check, as for 'select'; the last word"
+    )
+    severity: dict[RulePrefix, SeverityName] = pydantic.Field(
+        default={}, description="by rule or family; the longest that fits counts"
+    )
+    fail_on: SeverityName = pydantic.Field(
+        default="error",
+        description="exit status 1 for findings of this severity and more severe ones",
+    )
+    compression: Literal["xz", "lzo"] | None = pydantic.Field(
+        default=None,
+        description="what the snap is to be packed with; SCA106 says where it isn't",
+    )
+    budgets: Budgets = Budgets()
+    apps: Texts = pydantic.Field(
+        default=(), description="apps whose launch counts, the deciding one first"
+    )
+    devices: Texts = pydantic.Field(
+        default=(),
+        description="device profiles to estimate for: names or files, which are "
+        "relative to this file",
+    )
+    launch_profile: Texts = pydantic.Field(
+        default=(), description="recorded launches, files relative to this one"
+    )
+    targets: tuple[Target, ...] = pydantic.Field(
+        default=(), description="systems that the snap has to run on"
+    )
+    advice: AdvicePolicy = AdvicePolicy()
+    pack: PackSettings = PackSettings()
+
+    def to_policy(self) -> Policy:
+        """Return the policy of the recommendation, budgets included."""
+        return replace(
+            self.advice.to_policy(), cold_start_limits_s=self.budgets.cold_start
+        )
+
+    @pydantic.model_validator(mode="after")
+    def _no_contradictions(self) -> LintPolicy:
+        for problem in contradictions(self):
+            raise ValueError(problem)
+        return self
+
+
+def contradictions(policy: LintPolicy) -> list[str]:
+    """Return what can't hold at once, in sentences."""
+    found = [
+        f"{each!r} is both selected and ignored"
+        for each in policy.select
+        if each in policy.ignore
+    ]
+    budgets = policy.budgets
+    for rule, budget, name in (
+        ("SCA201", budgets.cold_start, "cold-start"),
+        ("SCA301", budgets.image_size, "image-size"),
+        ("SCA602", budgets.image_growth, "image-growth"),
+    ):
+        ignored = [each for each in policy.ignore if rule.startswith(each)]
+        if budget and ignored:
+            found.append(f"budget {name!r} is set, but {ignored[0]!r} is ignored")
+    if budgets.image_size is not None and budgets.image_size < MINIMUM_IMAGE_BYTES:
+        least = f"{MINIMUM_IMAGE_BYTES // KIB} KiB"
+        found.append(f"budget 'image-size' is less than any image has ({least})")
+    for device, by_app in budgets.cold_start.items():
+        found += [
+            f"app {app!r} has a budget on {device!r}, but isn't one of 'apps'"
+            for app in (by_app if isinstance(by_app, dict) and policy.apps else ())
+            if app not in policy.apps
+        ]
+    return found
+
+
+def policy_schema_text() -> str:
+    """Return the JSON Schema of the policy file, as ``docs`` keeps it."""
+    schema = LintPolicy.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

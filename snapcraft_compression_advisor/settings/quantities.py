@@ -1,0 +1,133 @@
+"""Quantities as people write them, in a policy and as options: ``1.5s``, ``300MB``."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.core.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NUMBER = r"([0-9]{1,12}(?:\.[0-9]{1,9})?)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """What a number stands for.
+
+    :param units: what each is worth.
+    :param plain: the unit of a number that has none; ``None`` where it needs one.
+    :param example: how people write it.
+    """
+
+    units: Mapping[str, float]
+    plain: str | None
+    example: str
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression of a text."""
+        optional = "" if self.plain is None else "?"
+        return rf"^{_NUMBER} ?({'|'.join(self.units)}){optional}$"
+
+    @property
+    def words(self) -> str:
+        """How it may be written, for people."""
+        units = ", ".join(self.units)
+        if self.plain is None:
+            return f"number with a unit ({units})"
+        return f"number in {self.plain}, or with a unit ({units})"
+
+    def parse(self, value: object) -> float:
+        """Return a number of the unit that is worth 1.
+
+        :raises ValueError: where it isn't one, or is nought.
+        """
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._plain(value)
+        # fullmatch: ``$`` would let a line's end pass.
+        pattern = self.pattern.strip("^$")
+        found = re.fullmatch(pattern, value) if isinstance(value, str) else None
+        if found is None:
+            message = f"{value!r} isn't a {self.words}, like {self.example}"
+            raise ValueError(message)
+        unit = str(found[2] or self.plain)
+        return _positive(value, float(found[1]) * self.units[unit])
+
+    def _plain(self, number: float) -> float:
+        if self.plain is None:
+            units = ", ".join(self.units)
+            message = f"{number} has no unit: write it like {self.example} ({units})"
+            raise ValueError(message)
+        if not math.isfinite(number) or number < 0:
+            message = f"{number} isn't a positive number"
+            raise ValueError(message)
+        return _positive(number, number * self.units[self.plain])
+
+
+SECONDS = Quantity(units={"ms": 0.001, "s": 1, "min": 60}, plain="s", example="1.5s")
+BYTES = Quantity(
+    units={
+        "B": 1,
+        "kB": 1_000,
+        "MB": 1_000_000,
+        "GB": 1_000_000_000,
+        "KiB": KIB,
+        "MiB": MIB,
+        "GiB": KIB * MIB,
+    },
+    plain=None,  # 300 would be anything from bytes to megabytes
+    example="300MB",
+)
+LINK = Quantity(
+    units={"kbit/s": 0.001, "Mbit/s": 1, "Gbit/s": 1_000},
+    plain="Mbit/s",
+    example="50Mbit/s",
+)
+
+
+def share_pattern() -> str:
+    """Return the regular expression of a share in percent."""
+    return rf"^{_NUMBER} ?%$"
+
+
+def parse_share(text: object) -> float | None:
+    """Return a share of one, from a text such as ``20%``; ``None`` of another text.
+
+    :raises ValueError: where it is nought.
+    """
+    found = re.match(share_pattern(), text) if isinstance(text, str) else None
+    return None if found is None else _positive(text, float(found[1])) / 100
+
+
+def parse_count(value: object) -> float:
+    """Return a positive number without a unit.
+
+    :raises ValueError: where it isn't one, or is nought.
+    """
+    number = value
+    if isinstance(value, str) and re.fullmatch(_NUMBER, value):
+        number = float(value)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        message = f"{value!r} isn't a number"
+        raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
+    if not math.isfinite(number) or number < 0:
+        message = f"{value} isn't a positive number"
+        raise ValueError(message)
+    return _positive(value, float(number))
+
+
+def count_pattern() -> str:
+    """Return the regular expression of a number without a unit."""
+    return f"^{_NUMBER}$"
+
+
+def _positive(text: object, value: float) -> float:
+    if value == 0:
+        message = f"{text!r} is nought, which nothing can meet"
+        raise ValueError(message)
+    return value

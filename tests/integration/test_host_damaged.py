@@ -1,0 +1,169 @@
+"""A damaged advisor inside a craft application: ``enforce`` stops, the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from host_damage import DAMAGES, damaged
+from host_projects import (
+    LZO_PAYS,
+    codecs_of,
+    make_project,
+    project_file,
+    run_host_app,
+    warnings_of,
+    write_policy,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENFORCE = f"{LZO_PAYS}pack: {{mode: enforce}}\n"
+
+
+@pytest.mark.parametrize(
+    ("damage", "package"),
+    [
+        *((damage, "artifacts") for damage in DAMAGES),
+        ("numpy", "whole"),
+        ("hooks don't parse", "whole"),
+    ],
+)
+def test_enforce_stops_the_pack_with_the_reason(
+    tmp_path: Path, damage: str, package: str
+) -> None:
+    folder = make_project(
+        tmp_path / "project", keys="compression: lzo", components=True, policy=ENFORCE
+    )
+    ran = run_host_app(
+        folder,
+        "pack",
+        HOST_APP_PACKAGE=package,
+        PYTHONPATH=damaged(tmp_path / "damaged", damage),
+    )
+    assert ran.status == 1
+    assert "The mode is 'enforce', but" in ran.output
+    assert "damaged" in ran.output or "invalid syntax" in ran.output
+    assert "Recommended resolution" in ran.output
+    assert "Traceback" not in ran.output
+    assert codecs_of(folder) == {}
+
+
+@pytest.mark.parametrize("damage", ["numpy", "hooks don't parse"])
+def test_enforce_stops_where_all_is_packed_already(tmp_path: Path, damage: str) -> None:
+    folder = make_project(tmp_path / "project", keys="compression: lzo", policy=ENFORCE)
+    assert run_host_app(folder, "pack").status == 0
+    path = damaged(tmp_path / "damaged", damage)
+    assert run_host_app(folder, "pack", PYTHONPATH=path).status == 1
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_elsewhere_the_pack_goes_on_with_one_warning(
+    tmp_path: Path, damage: str
+) -> None:
+    folder = make_project(
+        tmp_path / "project", policy=f"{LZO_PAYS}pack: {{mode: apply}}  # or enforce\n"
+    )
+    ran = run_host_app(folder, "pack", PYTHONPATH=damaged(tmp_path / "damaged", damage))
+    assert ran.status == 0, ran.output
+    (warning,) = warnings_of(ran.lines)
+    assert "damaged" in warning or "invalid syntax" in warning
+    assert "(log: " in warning
+    assert "hello.snap" in codecs_of(folder)
+
+
+@pytest.mark.parametrize("where", ["environment", "part"])
+def test_enforce_is_found_without_reading_yaml(tmp_path: Path, where: str) -> None:
+    folder = make_project(tmp_path / "project", policy=None)
+    variables = {"PYTHONPATH": damaged(tmp_path / "damaged", "hooks don't parse")}
+    if where == "environment":
+        variables["SNAPCRAFT_COMPRESSION_ADVISOR_MODE"] = "enforce"
+    else:
+        with project_file(folder).open("a") as file:
+            file.write("\n    compression-advisor-mode: enforce\n")
+    ran = run_host_app(folder, "pack", **variables)
+    assert ran.status != 0
+    assert codecs_of(folder) == {}
+
+
+def test_a_variable_lets_a_pack_go_on_for_once(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy=ENFORCE)
+    ran = run_host_app(
+        folder,
+        "pack",
+        SNAPCRAFT_COMPRESSION_ADVISOR_MODE="advise",
+        PYTHONPATH=damaged(tmp_path / "damaged", "numpy"),
+    )
+    assert ran.status == 0
+    assert codecs_of(folder) == {"hello.snap": "xz"}
+
+
+def test_a_damaged_advisor_leaves_other_commands_alone(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    write_policy(folder, ENFORCE)
+    path = damaged(tmp_path / "damaged", "hooks don't parse")
+    ran = run_host_app(folder, "version", PYTHONPATH=path)
+    assert ran.status == 0, ran.output
+
+
+OTHER_APPLICATION = """\
+import json, sys
+import craft_application
+from types import SimpleNamespace
+before = set(sys.modules)
+from snapcraft_compression_advisor.host import configure
+configure.configure(SimpleNamespace(app=SimpleNamespace(ProjectClass=object)))
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_other_craft_applications_load_next_to_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_APPLICATION],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    loaded = json.loads(done.stdout)
+    assert all(name.startswith("snapcraft_compression_advisor") for name in loaded)
+    assert len(loaded) <= 5
+
+
+PYDANTIC_1 = """\
+import sys
+from types import ModuleType, SimpleNamespace
+from craft_cli import EmitterMode, emit
+pydantic = ModuleType("pydantic")
+pydantic.VERSION = "1.10.14"
+sys.modules["pydantic"] = pydantic
+emit.init(EmitterMode.BRIEF, "tests", "begins")
+from snapcraft_compression_advisor.host import configure
+project = SimpleNamespace(__fields__={"compression": None})
+app = SimpleNamespace(name="snapcraft", ProjectClass=project)
+try:
+    configure.configure(SimpleNamespace(app=app, services=SimpleNamespace()))
+finally:
+    emit.ended_ok()
+"""
+
+
+@pytest.mark.parametrize(("mode", "status"), [("advise", 0), ("enforce", 1)])
+def test_beside_pydantic_1_a_line_says_so(
+    tmp_path: Path, mode: str, status: int
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PYDANTIC_1],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "SNAPCRAFT_COMPRESSION_ADVISOR_MODE": mode},
+    )
+    assert done.returncode == status
+    assert "it needs pydantic 2.5 or later, here is 1.10.14" in done.stderr
+    assert "Traceback" not in done.stderr

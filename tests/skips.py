@@ -1,0 +1,108 @@
+"""Which tests were skipped and why, at the end of a run.
+
+``--no-missing`` makes a skip a failure unless it is known why this machine can't run
+the test: ``script/setup`` installs all that tests need.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_AS_ROOT = os.geteuid() == 0
+_DEBIAN = "ID=debian" in Path("/etc/os-release").read_text(encoding="utf-8").split()
+
+
+@dataclass(frozen=True, slots=True)
+class Excuse:
+    """Why a skip is no failure.
+
+    :param reason: a pattern for the reason that the test gives.
+    :param holds: whether it is true of this machine.
+    """
+
+    reason: str
+    holds: bool
+
+
+EXCUSES = (
+    Excuse("snapcraft 9 isn't importable", holds=True),  # neither in Debian nor PyPI
+    Excuse("snap pack is too old for components", holds=True),  # Debian 12's 2.57
+    Excuse("mksquashfs is built without lzma", holds=True),  # Debian's is
+    Excuse(r"root\b|no control group can be made", holds=not _AS_ROOT),
+    Excuse(r"this user \(root\?\)", holds=_AS_ROOT),
+    Excuse("chromium|apt knows no Debian archive", holds=not _DEBIAN),
+)
+
+_SKIPS = pytest.StashKey[list[str]]()
+
+
+def is_excused(reason: str, excuses: Sequence[Excuse] = EXCUSES) -> bool:
+    """Tell whether a skip has an excuse that holds here."""
+    return any(each.holds and re.search(each.reason, reason) for each in excuses)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    parser.addoption(
+        "--no-missing",
+        action="store_true",
+        help="fail if a test is skipped for want of something that can be installed",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start counting, where reports arrive."""
+    config.stash[_SKIPS] = []
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Counting(config), "count-skips")
+
+
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    config: pytest.Config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self._count(report.longrepr)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self._count(report.longrepr)
+
+    def _count(self, longrepr: object) -> None:
+        reason = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)
+        self.config.stash[_SKIPS].append(str(reason).removeprefix("Skipped: "))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.config.getoption("no_missing") and self._missing():
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> None:
+        reasons = self.config.stash[_SKIPS]
+        counted = Counter(reasons)
+        if not counted:
+            return
+        terminalreporter.section(f"{counted.total()} skipped")
+        for reason, number in counted.most_common():
+            mark = "" if is_excused(reason) else "MISSING "
+            terminalreporter.line(f"{number:4} {mark}{reason}")
+        if self.config.getoption("no_missing") and self._missing():
+            terminalreporter.line(
+                "failed: what is MISSING can be installed; see script/setup"
+            )
+
+    def _missing(self) -> list[str]:
+        return [each for each in self.config.stash[_SKIPS] if not is_excused(each)]

@@ -1,0 +1,115 @@
+"""What every option takes is shown where users look for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+
+from snapcraft_compression_advisor.cli.command_texts import (
+    ArgumentText,
+    command_parser,
+    read_commands,
+    read_global_options,
+)
+from snapcraft_compression_advisor.cli.commands import command_groups
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.cli.schema import SCHEMAS
+
+if TYPE_CHECKING:
+    import argparse
+
+DOCS = Path(__file__).parents[2] / "docs"
+QUANTITIES = {"SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB", "COUNT"}
+THINGS = {
+    "DIR", "EVENT", "FILE", "FORMAT=FILE", "ID", "LOG", "NAME", "NAME|FILE", "NEW",
+    "OLD", "PATH", "PAYLOAD", "PROJECT_DIR", "RECORDED", "RULES", "SNAP", "WORD",
+}  # fmt: skip
+ACTIONS = [
+    pytest.param(action, id=f"{command.name} {action.dest}")
+    for group in command_groups([])
+    for command in group.commands
+    for action in command_parser(command)._actions
+]
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_what_an_option_takes_has_a_name_or_is_listed(action: argparse.Action) -> None:
+    if action.nargs != 0 and not action.choices:
+        assert action.metavar in QUANTITIES | THINGS
+    if isinstance(action.default, int | float) and not isinstance(action.default, bool):
+        assert action.metavar in QUANTITIES
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_default_of_an_option_is_stated(action: argparse.Action) -> None:
+    text = action.help or ""
+    if action.required:
+        assert text.endswith("(required)") or not action.option_strings
+    elif action.nargs != 0:
+        assert "(default: " in text
+    if action.default not in (None, True, False, []) and not action.required:
+        default = action.default
+        stated = f"{default:g}" if isinstance(default, float) else str(default)
+        assert stated in text.partition("(default: ")[2] or default == Path()
+
+
+@pytest.mark.parametrize("name", [command.name for command in read_commands()])
+def test_help_of_every_command_shows_what_its_options_take(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    command = next(each for each in read_commands() if each.name == name)
+    for words in ([name, "--help"], ["help", name]):
+        assert main(words) == 0
+        shown = capsys.readouterr().out
+        lines = [line.strip() for line in shown.splitlines()]
+        for argument in (*command.arguments, *read_global_options()):
+            assert ", ".join(argument.labels) in lines
+            assert argument.text in " ".join(lines)
+        assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_help_in_markdown_and_of_the_program_is_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["help", "--format", "markdown", "lint"]) == 0
+    assert "| `--fail-on` |" in capsys.readouterr().out
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Starter commands:" in shown
+    assert "(default: brief)" in shown
+
+
+def test_labels_say_what_may_be_left_out() -> None:
+    option = ArgumentText(
+        names=("-x", "--xyz"), metavar="DIR", choices=(), text="", is_optional=True,
+        is_repeated=False,
+    )  # fmt: skip
+    assert option.labels == ("-x", "--xyz [DIR]")
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schemas_are_printed_as_the_docs_have_them(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schema", name]) == 0
+    shown = capsys.readouterr().out
+    assert shown == (DOCS / f"{name}.schema.json").read_text()
+    jsonschema.Draft202012Validator.check_schema(json.loads(shown))
+
+
+def test_schemas_are_listed_and_others_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["schema"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == list(SCHEMAS)
+    assert {path.name for path in DOCS.glob("*.schema.json")} == {
+        f"{name}.schema.json" for name in names
+    }
+    assert main(["schema", "reprot"]) == 64
+    assert "'report'" in capsys.readouterr().err

@@ -1,0 +1,49 @@
+"""How reports say where image sizes come from."""
+
+from __future__ import annotations
+
+import pytest
+
+from snapcraft_compression_advisor.report.size_phrases import SizesMade
+
+SOME = {"xz": 10, "lzo": 10, "gzip": 5, "none": 100}
+
+
+def made(known: dict[str, int], *, own: str | None = None, packed: bool = False) -> str:
+    sizes = SizesMade(packed=packed, own=own, known_blocks=known, all_blocks=100)
+    return sizes.sentence()
+
+
+SAMPLED = "with the interval that holds the truth for 95% of such samples."
+FROM_SOME = f"Image sizes: estimated from some of the data blocks, {SAMPLED}"
+FROM_ALL = "Image sizes: estimated from all of the data blocks"
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        (SOME, FROM_SOME),
+        ({}, FROM_SOME),
+        (
+            dict.fromkeys(SOME, 100),
+            f"{FROM_ALL}, with the interval that the metadata leaves open.",
+        ),
+        (
+            SOME | {"xz": 100, "lzo": 100},
+            f"{FROM_ALL} with xz and lzo, from some with gzip, {SAMPLED}",
+        ),
+    ],
+)
+def test_sizes_say_how_many_blocks_were_tried(known: dict[str, int], told: str) -> None:
+    assert made(known) == told
+
+
+def test_size_of_a_built_snap_is_measured() -> None:
+    text = made(SOME | {"xz": 100}, own="xz")
+    assert text.startswith(
+        "Image sizes: measured for xz, the snap's own; others estimated from some of "
+    )
+
+
+def test_packed_sizes_are_measured() -> None:
+    assert made({}, packed=True) == "Image sizes: measured."

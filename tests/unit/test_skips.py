@@ -1,0 +1,62 @@
+"""Skipped tests: counted with their reasons; what could be installed is a failure."""
+
+from __future__ import annotations
+
+import pytest
+
+from skips import EXCUSES, Excuse, is_excused
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+import pytest
+
+def test_runs(): pass
+
+@pytest.mark.skipif(True, reason="no frobnicator here")
+def test_needs_a_tool(): pass
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_needs_snapcraft(n):
+    pytest.skip("snapcraft 9 isn't importable: install it from its repository")
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_what_could_be_installed_is_a_failure(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    pytester.makepyfile(TESTS)
+    result = pytester.runpytest("-p", "skips", "--no-missing", *workers)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "*3 skipped*",
+            "   2 snapcraft 9 isn't importable: *",
+            "   1 MISSING no frobnicator here",
+            "failed: what is MISSING can be installed*",
+        ]
+    )
+
+
+def test_what_has_an_excuse_is_none(pytester: pytest.Pytester) -> None:
+    reason = "this machine's snap pack is too old for components"
+    pytester.makepyfile(TESTS.replace("no frobnicator here", reason))
+    result = pytester.runpytest("-p", "skips", "--no-missing")
+    assert result.ret == pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_skipped_file_is_counted(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    pytester.makepyfile("import pytest\npytest.importorskip('frobnicator')")
+    result = pytester.runpytest("-p", "skips", "--no-missing", *workers)
+    result.stdout.fnmatch_lines(["   1 MISSING could not import 'frobnicator'*"])
+
+
+def test_excuse_counts_only_where_it_holds() -> None:
+    excuses = (Excuse("needs root", holds=False), Excuse("old", holds=True))
+    assert not is_excused("needs root and a loop device", excuses)
+    assert is_excused("too old", excuses)
+    assert not is_excused("strace isn't installed", EXCUSES)
