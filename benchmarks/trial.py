@@ -56,7 +56,7 @@ LARGE_PAYLOAD_BYTES = 500_000_000
 LARGE_SNAP_BYTES = 250_000_000
 ONE_IN = 8
 PAIR = ("browser", "office")
-FOLDER = Path(__file__).parent
+STUDY = Path(__file__).parents[1] / "study"
 
 INTRODUCTION = """\
 # What the sampled trial costs, and how right it is
@@ -68,7 +68,7 @@ here, not started: LibreOffice looks for its files where a system has them. Made
 
     python3 benchmarks/trial.py -o docs/trial-benchmark.md
 
-which builds the payloads (`benchmarks/prime_from_debs.py`), packs each six times with
+which builds the payloads (`study/prime_from_debs.py`), packs each six times with
 mksquashfs as `snap pack` calls it, and compares. The advice is the whole command
 `compression-advisor advise` (its JSON would have lint's findings as well), the median
 of three runs after one that isn't counted, so that files are in the page cache as they
@@ -128,7 +128,7 @@ def main() -> None:
 def build_prime(name: str, prime: Path, cache: Path) -> None:
     """Build a payload from Debian packages, unless it is there."""
     if not prime.is_dir():
-        script = str(FOLDER / "prime_from_debs.py")
+        script = str(STUDY / "prime_from_debs.py")
         options = ["--name", name, "--output", str(prime), "--cache", str(cache)]
         subprocess.run([sys.executable, script, *PAYLOADS[name], *options], check=True)
 

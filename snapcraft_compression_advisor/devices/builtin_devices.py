@@ -2,7 +2,7 @@
 
 A codec's published throughput says how long a usual block takes: 128 KiB that are
 stored in a third of it. How this divides into block, raw and stored bytes is measured
-(``benchmarks/data/kernel-blocks.csv``) and scaled to the published figure.
+(``study/data/kernel-blocks.csv``) and scaled to the published figure.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _shape(
     )
 
 
-# Fitted to benchmarks/data/kernel-blocks.csv by cost_fit; a test fits them again.
+# Fitted to study/data/kernel-blocks.csv by cost_fit; a test fits them again.
 MEASURED_FILL = _shape(110.67, 0.4102, 0)
 MEASURED_SHAPES: Mapping[str, BlockCost] = {
     "xz": _shape(7.32, 2.502, 50.81),
@@ -110,7 +110,7 @@ LAPTOP_DECOMPRESS: Mapping[str, BlockCost] = {
 }
 LAPTOP_FILL = _fill_like_xz(slow_mb=35, fast_mb=58)
 _FILL_SOURCE = (
-    "reading a block: estimated; measured on a server (benchmarks/data/"
+    "reading a block: estimated; measured on a server (study/data/"
     "kernel-blocks.csv), scaled as the published throughput of xz is"
 )
 _LAPTOP_PROCESSOR_SOURCES = (

@@ -17,7 +17,7 @@ class BlockCost:
 
     It is ``block_s`` + raw bytes x ``raw_s_per_byte`` + stored bytes x
     ``stored_s_per_byte``: what is written and what is decoded count each for itself,
-    as the kernel's decompressors show (``benchmarks/kernel_blocks.py``).
+    as the kernel's decompressors show (``study/kernel_blocks.py``).
 
     The low ends belong together, and so do the high ends: each is one scenario.
 

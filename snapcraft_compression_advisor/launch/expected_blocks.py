@@ -143,7 +143,7 @@ def expected_runs(
 
     Fewest where neighbours are read together whenever they can be, most where each is
     read by its own chance. Recorded launches lie between: about the geometric mean of
-    both (``benchmarks/static_fit.py`` prints how far off). Where all shares are 1, it
+    both (``study/static_fit.py`` prints how far off). Where all shares are 1, it
     is the number of runs.
 
     :param shares: in which each block is read.

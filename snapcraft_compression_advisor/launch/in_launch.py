@@ -22,7 +22,7 @@ one after the other.
 
 More than 1: between two blocks the application runs, and decompression finds neither
 its code nor its tables in the processor's caches. Fitted to measured launches by
-``benchmarks/accuracy.py``: the middle is the median of the applications of
+``study/accuracy.py``: the middle is the median of the applications of
 docs/accuracy.md, the ends are the lowest and the highest where the codec adds enough to
 tell.
 """

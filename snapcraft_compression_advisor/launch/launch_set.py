@@ -22,7 +22,7 @@ which files were read or mapped."""
 WAITED_SHARE = Interval(low=0.8, mid=1.0, high=1.0)
 """What a launch waits for of the work on its blocks, where it wasn't recorded.
 
-Of the 39 recorded launches in ``benchmarks/data/launches``, 34 waited for all of it and
+Of the 39 recorded launches in ``study/data/launches``, 34 waited for all of it and
 nine of ten for at least this; those whose threads work side by side hid the rest.
 """
 

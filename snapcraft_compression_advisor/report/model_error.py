@@ -10,4 +10,4 @@ MODEL_ERROR = (
     "measured time inside the predicted interval: 90 of 90 (100%)",
 )
 """Measured on Debian applications, each predicted from the others and its recorded
-launch; ``benchmarks/accuracy.py`` prints these lines, and a test compares them."""
+launch; ``study/accuracy.py`` prints these lines, and a test compares them."""

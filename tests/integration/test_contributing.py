@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 PATCHES = ROOT / "docs/contributing"
 PACKAGE = ROOT / "snapcraft_compression_advisor"
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "golden")
-COPIED = ("snapcraft_compression_advisor", "docs", "share", "tests", "benchmarks")
+ROOMS = ("snapcraft_compression_advisor", "benchmarks", "study")
+COPIED = (*ROOMS, "docs", "share", "tests")
 
 
 def patched_tree(folder: Path, patch: Path) -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "prime_from_debs.py"
+SCRIPT = Path(__file__).parents[2] / "study" / "prime_from_debs.py"
 # A file's content, or what it links to.
 Content = dict[str, str]
 EPOCH = 1_600_000_000

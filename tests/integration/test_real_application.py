@@ -13,7 +13,7 @@ from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.report.json_report import Report
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+STUDY = Path(__file__).parents[2] / "study"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def calculator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("calculator")
     prime = directory / "prime"
     subprocess.run(
-        [sys.executable, BENCHMARKS / "prime_from_debs.py", "gnome-calculator",
+        [sys.executable, STUDY / "prime_from_debs.py", "gnome-calculator",
          "--output", prime, "--cache", directory / "debs"],
         check=True,
     )  # fmt: skip

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import launch_corpus
 from corpus_applications import APPLICATIONS, Application
 from prime_error import PrimeError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_mock import MockerFixture
 
 JQ = Application(name="jq", kind="cli", packages=("jq",), command=("usr/bin/jq",))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from corpus_applications import APPLICATIONS, KIND_PACKAGES, Application
 from snap_metadata import check_snap_name

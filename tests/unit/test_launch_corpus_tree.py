@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import corpus_tree
 from corpus_applications import KIND_PACKAGES, Application
 from prime_error import PrimeError
+from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from apt_closure import (
     AptClosure,
@@ -22,7 +19,7 @@ from apt_tools import Apt
 from deb_cache import fetch_archives
 from prime_error import PrimeError
 
-CORE24 = Path(__file__).parents[2] / "benchmarks" / "core24-packages.txt"
+CORE24 = Path(__file__).parents[2] / "study" / "core24-packages.txt"
 BASE = BaseList(installed=("bash", "libp11-3t64"), removed=("perl",), staged_anyway=())
 
 

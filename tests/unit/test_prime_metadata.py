@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import desktop_file
 import snap_metadata
 from prime_error import PrimeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PACKAGE_NAMES = st.from_regex(r"[a-z0-9][a-z0-9+.-]{1,60}", fullmatch=True)
 PACKAGE_VERSIONS = st.from_regex(

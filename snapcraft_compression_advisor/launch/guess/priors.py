@@ -1,6 +1,6 @@
 """How often a file is read that a rule names, and how much of it: counted.
 
-The counts come from recorded launches (``benchmarks/static_fit.py`` writes
+The counts come from recorded launches (``study/static_fit.py`` writes
 ``priors.json``). A share is read over counted, drawn towards the share of the next
 wider class as if that had been seen :data:`WEIGHT` times: a class that was seen once or
 never says little by itself.

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Count what recorded launches read of what a guess names, and score the guess.
 
-    python3 benchmarks/static_fit.py --trees TREES --date 2026-11-21
+    python3 study/static_fit.py --trees TREES --date 2026-11-21
 
 For each application of ``data/launches`` the guess is made with counts of the others
 alone, and compared with what was recorded. All counts together become the package's
 priors, the spread of recorded ÷ expected its interval. Prints the folds, and writes
 
 - ``snapcraft_compression_advisor/launch/guess/priors.json``,
-- ``benchmarks/data/static-families.csv`` (files by rule and application),
-- ``benchmarks/data/launch-packages.csv`` (which versions were recorded),
-- ``benchmarks/data/static-scores.csv`` (every application left out).
+- ``study/data/static-families.csv`` (files by rule and application),
+- ``study/data/launch-packages.csv`` (which versions were recorded),
+- ``study/data/static-scores.csv`` (every application left out).
 
 TREES holds the payloads, as ``launch_corpus.py`` builds them; the date is kept with the
 priors. ``accuracy.py`` makes the tables of ``docs/accuracy.md`` from what is written.

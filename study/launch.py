@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure launches of real applications from real mounts, with every codec.
 
-    sudo xvfb-run -a python3 benchmarks/launch.py --trees corpus [NAME…]
+    sudo xvfb-run -a python3 study/launch.py --trees corpus [NAME…]
 
 For each application of the corpus (``launch_corpus.py`` builds the trees): the launch
 is recorded as ``compression-advisor record`` does, then the tree, but for what isn't
@@ -9,10 +9,10 @@ read (see ``pruned_tree``), is packed with every codec into memory, and the appl
 is started from each image in turns, with caches dropped; from the uncompressed one also
 with warm caches. Written are
 
-    benchmarks/data/launches/NAME.json   the recorded launch
-    benchmarks/data/launch-times.csv     every launch: wall and processor seconds
-    benchmarks/data/launch-blocks.csv    what the recorded blocks come to in each image
-    benchmarks/data/launch-images.csv    sizes of the whole images, by the sampled trial
+    study/data/launches/NAME.json   the recorded launch
+    study/data/launch-times.csv     every launch: wall and processor seconds
+    study/data/launch-blocks.csv    what the recorded blocks come to in each image
+    study/data/launch-images.csv    sizes of the whole images, by the sampled trial
 
 ``accuracy.py`` compares them with the model. Needs root, and that nothing else runs.
 """

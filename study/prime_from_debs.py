@@ -10,7 +10,7 @@ libraries from this machine (``--print-base-libraries`` lists those that it lack
 A program with paths of an installed system built in (meld: ``/usr/share/meld``) needs
 a layout, which only snapd makes: it doesn't start so.
 
-    python3 benchmarks/prime_from_debs.py gnome-calculator -o prime
+    python3 study/prime_from_debs.py gnome-calculator -o prime
 
 Needs Python and apt, no root, and the network for what isn't in the cache. The same
 packages give the same tree. Exit status: 0; 64 wrong arguments, 65 a damaged

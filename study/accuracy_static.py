@@ -33,11 +33,11 @@ INTRODUCTION = """\
 Where nothing was recorded, the blocks are guessed from files
 ([how](launch-set.md)). Guessed and compared by
 
-    python3 benchmarks/static_fit.py --trees TREES --date DATE
-    python3 benchmarks/static_accuracy.py --trees TREES
+    python3 study/static_fit.py --trees TREES --date DATE
+    python3 study/static_accuracy.py --trees TREES
 
 Recordings are of Debian 12 applications
-([versions](../benchmarks/data/launch-packages.csv)), by residency; all recorded well,
+([versions](../study/data/launch-packages.csv)), by residency; all recorded well,
 and none is left out of the table. Each application is left out of the counts that its
 guess is made of. "Closure" is the ELF closure of the programs started, each file named
 whole: what the advisor named before there were counts. Recall is, of the bytes read,

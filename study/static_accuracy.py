@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Guess measured launches from files alone, each application left out of the fit.
 
-    python3 benchmarks/static_accuracy.py --trees TREES [NAME…]
+    python3 study/static_accuracy.py --trees TREES [NAME…]
 
 Guesses the launches of applications that were measured (``launch.py``), with the counts
 of all other applications (``static_fit.py``), tries some blocks with xz and lzo, and
 writes what the guessed and the recorded blocks come to:
 
-    benchmarks/data/static-blocks.csv     sums of blocks by application, set and codec
-    benchmarks/data/static-verdicts.csv   what the advisor says to each set
+    study/data/static-blocks.csv     sums of blocks by application, set and codec
+    study/data/static-verdicts.csv   what the advisor says to each set
 
 ``accuracy.py`` compares what they predict with what was measured.
 """

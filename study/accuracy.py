@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare predicted launches with measured ones, from the data that the repo keeps.
 
-    python3 benchmarks/accuracy.py -o docs/accuracy.md
+    python3 study/accuracy.py -o docs/accuracy.md
 
 For each application of ``launch.py``, the costs of blocks are fitted without that
 application's blocks, and what a launch makes of them without its launches. What its
@@ -45,14 +45,14 @@ INTRODUCTION = """\
 Real applications from Debian 12, started from real squashfs mounts in memory, so that
 what a codec adds is its decompression. Measured by
 
-    sudo xvfb-run -a python3 benchmarks/launch.py --trees TREES
+    sudo xvfb-run -a python3 study/launch.py --trees TREES
 
-into `benchmarks/data/` (every launch in `launch-times.csv`), and compared by
+into `study/data/` (every launch in `launch-times.csv`), and compared by
 
-    python3 benchmarks/accuracy.py -o docs/accuracy.md
+    python3 study/accuracy.py -o docs/accuracy.md
 
 Every application is predicted from the others: neither its blocks
-(`benchmarks/data/kernel-blocks.csv`) nor its launches are among what the model was
+(`study/data/kernel-blocks.csv`) nor its launches are among what the model was
 fitted to; of its own, there is the recorded launch alone: which blocks it reads, and
 how many processors it keeps busy. Compared is what a codec adds to a cold launch from
 the uncompressed image, where that is more than 10 % of the launch; the figure in

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Record launches both ways, by trace and by residency, and compare.
 
-    sudo xvfb-run -a python3 benchmarks/traced.py --trees corpus [NAME…]
-    python3 benchmarks/traced.py --fit
+    sudo xvfb-run -a python3 study/traced.py --trees corpus [NAME…]
+    python3 study/traced.py --fit
 
 For each application of the corpus and of ``TRACED`` (``launch_corpus.py`` builds the
 trees): its launch is traced, recorded by residency, and what either tells is tried with
 xz and lzo. Written are
 
-    benchmarks/data/traced-launches.csv   bytes and runs, seen, mapped and resident
-    benchmarks/data/traced-savings.csv    what lzo saves, by trace and by residency
+    study/data/traced-launches.csv   bytes and runs, seen, mapped and resident
+    study/data/traced-savings.csv    what lzo saves, by trace and by residency
 
 ``--fit`` prints the constants of ``launch/traced_share.py`` from the first. They are
 fitted on applications of the corpus, each left out of the counts that its shares come
