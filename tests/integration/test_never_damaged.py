@@ -50,7 +50,6 @@ def test_killed_anywhere_it_leaves_the_old_file_or_the_new_one(tmp_path: Path) -
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a tmpfs, which needs root")
 @pytest.mark.parametrize("state", ["full", "read-only"])
 def test_disk_that_takes_nothing_is_an_error_and_the_file_stays(
     state: str, small_disk: Path

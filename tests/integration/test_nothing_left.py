@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,13 +28,11 @@ def test_interrupted_command_leaves_nothing(command: str) -> None:
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts images, which needs root")
 @pytest.mark.parametrize("command", ["record", "measure"])
 def test_interrupted_launch_leaves_no_mount_and_no_process(command: str) -> None:
     run_moments("--delays", "--moments", "4", command)
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts images, which needs root")
 def test_next_run_cleans_up_after_one_that_was_killed() -> None:
     run_moments("--delays", "--moments", "4", "--kill", "measure")

@@ -241,7 +241,6 @@ def test_trace_names_what_is_read_and_mapped(prime: Path, scratch: Path) -> None
 
 @pytest.mark.root
 @needs_strace
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give it up")
 def test_user_without_privileges_records_by_trace(prime: Path, scratch: Path) -> None:
     command = (
         "setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m",

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts take root")
-
 
 @pytest.fixture(scope="module")
 def snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -160,7 +158,6 @@ def small_disk(place: Path, options: str) -> Iterator[Path]:
 
 
 @pytest.mark.root
-@needs_root
 def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "size=8m") as disk:
         result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
@@ -171,7 +168,6 @@ def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.root
-@needs_root
 def test_disk_that_fills_up_meanwhile_is_told(snap: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "size=500m,nr_inodes=8") as disk:
         result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
