@@ -1,7 +1,8 @@
 """A small craft application that packs snaps, with craft-application as it is.
 
 Its Package service packs with the real ``snap pack``. Its Lifecycle service copies what
-the project folder has in ``files``, and ``components/NAME``, in place of building.
+the project folder has in ``files``, and ``components/NAME``, in place of building; with
+``HOST_APP_LIFECYCLE=parts`` in the environment, craft-parts builds the parts.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
+import craft_parts
 import craft_platforms
 from craft_application import (
     Application,
@@ -24,6 +26,7 @@ from craft_application import (
     ServiceFactory,
 )
 from craft_application.models import BaseMetadata, CraftBaseModel, Project
+from craft_parts.packages.base import DummyRepository
 from typing_extensions import override
 
 Compression = Literal["xz", "lzo"]
@@ -111,6 +114,25 @@ class CopyLifecycle(LifecycleService):
         return list(project.components or ())
 
 
+class PartsLifecycle(CopyLifecycle):
+    """Builds the parts on this machine, whichever base they are for."""
+
+    @override
+    def run(self, step_name: str | None, part_names: list[str] | None = None) -> None:
+        """Build all parts, with the packages that this machine has."""
+        craft_parts.packages.Repository = DummyRepository()  # apt's takes python3-apt
+        parts = {"parts": self._services.get("project").get().parts}
+        manager = craft_parts.LifecycleManager(
+            parts,
+            application_name="hello",
+            cache_dir=Path("cache").absolute(),
+            ignore_local_sources=["cache"],
+        )
+        with manager.action_executor() as executor:
+            executor.execute(manager.plan(craft_parts.Step.PRIME))
+        self.copied = True
+
+
 class PackageBase(PackageService):
     """What both kinds of Package service have in common."""
 
@@ -188,6 +210,10 @@ class WholePackage(PackageBase):
         ]
 
 
+LIFECYCLES: dict[str, type[LifecycleService]] = {
+    "copy": CopyLifecycle,
+    "parts": PartsLifecycle,
+}
 PACKAGES: dict[str, type[PackageService]] = {
     "artifacts": ArtifactPackage,
     "whole": WholePackage,
@@ -222,12 +248,15 @@ def squash(directory: Path, output: Path, compression: str) -> Path:
 
 
 def make_app(
-    package: type[PackageService] = ArtifactPackage, *, name: str = "snapcraft"
+    package: type[PackageService] = ArtifactPackage,
+    *,
+    lifecycle: type[LifecycleService] = CopyLifecycle,
+    name: str = "snapcraft",
 ) -> Application:
     """Return the application, and register its services."""
     ServiceFactory.reset()
     ServiceFactory.register("package", package)
-    ServiceFactory.register("lifecycle", CopyLifecycle)
+    ServiceFactory.register("lifecycle", lifecycle)
     ServiceFactory.register("project", SnapProjectService)
     metadata = AppMetadata(
         name=name,
@@ -242,4 +271,8 @@ def make_app(
 if __name__ == "__main__":
     if "HOST_APP_ALONE" in os.environ:
         importlib.metadata.entry_points = lambda **_: ()  # type: ignore[assignment]
-    sys.exit(make_app(PACKAGES[os.environ.get("HOST_APP_PACKAGE", "artifacts")]).run())
+    application = make_app(
+        PACKAGES[os.environ.get("HOST_APP_PACKAGE", "artifacts")],
+        lifecycle=LIFECYCLES[os.environ.get("HOST_APP_LIFECYCLE", "copy")],
+    )
+    sys.exit(application.run())
