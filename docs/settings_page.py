@@ -15,13 +15,38 @@ _Schema = dict[str, Any]  # JSON, of whatever shape
 _HEAD = """\
 # Settings
 
-What a project asks for stands in `compression-advisor.yaml` beside its snapcraft.yaml.
-`advise` and `lint` find it there from wherever they are run; without one, that in the
-current directory counts, and `--policy` names another. Several payloads in one `lint`
-have the policy of their own project each. All keys may be left out. Editors check it
-with [its schema](../compression-advisor.schema.json). How inside snapcraft the
-environment and a part's properties go before it,
-[that page](../snapcraft.md#settings) says.
+`compression-advisor.yaml` holds the [policy](../glossary.md#policy) of a project, in
+the folder of its snapcraft.yaml. `advise`, `lint` and snapcraft all read it. All keys
+are optional:
+
+```yaml
+budgets:
+  cold-start:
+    nvme-laptop: 1.5s            # or by app: {calc: 1s, editor: 2.5s}
+  image-size: 300MB
+  image-growth: 3%               # against --baseline; launch-growth: 0.1s
+apps: [calc, editor]             # target apps, the deciding one first
+devices: [nvme-laptop, ./kiosk.yaml]
+launch-profile: [launch.json]    # recorded; files are relative to this one
+targets:
+  - kernel: '4.4'                # kernels that have to mount the snap
+ignore:
+  - SCA105                       # a rule, SCA1 a family
+  - SCA305:usr/share/doc/*       # on some files
+severity: {SCA302: error}
+fail-on: warning                 # exit status 1 from this severity on; default: error
+advice: {min-saving: 0.5s}       # when lzo is worth its bytes
+```
+
+`advise` and `lint` find the file from any directory. Without one beside snapcraft.yaml,
+they read the one in the current directory. `--policy` names another one. If one `lint`
+has several payloads, each has the policy of its own project. Inside snapcraft, the
+environment precedes the file, and the file precedes
+[a part's properties](../snapcraft.md#settings).
+
+Editors check the file with [its schema](../compression-advisor.schema.json):
+
+    compression-advisor schema compression-advisor
 
 | key | value | default | what it is |
 |---|---|---|---|

@@ -1,0 +1,63 @@
+"""Links of the pages, and what the README quotes from them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from doc_commands import ROOT, pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+CODE = re.compile(r"^(````*)\w*\n.*?^\1$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def prose(page: Path) -> str:
+    return CODE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = HEADING.findall(page.read_text(encoding="utf-8"))
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for heading in headings
+    }
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for name, anchor in LINK.findall(prose(page)):
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), name
+        assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
+
+
+def test_figures_of_the_readme_are_those_of_the_pages() -> None:
+    cells = re.findall(
+        r"^  \| \w[^|]* \|(.*)\|$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
+    _, *rows = cells
+    accuracy = (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")
+    found = [f for row in rows for f in re.findall(r"[\d.]+%|\d+ of \d+", row)]
+    assert len(found) == 8
+    for figure in found:
+        assert figure in accuracy
+    trial = (ROOT / "docs/trial-benchmark.md").read_text(encoding="utf-8")
+    assert "497 of 500" in trial
+    assert "| browser | 689 | 3.4 |" in trial
+
+
+def test_example_of_the_settings_fits_their_schema() -> None:
+    text = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    schema = json.loads((ROOT / "docs/compression-advisor.schema.json").read_text())
+    jsonschema.validate(YAML(typ="safe").load(example), schema)
