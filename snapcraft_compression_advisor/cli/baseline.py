@@ -11,14 +11,13 @@ from craft_cli import emit
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.lint.baseline import judge
 from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.lint import lint_payload
 from snapcraft_compression_advisor.lint.look_back import BaselineSource
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.report.baseline_json import (
-    BASELINE_MAX_BYTES,
+    BASELINE,
     baseline_of,
     parse_baseline,
 )
@@ -125,14 +124,9 @@ def _report_text(path: Path) -> bytes | None:
             magic = file.read(len(_IMAGE_MAGIC))
             if magic == _IMAGE_MAGIC:
                 return None
-            return magic + file.read(BASELINE_MAX_BYTES)
+            return magic + file.read(BASELINE.max_bytes)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-        reason = error.strerror if isinstance(error, OSError) else error
-        message = f"Cannot read the baseline {str(path)!r}: {reason}"
-        raise NoInputError(
-            message,
-            resolution="Check its path, or write one with --write-baseline.",
-        ) from error
+        raise BASELINE.unreadable(path, error) from error
 
 
 def _build_now(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pydantic
 from craft_cli import BaseCommand
 
 from snapcraft_compression_advisor.cli.report_output import (
@@ -13,11 +13,9 @@ from snapcraft_compression_advisor.cli.report_output import (
     write_page,
 )
 from snapcraft_compression_advisor.cli.write import check_outputs
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    NoInputError,
-    UsageError,
-)
+from snapcraft_compression_advisor.core.documents import DocumentKind
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.report.json_report import Report
 from snapcraft_compression_advisor.report.lint_json import LintDocument
 from snapcraft_compression_advisor.report.measure_json import MeasurementReport
@@ -29,8 +27,13 @@ if TYPE_CHECKING:
 
 Saved = Report | MeasurementReport | LintDocument
 
-MAX_BYTES = 64 * 1024 * 1024
-"""A report of 100,000 findings has a tenth of it."""
+SAVED: DocumentKind[Saved] = DocumentKind(
+    model=Report,
+    name="report",
+    max_bytes=64 * MIB,  # a report of 100,000 findings has a tenth of it
+    broken="{where!r} is no report of 'advise', 'measure' or 'lint'",
+    resolution="Make it with '--format json' and this version.",
+)
 
 _FORMS: tuple[tuple[str, type[Saved]], ...] = (
     ("recommendation", Report),
@@ -40,7 +43,6 @@ _FORMS: tuple[tuple[str, type[Saved]], ...] = (
 """A key that only reports of this kind have at their root, and the kind."""
 
 _COMMANDS = {Report: "advise", MeasurementReport: "measure", LintDocument: "lint"}
-_LISTED_PROBLEMS = 3
 
 
 class ReportCommand(BaseCommand):
@@ -109,28 +111,18 @@ def read_saved(path: Path) -> Saved:
     :raises NoInputError: where it isn't there or can't be read.
     :raises BadDataError: where it is no report, or one of another version.
     """
-    try:
-        with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        message = f"Cannot read {str(path)!r}: {error.strerror}"
-        raise NoInputError(message, resolution="Check its path.") from error
-    if len(text) > MAX_BYTES:
-        raise _bad(path, f"it has more than {MAX_BYTES:,} bytes")
-    try:
-        keys = pydantic.TypeAdapter(dict[str, object]).validate_json(text)
-        form = next((form for key, form in _FORMS if key in keys), None)
-        if form is None:
-            raise _bad(path, "it has none of their keys")
-        if _has_huge_number(keys):
-            raise _bad(path, "it has numbers that nothing has as many of")
-        return form.model_validate_json(text)
-    except pydantic.ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, item['loc'])) or 'file'}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        raise _bad(path, *problems[:_LISTED_PROBLEMS]) from error
+    content, where = SAVED.read(path), str(path)
+    keys = SAVED.load_json(content, where=where)
+    form = next((form for key, form in _FORMS if _has_key(keys, key)), None)
+    if form is None:
+        raise SAVED.error(where, "it has none of their keys")
+    if _has_huge_number(keys):
+        raise SAVED.error(where, "it has numbers that nothing has as many of")
+    return replace(SAVED, model=form).parse_json(content, where=where)
+
+
+def _has_key(document: object, key: str) -> bool:
+    return isinstance(document, dict) and key in document
 
 
 def _has_huge_number(value: object) -> bool:
@@ -140,12 +132,3 @@ def _has_huge_number(value: object) -> bool:
     if isinstance(value, list):
         return any(map(_has_huge_number, value))
     return isinstance(value, int | float) and not -(2**63) <= value < 2**63
-
-
-def _bad(path: Path, *problems: str) -> BadDataError:
-    message = f"{str(path)!r} is no report of 'advise', 'measure' or 'lint'"
-    return BadDataError(
-        message,
-        details="; ".join(problems),
-        resolution="Make it with '--format json' and this version.",
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,15 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import pydantic
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
-from ruamel.yaml.error import YAMLError
 from typing_extensions import Self
 
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    NoInputError,
-    UsageError,
-)
+from snapcraft_compression_advisor.core.documents import DocumentKind, json_schema_text
+from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.builtin_devices import (
     DEFAULT_DEVICES,
@@ -38,9 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SCHEMA = 1
-DEVICE_FILE_MAX_BYTES = 64 * KIB
-"""Ten times what ``calibrate`` writes; bounds what a foreign file can cost."""
-
 _DIGITS = 4
 """More than any measurement is good for, and few enough to read."""
 
@@ -166,6 +158,16 @@ class DeviceFile(_Model):
     )
 
 
+DEVICE_FILE = DocumentKind(
+    model=DeviceFile,
+    name="device profile",
+    max_bytes=64 * KIB,  # ten times what `calibrate` writes
+    broken=f"{{where!r}} is not a device profile of version {SCHEMA}",
+    resolution="Correct it ('compression-advisor schema device' prints what it may "
+    "hold), or make one with 'compression-advisor calibrate'.",
+)
+
+
 def choose_devices(arguments: Sequence[str]) -> tuple[DeviceProfile, ...]:
     """Return the profiles that ``--device`` names, the default ones where none is.
 
@@ -196,14 +198,7 @@ def read_device(path: Path) -> DeviceProfile:
     :raises NoInputError: where it isn't there or can't be read.
     :raises BadDataError: where it is no device profile, or one of another version.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(DEVICE_FILE_MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-        reason = error.strerror if isinstance(error, OSError) else error
-        message = f"Cannot read the device profile {str(path)!r}: {reason}"
-        raise NoInputError(message, resolution="Check its path.") from error
-    return parse_device(content, where=str(path))
+    return parse_device(DEVICE_FILE.read(path), where=str(path))
 
 
 def parse_device(content: bytes, *, where: str) -> DeviceProfile:
@@ -212,21 +207,7 @@ def parse_device(content: bytes, *, where: str) -> DeviceProfile:
     :param where: the file, for errors.
     :raises BadDataError: where it is no device profile, or one of another version.
     """
-    if len(content) > DEVICE_FILE_MAX_BYTES:
-        raise _bad(where, f"it has more than {DEVICE_FILE_MAX_BYTES // KIB} KiB")
-    try:
-        document = YAML(typ="safe", pure=True).load(content)
-    except (YAMLError, ValueError, RecursionError) as error:
-        lines = [line.strip() for line in str(error).splitlines()]
-        raise _bad(where, "; ".join(lines[:4]) or "it isn't YAML") from error
-    try:
-        return _profile(DeviceFile.model_validate(document))
-    except pydantic.ValidationError as error:
-        problems = [
-            f"{'.'.join(str(part) for part in item['loc']) or 'file'}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        raise _bad(where, *problems) from error
+    return _profile(DEVICE_FILE.parse_yaml(content, where=where))
 
 
 def device_text(device: DeviceProfile) -> str:
@@ -270,9 +251,7 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
 
 def device_schema_text() -> str:
     """Return the JSON Schema of a profile's file, as ``docs`` keeps it."""
-    schema = DeviceFile.model_json_schema(by_alias=True)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+    return json_schema_text(DeviceFile)
 
 
 def _profile(file: DeviceFile) -> DeviceProfile:
@@ -344,12 +323,3 @@ def _set_on_one_line(document: CommentedMap, key: str) -> None:
             document[key][name] = inner
         else:
             _set_on_one_line(document[key], name)
-
-
-def _bad(where: str, *problems: str) -> BadDataError:
-    return BadDataError(
-        f"{where!r} is not a device profile of version {SCHEMA}: {problems[0]}",
-        details="\n".join(problems),
-        resolution="Correct it ('compression-advisor schema device' prints what it may "
-        "hold), or make one with 'compression-advisor calibrate'.",
-    )

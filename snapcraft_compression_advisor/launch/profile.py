@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 
-from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
-from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.core.documents import DocumentKind, json_schema_text
+from snapcraft_compression_advisor.core.units import MIB, Interval
 from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
 from snapcraft_compression_advisor.launch.launch_set import (
     WAITED_SHARE,
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.inventory import Inventory
 
 SCHEMA = 1
-PROFILE_MAX_BYTES = 16 * 1024 * 1024
-"""Larger than a profile of any snap; bounds what a foreign file can cost."""
 
 Share = Annotated[float, pydantic.Field(ge=0, le=1)]
 BlockRange = tuple[pydantic.NonNegativeInt, pydantic.NonNegativeInt]
@@ -157,6 +154,15 @@ class LaunchProfile(_Model):
     files: tuple[ProfileFile, ...]
 
 
+PROFILE = DocumentKind(
+    model=LaunchProfile,
+    name="launch profile",
+    max_bytes=16 * MIB,  # larger than a profile of any snap
+    broken=f"{{where!r}} is not a launch profile of version {SCHEMA}",
+    resolution="Record the launch again with this version of the advisor.",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedProfile:
     """A profile as far as it fits a payload.
@@ -181,22 +187,7 @@ def read_profile(path: Path) -> LaunchProfile:
     :raises NoInputError: where it isn't there or can't be read.
     :raises BadDataError: where it is no launch profile, or one of another version.
     """
-    try:
-        with path.open("rb") as file:
-            text = file.read(PROFILE_MAX_BYTES + 1)
-    except OSError as error:
-        message = f"Cannot read the launch profile {str(path)!r}: {error.strerror}"
-        raise NoInputError(message, resolution="Check its path.") from error
-    if len(text) > PROFILE_MAX_BYTES:
-        raise _bad(path, f"it has more than {PROFILE_MAX_BYTES} bytes")
-    try:
-        return LaunchProfile.model_validate_json(text)
-    except pydantic.ValidationError as error:
-        problems = [
-            f"{'.'.join(str(part) for part in item['loc']) or 'file'}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        raise _bad(path, *problems) from error
+    return PROFILE.parse_json(PROFILE.read(path), where=str(path))
 
 
 def profile_text(profile: LaunchProfile) -> str:
@@ -242,9 +233,7 @@ def _is_utf8(path: str) -> bool:
 
 def profile_schema_text() -> str:
     """Return the JSON Schema of a profile's file, as ``docs`` keeps it."""
-    schema = LaunchProfile.model_json_schema(by_alias=True)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+    return json_schema_text(LaunchProfile)
 
 
 def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
@@ -332,11 +321,3 @@ def _within(blocks: tuple[BlockRange, ...], count: int) -> Iterator[tuple[int, i
 def _is_there(inventory: Inventory, path: str) -> bool:
     entry = inventory.entries.get(path)
     return entry is not None and entry.kind is EntryKind.FILE
-
-
-def _bad(path: Path, *problems: str) -> BadDataError:
-    return BadDataError(
-        f"{str(path)!r} is not a launch profile of version {SCHEMA}: {problems[0]}",
-        details="\n".join(problems),
-        resolution="Record the launch again with this version of the advisor.",
-    )

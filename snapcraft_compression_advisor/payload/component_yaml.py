@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+import pydantic
 
-from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.documents import DocumentKind
 from snapcraft_compression_advisor.payload.snap_yaml import (
     SNAP_YAML_MAX_BYTES,
     SnapMetadata,
@@ -22,6 +22,28 @@ _WHOLE_NAME = re.compile(rf"(?P<snap>{_NAME})\+(?P<component>{_NAME})")
 """``SNAP+COMPONENT``, as snapd checks it (``snap/naming``)."""
 
 
+def _whole_name(text: str) -> str:
+    if not _WHOLE_NAME.fullmatch(text):
+        message = f"{text!r} isn't SNAP+COMPONENT"
+        raise ValueError(message)
+    return text
+
+
+class _ComponentFile(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="ignore")
+
+    component: Annotated[str, pydantic.AfterValidator(_whole_name)]
+
+
+_COMPONENT_YAML = DocumentKind(
+    model=_ComponentFile,
+    name="component.yaml",
+    max_bytes=SNAP_YAML_MAX_BYTES,
+    broken="{where!r} doesn't name a component",
+    resolution="Build the component again.",
+)
+
+
 def parse_component_yaml(text: bytes, *, where: str) -> SnapMetadata:
     """Return a component's metadata: its whole name, no apps, no base.
 
@@ -29,16 +51,7 @@ def parse_component_yaml(text: bytes, *, where: str) -> SnapMetadata:
     :param where: how errors name the file.
     :raises BadDataError: where it doesn't name a component.
     """
-    document = None
-    if len(text) <= SNAP_YAML_MAX_BYTES:
-        try:
-            document = YAML(typ="safe", pure=True).load(text)
-        except (YAMLError, ValueError, RecursionError):
-            document = None
-    name = document.get("component") if isinstance(document, dict) else None
-    if not isinstance(name, str) or not _WHOLE_NAME.fullmatch(name):
-        message = f"{where!r} doesn't name a component"
-        raise BadDataError(message, resolution="Build the component again.")
+    name = _COMPONENT_YAML.parse_yaml(text, where=where).component
     return SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
 
 

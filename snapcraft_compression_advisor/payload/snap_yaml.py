@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pydantic
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
-from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.documents import DocumentKind
 
 SNAP_YAML_PATH = "meta/snap.yaml"
 SNAP_YAML_MAX_BYTES = 1024 * 1024
@@ -118,28 +116,14 @@ def parse_snap_yaml(text: bytes, *, where: str) -> SnapMetadata:
     :param where: how errors name the file.
     :raises BadDataError: where it isn't YAML, or not a snap's.
     """
-    if len(text) > SNAP_YAML_MAX_BYTES:
-        raise _bad(where, f"it has {len(text)} bytes, more than any snap.yaml")
-    try:
-        document = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise _bad(where, str(error)) from error
-    try:
-        return SnapMetadata.model_validate(document)
-    except pydantic.ValidationError as error:
-        problems = "\n".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'document'}: "
-            f"{item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
-        )
-        raise _bad(where, problems) from error
+    return SNAP_YAML.parse_yaml(text, where=where)
 
 
-def _bad(where: str, details: str) -> BadDataError:
-    first_line = details.partition("\n")[0]
-    return BadDataError(
-        f"{where!r} is not a valid snap.yaml: {first_line}",
-        details=details,
-        resolution="Build the prime directory again ('snapcraft prime'), or repair "
-        "the file.",
-    )
+SNAP_YAML = DocumentKind(
+    model=SnapMetadata,
+    name="snap.yaml",
+    max_bytes=SNAP_YAML_MAX_BYTES,
+    broken="{where!r} is not a valid snap.yaml",
+    resolution="Build the prime directory again ('snapcraft prime'), or repair the "
+    "file.",
+)

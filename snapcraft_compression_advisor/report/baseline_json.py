@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-import pydantic
-
+from snapcraft_compression_advisor.core.documents import DocumentKind
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import MIB, Interval
 from snapcraft_compression_advisor.diff.figures import (
@@ -38,10 +36,17 @@ if TYPE_CHECKING:
         LintedPayloadReport,
     )
 
-BASELINE_MAX_BYTES = 64 * MIB
-"""Larger than a report on any snap; bounds what a foreign file can cost."""
 SCHEMA = 1
 _WRITE_ANEW = "Write a new one with 'lint --write-baseline'."
+
+BASELINE = DocumentKind(
+    model=LintDocument,
+    name="baseline",
+    max_bytes=64 * MIB,  # larger than a report on any snap
+    broken="The baseline {where!r} is neither a report of lint nor a snap",
+    resolution=_WRITE_ANEW,
+    if_unreadable="Check its path, or write one with --write-baseline.",
+)
 
 
 def parse_baseline(content: bytes, *, where: str) -> Baseline:
@@ -50,29 +55,16 @@ def parse_baseline(content: bytes, *, where: str) -> Baseline:
     :param where: the file, for errors.
     :raises BadDataError: where it is no such report, or of another schema version.
     """
-    if len(content) > BASELINE_MAX_BYTES:
-        raise _bad(where, f"it has more than {BASELINE_MAX_BYTES // MIB} MiB")
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise _bad(where, f"it isn't JSON: {error}") from error
+    document = BASELINE.load_json(content, where=where)
     if isinstance(document, dict):
         _check_version(document, where)
-    try:
-        report = LintDocument.model_validate(document)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise _bad(where, f"{place}: {first['msg']}" if place else first["msg"]) from (
-            error
-        )
-    return baseline_of(report, where=where)
+    return baseline_of(BASELINE.check(document, where=where), where=where)
 
 
 def _check_version(document: Mapping[str, object], where: str) -> None:
     """Refuse other versions, and a report that doesn't say its own."""
     if "schema" not in document:
-        raise _bad(where, "it doesn't say its schema version")
+        raise BASELINE.error(where, "it doesn't say its schema version")
     version = document["schema"]
     if version != SCHEMA:
         message = f"The baseline {where!r} is of schema version {version!r}, not 1"
@@ -156,10 +148,3 @@ def _figures(figures: FiguresReport) -> PayloadFigures:
 
 def _interval(figure: IntervalReport) -> Interval:
     return Interval.around(figure.low, figure.mid, figure.high)
-
-
-def _bad(where: str, problem: str) -> BadDataError:
-    return BadDataError(
-        f"The baseline {where!r} is neither a report of lint nor a snap: {problem}",
-        resolution=_WRITE_ANEW,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -10,6 +9,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from snapcraft_compression_advisor.advice.evidence import Policy
+from snapcraft_compression_advisor.core.documents import json_schema_text
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.settings.pack_settings import PackSettings
 from snapcraft_compression_advisor.settings.policy_model import (
@@ -266,6 +266,4 @@ def contradictions(policy: LintPolicy) -> list[str]:
 
 def policy_schema_text() -> str:
     """Return the JSON Schema of the policy file, as ``docs`` keeps it."""
-    schema = LintPolicy.model_json_schema(by_alias=True)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+    return json_schema_text(LintPolicy)

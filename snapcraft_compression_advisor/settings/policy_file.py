@@ -5,11 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, get_args
 
-import pydantic
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.documents import DocumentKind, describe_problem
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.settings.lint_policy import SCHEMA, LintPolicy
 from snapcraft_compression_advisor.settings.policy_model import PolicyModel
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 
 POLICY_FILE_NAME = "compression-advisor.yaml"
 SCHEMA_COMMAND = "compression-advisor schema compression-advisor"
-POLICY_FILE_MAX_BYTES = 64 * KIB
 
 
 def read_policy(path: Path) -> LintPolicy:
@@ -32,14 +28,7 @@ def read_policy(path: Path) -> LintPolicy:
     :raises BadDataError: where it is no policy, one of another version, or one that
         contradicts itself.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(POLICY_FILE_MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-        reason = error.strerror if isinstance(error, OSError) else error
-        message = f"Cannot read the policy {str(path)!r}: {reason}"
-        raise NoInputError(message, resolution="Check its path.") from error
-    return beside(path, parse_policy(content, where=str(path)))
+    return beside(path, parse_policy(POLICY.read(path), where=str(path)))
 
 
 def parse_policy(content: bytes, *, where: str) -> LintPolicy:
@@ -48,12 +37,7 @@ def parse_policy(content: bytes, *, where: str) -> LintPolicy:
     :param where: the file, for errors.
     :raises BadDataError: as :func:`read_policy`.
     """
-    if len(content) > POLICY_FILE_MAX_BYTES:
-        raise _bad(where, f"it has more than {POLICY_FILE_MAX_BYTES // KIB} KiB")
-    try:
-        document = YAML(typ="safe", pure=True).load(content)
-    except (YAMLError, ValueError, OverflowError, RecursionError) as error:
-        raise _bad(where, _yaml_problem(error)) from error
+    document = POLICY.load_yaml(content, where=where)
     return check_policy({} if document is None else document, where=where)
 
 
@@ -71,11 +55,7 @@ def check_policy(document: object, *, where: str) -> LintPolicy:
             resolution="Use a version of the advisor that knows it, or write it as "
             f"{SCHEMA_COMMAND!r} says.",
         )
-    try:
-        return LintPolicy.model_validate(document)
-    except pydantic.ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False)
-        raise _bad(where, *map(_problem, problems)) from error
+    return POLICY.check(document, where=where)
 
 
 def beside(path: Path, policy: LintPolicy) -> LintPolicy:
@@ -99,15 +79,6 @@ def beside(path: Path, policy: LintPolicy) -> LintPolicy:
     return policy.model_copy(update=changed)
 
 
-def _yaml_problem(error: Exception) -> str:
-    """Return what is wrong with the YAML, and on which line, in one line."""
-    if isinstance(error, MarkedYAMLError) and error.problem and error.problem_mark:
-        problem = error.problem.partition("\n")[0]
-        return f"line {error.problem_mark.line + 1}: {problem}"
-    lines = [line.strip() for line in str(error).splitlines()]
-    return "; ".join(lines[:4]) or "it isn't YAML"
-
-
 def _is_file_name(device: str) -> bool:
     """Tell whether a device is a file, as ``--device`` does."""
     return "/" in device or device.endswith((".yaml", ".yml"))
@@ -121,8 +92,7 @@ def _problem(item: ErrorDetails) -> str:
         )
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"unknown key {place!r}{hint}"
-    text = item["msg"].removeprefix("Value error, ")
-    return f"{place}: {text}" if place else text
+    return describe_problem(item).removeprefix("file: ")
 
 
 def _keys_beside(loc: Sequence[int | str]) -> list[str]:
@@ -140,9 +110,11 @@ def _keys_beside(loc: Sequence[int | str]) -> list[str]:
     return [field.alias or "" for field in model.model_fields.values()]
 
 
-def _bad(where: str, *problems: str) -> BadDataError:
-    return BadDataError(
-        f"{where!r} is not a valid policy: {problems[0]}",
-        details="\n".join(problems),
-        resolution=f"Correct it; {SCHEMA_COMMAND!r} prints what it may hold.",
-    )
+POLICY = DocumentKind(
+    model=LintPolicy,
+    name="policy",
+    max_bytes=64 * KIB,
+    broken="{where!r} is not a valid policy",
+    resolution=f"Correct it; {SCHEMA_COMMAND!r} prints what it may hold.",
+    describe=_problem,
+)

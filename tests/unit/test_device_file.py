@@ -28,7 +28,7 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
     usual_block_s,
 )
 from snapcraft_compression_advisor.devices.device_file import (
-    DEVICE_FILE_MAX_BYTES,
+    DEVICE_FILE,
     choose_devices,
     device_schema_text,
     device_text,
@@ -184,7 +184,7 @@ def test_aliases_of_aliases_cost_nothing() -> None:
 
 def test_large_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "device.yaml"
-    path.write_text(TEXT + "#" * DEVICE_FILE_MAX_BYTES)
+    path.write_text(TEXT + "#" * DEVICE_FILE.max_bytes)
     with pytest.raises(BadDataError, match="more than 64 KiB"):
         read_device(path)
 

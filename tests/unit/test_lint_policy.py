@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.settings.lint_policy import (
     policy_schema_text,
 )
 from snapcraft_compression_advisor.settings.policy_file import (
-    POLICY_FILE_MAX_BYTES,
+    POLICY,
     check_policy,
     parse_policy,
     read_policy,
@@ -169,7 +169,7 @@ def test_unreadable_and_huge_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(NoInputError, match="Is a directory"):
         read_policy(tmp_path)
     with pytest.raises(BadDataError, match="more than 64 KiB"):
-        parse(b"#" * (POLICY_FILE_MAX_BYTES + 1))
+        parse(b"#" * (POLICY.max_bytes + 1))
 
 
 @given(st.binary(max_size=200))

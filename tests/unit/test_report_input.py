@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -115,7 +116,8 @@ def test_missing_file_is_no_input(tmp_path: Path) -> None:
 
 
 def test_huge_file_is_not_read(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_module, "MAX_BYTES", 1000)
+    small = replace(report_module.SAVED, max_bytes=1000)
+    monkeypatch.setattr(report_module, "SAVED", small)
     path, page = saved / "advice.json", saved / "page.md"
     assert main(["report", str(path), "-o", str(page)]) == os.EX_DATAERR
 

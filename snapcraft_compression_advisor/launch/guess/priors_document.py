@@ -7,7 +7,8 @@ from typing import Annotated
 
 import pydantic
 
-from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.documents import DocumentKind
+from snapcraft_compression_advisor.core.units import MIB
 
 Share = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
 Ratio = Annotated[float, pydantic.Field(gt=0.0, allow_inf_nan=False)]
@@ -100,13 +101,13 @@ def read_document(text: bytes) -> PriorsDocument:
 
     :raises BadDataError: if it isn't such a document.
     """
-    try:
-        return PriorsDocument.model_validate_json(text)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "file"
-        message = f"the launch priors of this installation are broken: {place}: "
-        raise BadDataError(
-            message + first["msg"],
-            resolution="Install snapcraft-compression-advisor again.",
-        ) from error
+    return _PRIORS.parse_json(text, where="priors.json")
+
+
+_PRIORS = DocumentKind(
+    model=PriorsDocument,
+    name="launch priors",
+    max_bytes=MIB,  # some ten times what they have
+    broken="the launch priors of this installation are broken",
+    resolution="Install snapcraft-compression-advisor again.",
+)

@@ -1,0 +1,154 @@
+"""YAML and JSON documents of bounded size, read into pydantic models."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import pydantic
+import pydantic_core
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pydantic.json_schema import JsonSchemaMode
+    from pydantic_core import ErrorDetails
+
+Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+
+def describe_problem(item: ErrorDetails) -> str:
+    """Return what is wrong with which key, in one line."""
+    place = ".".join(map(str, item["loc"])) or "file"
+    return f"{place}: {item['msg'].removeprefix('Value error, ')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentKind(Generic[Model]):
+    """A kind of document, and what errors say of one that isn't as it must be.
+
+    :param model: of the whole document.
+    :param name: what it is, as in "Cannot read the policy 'x.yaml'".
+    :param max_bytes: largest that is read; bounds what a foreign file can cost.
+    :param broken: what a broken one is, with ``{where!r}`` for the file; what is wrong
+        with it follows.
+    :param resolution: what to do about a broken one.
+    :param if_unreadable: what to do about one that can't be read.
+    :param describe: says what is wrong with a key.
+    """
+
+    model: type[Model]
+    name: str
+    max_bytes: int
+    broken: str
+    resolution: str
+    if_unreadable: str = "Check its path."
+    describe: Callable[[ErrorDetails], str] = describe_problem
+
+    def read(self, path: Path) -> bytes:
+        """Return a file's bytes, at most one more than the limit.
+
+        :raises NoInputError: where it isn't there or can't be read.
+        """
+        try:
+            with path.open("rb") as file:
+                return file.read(self.max_bytes + 1)
+        except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+            raise self.unreadable(path, error) from error
+
+    def parse_yaml(self, content: bytes, *, where: str) -> Model:
+        """Return the document that a YAML file's content is.
+
+        :param where: the file, for errors.
+        :raises BadDataError: where it is too large, no YAML, or not of this kind.
+        """
+        return self.check(self.load_yaml(content, where=where), where=where)
+
+    def load_yaml(self, content: bytes, *, where: str) -> object:
+        """Return the plain objects that a YAML file's content is."""
+        self._check_size(content, where)
+        try:
+            document: object = YAML(typ="safe", pure=True).load(content)
+        # An escape beyond Unicode reaches chr(), hence ValueError and OverflowError.
+        except (YAMLError, ValueError, OverflowError, RecursionError) as error:
+            raise self.error(where, _yaml_problem(error)) from error
+        return document
+
+    def parse_json(self, content: bytes, *, where: str) -> Model:
+        """Return the document that a JSON file's content is; as :meth:`parse_yaml`."""
+        self._check_size(content, where)
+        try:
+            return self.model.model_validate_json(content)
+        except pydantic.ValidationError as error:
+            raise self._invalid(error, where) from error
+
+    def load_json(self, content: bytes, *, where: str) -> object:
+        """Return the plain objects that a JSON file's content is."""
+        self._check_size(content, where)
+        try:
+            document: object = pydantic_core.from_json(content)
+        except ValueError as error:
+            raise self.error(where, f"it isn't JSON: {error}") from error
+        return document
+
+    def check(self, document: object, *, where: str) -> Model:
+        """Return the document that plain objects are.
+
+        :raises BadDataError: where they are none of this kind.
+        """
+        try:
+            return self.model.model_validate(document)
+        except pydantic.ValidationError as error:
+            raise self._invalid(error, where) from error
+
+    def unreadable(self, path: Path, error: OSError | ValueError) -> NoInputError:
+        """Return the error of a file that can't be read."""
+        reason = error.strerror if isinstance(error, OSError) else error
+        message = f"Cannot read the {self.name} {str(path)!r}: {reason}"
+        return NoInputError(message, resolution=self.if_unreadable)
+
+    def error(self, where: str, *problems: str) -> BadDataError:
+        """Return the error of a broken document; the first problem is in its line."""
+        return BadDataError(
+            f"{self.broken.format(where=where)}: {problems[0]}",
+            details="\n".join(problems),
+            resolution=self.resolution,
+        )
+
+    def _invalid(self, error: pydantic.ValidationError, where: str) -> BadDataError:
+        items = error.errors(include_url=False, include_input=False)
+        return self.error(where, *map(self.describe, items))
+
+    def _check_size(self, content: bytes, where: str) -> None:
+        if len(content) > self.max_bytes:
+            mib, kib = divmod(self.max_bytes, MIB)[0], self.max_bytes // KIB
+            limit = f"{mib} MiB" if mib else f"{kib} KiB"
+            raise self.error(where, f"it has more than {limit}")
+
+
+def _yaml_problem(error: Exception) -> str:
+    """Return what is wrong with the YAML, and on which line, in one line."""
+    if isinstance(error, MarkedYAMLError) and error.problem and error.problem_mark:
+        problem = error.problem.partition("\n")[0]
+        return f"line {error.problem_mark.line + 1}: {problem}"
+    lines = [line.strip() for line in str(error).splitlines()]
+    return "; ".join(lines[:4]) or "it isn't YAML"
+
+
+def json_schema_text(
+    model: type[pydantic.BaseModel], *, mode: JsonSchemaMode = "validation"
+) -> str:
+    """Return the JSON Schema of a document, as ``docs`` keeps it.
+
+    :param mode: ``serialization`` for what is only written.
+    """
+    schema = model.model_json_schema(by_alias=True, mode=mode)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
