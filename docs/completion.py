@@ -10,7 +10,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
 )
 from snapcraft_compression_advisor.cli.commands import APP_NAME
 from snapcraft_compression_advisor.cli.schema import SCHEMAS
-from snapcraft_compression_advisor.devices.builtin_devices import DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _values(pattern: str, argument: ArgumentText) -> str:
 
 def _words(argument: ArgumentText) -> Sequence[str]:
     if "--device" in argument.names:
-        return [device.name for device in DEVICES]
+        return [device.name for device in builtin_devices()]
     if {"--select", "--ignore"} & set(argument.names):
         return [rule.id for rule in ALL_RULES]
     return argument.choices

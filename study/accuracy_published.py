@@ -66,7 +66,7 @@ def published_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield (
         "Systems 3 and 4 ran Linux 5.8, which decompresses a block again for each page "
         "that a thread waits for; the profiles take the middle one of three published "
-        "figures, five times (devices/builtin_devices.py). It explains why the same "
+        "figures, five times (devices/chromium-system-3.yaml). It explains why the same "
         "kind of machine took twice as long with Fedora as with Ubuntu. But one figure "
         "for all is coarse: the ratio of the codecs comes out, the seconds of system 4 "
         "do not."

@@ -24,7 +24,7 @@ from accuracy_data import DATA, read_launches
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import recommend
 from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.model import (
     estimate_launch,
@@ -122,7 +122,7 @@ def _advice(launch_set: LaunchSet, trial: TrialResult) -> tuple[str, str]:
                 estimate_launch(launch_set, lzo, device),
             ),
         )
-        for device in DEFAULT_DEVICES
+        for device in default_devices()
     ]
     advice = recommend(
         Evidence(

@@ -43,7 +43,7 @@ from snapcraft_compression_advisor.capture.start import app_command
 from snapcraft_compression_advisor.capture.trace import Trace, follow
 from snapcraft_compression_advisor.capture.traced_blocks import traced_files
 from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
-from snapcraft_compression_advisor.devices.builtin_devices import DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
 from snapcraft_compression_advisor.launch.expected_blocks import expected_runs
 from snapcraft_compression_advisor.launch.guess.compare import block_bytes
 from snapcraft_compression_advisor.launch.guess.priors import (
@@ -250,7 +250,7 @@ def _savings(
         progress=lambda _: None,
         decided=lambda _: True,
     )
-    for device in DEVICES:
+    for device in builtin_devices():
         if device.name not in COMPARED:
             continue
         for method, launch_set in sets.items():

@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.analysis import (
     PayloadSummary,
 )
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import LaunchEstimate
 from snapcraft_compression_advisor.payload.linkage import Unresolved
@@ -51,7 +51,7 @@ def make_analysis(*, apps: int = 1) -> Analysis:
                 seconds=Interval(low=0.45, mid=1.0, high=3.12),
             )
             for launch in launches
-            for device in DEFAULT_DEVICES
+            for device in default_devices()
         ],
     )
     return Analysis(
@@ -66,7 +66,7 @@ def make_analysis(*, apps: int = 1) -> Analysis:
             declared_compression="xz",
         ),
         trial=trial,
-        devices=DEFAULT_DEVICES,
+        devices=default_devices(),
         app_choice="all apps of the snap",
         launches=launches,
         policy=Policy(),
@@ -114,6 +114,6 @@ def _launch(app: str) -> LaunchAnalysis:
                 )
                 for codec, cost in DECOMPRESS_S.items()
             }
-            for device in DEFAULT_DEVICES
+            for device in default_devices()
         },
     )

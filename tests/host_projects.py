@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.devices.builtin_devices import NVME_LAPTOP
+from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.devices.device_file import device_text
 from snapcraft_compression_advisor.squashfs.image import Image
 
@@ -160,7 +160,9 @@ def write_steady_device(folder: Path) -> str:
 
     :returns: what settings call its file.
     """
-    text = device_text(NVME_LAPTOP).replace("name: nvme-laptop", "name: steady")
+    text = device_text(find_device("nvme-laptop")).replace(
+        "name: nvme-laptop", "name: steady"
+    )
     ranges = r"\{low: \S+, mid: (\S+), high: \S+\}"
     path = folder / "steady.yaml"
     path.write_text(re.sub(ranges, r"{low: \1, mid: \1, high: \1}", text))

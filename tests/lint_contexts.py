@@ -11,7 +11,6 @@ from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import recommend
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.devices.builtin_devices import NVME_LAPTOP
 from snapcraft_compression_advisor.lint.context import Context
 from snapcraft_compression_advisor.lint.project import read_project
 from snapcraft_compression_advisor.payload.survey import take_survey
@@ -65,7 +64,7 @@ def judged(analysis: Analysis, declared: str | None, saves: Interval) -> Analysi
         xz_bytes=analysis.trial.codecs["xz"].image_bytes,
         lzo_bytes=analysis.trial.codecs["lzo"].image_bytes,
         bytes_added=analysis.trial.lzo_less_xz_bytes,
-        savings=[Saving(app="app0", device=NVME_LAPTOP.name, seconds=saves)],
+        savings=[Saving(app="app0", device="nvme-laptop", seconds=saves)],
     )
     return replace(
         analysis,

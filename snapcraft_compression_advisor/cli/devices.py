@@ -8,7 +8,7 @@ from craft_cli import BaseCommand
 
 from snapcraft_compression_advisor.cli.arguments import add_format_argument
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.devices.builtin_devices import DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
 from snapcraft_compression_advisor.report.devices_text import (
     render_devices_json,
     render_devices_text,
@@ -37,5 +37,5 @@ class DevicesCommand(BaseCommand):
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the list."""
-        write_output(RENDERERS[parsed_args.format](DEVICES), None)
+        write_output(RENDERERS[parsed_args.format](builtin_devices()), None)
         return None

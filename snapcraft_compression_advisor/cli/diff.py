@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.cli.arguments import (
 )
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_NAMES
 from snapcraft_compression_advisor.devices.device_file import choose_devices
 from snapcraft_compression_advisor.diff.difference import (
     DifferenceRequest,
@@ -75,7 +75,7 @@ class DiffCommand(BaseCommand):
             default=[],
             help="a device profile to estimate for, as for 'advise'; may be given "
             "again (default: "
-            f"{', '.join(device.name for device in DEFAULT_DEVICES)})",
+            f"{', '.join(DEFAULT_NAMES)})",
         )
         parser.add_argument(
             "--launch-profile",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from craft_cli import emit
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_NAMES
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.lint import LintRequest
@@ -56,7 +56,7 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         help="a device profile to estimate for, built in ('devices' lists them) or "
         "a YAML file ('calibrate' makes one); may be given again, lzo has to gain "
         "on each (default: the policy's, else "
-        f"{', '.join(device.name for device in DEFAULT_DEVICES)})",
+        f"{', '.join(DEFAULT_NAMES)})",
     )
     parser.add_argument(
         "--launch-profile",

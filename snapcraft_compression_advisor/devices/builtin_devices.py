@@ -1,4 +1,7 @@
-"""The built-in device profiles, with the published source of each figure.
+"""The built-in device profiles: one YAML file each, beside this module.
+
+A file holds published rates, each of a slow and of a fast device of its kind, and their
+sources; what it leaves out is as in the profile that it is ``like``.
 
 A codec's published throughput says how long a usual block takes: 128 KiB that are
 stored in a third of it. How this divides into block, raw and stored bytes is measured
@@ -9,8 +12,12 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import KIB, Interval
@@ -25,11 +32,21 @@ from snapcraft_compression_advisor.devices.device import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MB = 1_000_000
+DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
+"""What ``advise`` estimates for where nothing else is asked for."""
 
 USUAL_RAW_BYTES = 128 * KIB
 USUAL_STORED_BYTES = USUAL_RAW_BYTES / 3
 """xz and gzip take about a third of a desktop's files (commit 87bf54bb43dd)."""
+
+_MB = 1_000_000
+_MS_PER_S = 1000
+_ENDS = ("low", "mid", "high")
+_SUFFIX = ".yaml"
+_FILL_SOURCE = (
+    "reading a block: estimated; measured on a server (study/data/"
+    "kernel-blocks.csv), scaled as the published throughput of xz is"
+)
 
 
 def usual_block_s(cost: BlockCost) -> float:
@@ -60,288 +77,140 @@ MEASURED_SHAPES: Mapping[str, BlockCost] = {
 }
 
 
-def _published_cost(*, slow_rate: float, fast_rate: float) -> Interval:
-    """Return the cost of one from two published rates per second.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rate:
+    """A published rate per second, of a slow device of a kind and of a fast one."""
 
-    Their geometric mean is the middle: rates of devices differ by factors.
-    """
-    middle = math.sqrt(slow_rate * fast_rate)
-    return Interval.around(1 / slow_rate, 1 / middle, 1 / fast_rate)
+    slow: float
+    fast: float
 
+    def cost(self, of: float = 1) -> Interval:
+        """Return the seconds of one, the rates being of so many.
 
-def _published_block_cost(codec: str, *, slow_mb: float, fast_mb: float) -> BlockCost:
-    """Return a codec's cost from two published throughputs of contents, MB/s."""
-    low, middle, high = _scales(codec, slow_mb=slow_mb, fast_mb=fast_mb)
-    return scaled(MEASURED_SHAPES[codec], low=low, mid=middle, high=high)
-
-
-def _scales(codec: str, *, slow_mb: float, fast_mb: float) -> tuple[float, ...]:
-    """Return how the published costs of a usual block compare to the measured one."""
-    per_byte = _published_cost(slow_rate=slow_mb * _MB, fast_rate=fast_mb * _MB)
-    measured_s = usual_block_s(MEASURED_SHAPES[codec])
-    return tuple(
-        each * USUAL_RAW_BYTES / measured_s
-        for each in (per_byte.low, per_byte.mid, per_byte.high)
-    )
+        Their geometric mean is the middle: rates of devices differ by factors.
+        """
+        slow, fast = self.slow * of, self.fast * of
+        return Interval.around(1 / slow, 1 / math.sqrt(slow * fast), 1 / fast)
 
 
-def _fill_like_xz(*, slow_mb: float, fast_mb: float) -> BlockCost:
+def _seek_s(storage: Mapping[str, Any]) -> Interval:
+    """Return the seconds of a seek, published as their number or as their time."""
+    if "seeks_per_s" in storage:
+        return _Rate(**storage["seeks_per_s"]).cost()
+    ends = storage["seek_ms"].items()
+    return _Rate(**{end: 1 / (ms / _MS_PER_S) for end, ms in ends}).cost()
+
+
+def _decompress(mb_per_s: Mapping[str, Any]) -> dict[str, BlockCost]:
+    """Return what decompressing a block costs, by codec."""
+    costs = {}
+    for codec, rate in mb_per_s.items():
+        low, mid, high = _scales(codec, _Rate(**rate))
+        costs[codec] = scaled(MEASURED_SHAPES[codec], low=low, mid=mid, high=high)
+    return {**costs, "none": NO_COST}
+
+
+def _fill(xz: _Rate) -> BlockCost:
     """Return the measured cost of reading any block, scaled as xz is.
 
     Nobody publishes it; it is small, and the same for every codec. Most of it is the
     wait for another thread, which took half as long wherever the virtual processor
     wasn't halted: hence half at the low end.
     """
-    low, middle, high = _scales("xz", slow_mb=slow_mb, fast_mb=fast_mb)
-    return scaled(MEASURED_FILL, low=low / 2, mid=middle, high=high)
+    low, mid, high = _scales("xz", xz)
+    return scaled(MEASURED_FILL, low=low / 2, mid=mid, high=high)
 
 
-# Slow: commit 87bf54bb43dd of Linux (2017; squashfs read through tar in a virtual
-# machine on a 3.1 GHz Core i7, so with the cost of reading in it). Fast:
-# squashfs-tools-ng doc/benchmark.txt (2021; serial unpacking from memory on a
-# Ryzen 7 3700X). Both for 128 KiB blocks of a desktop's file tree.
-LAPTOP_DECOMPRESS: Mapping[str, BlockCost] = {
-    "xz": _published_block_cost("xz", slow_mb=35, fast_mb=58),
-    "lzo": _published_block_cost("lzo", slow_mb=217, fast_mb=657),
-    "gzip": _published_block_cost("gzip", slow_mb=128, fast_mb=340),
-    "zstd": _published_block_cost("zstd", slow_mb=224, fast_mb=904),
-    "lz4": _published_block_cost("lz4", slow_mb=218, fast_mb=2703),
-    "none": NO_COST,
-}
-LAPTOP_FILL = _fill_like_xz(slow_mb=35, fast_mb=58)
-_FILL_SOURCE = (
-    "reading a block: estimated; measured on a server (study/data/"
-    "kernel-blocks.csv), scaled as the published throughput of xz is"
-)
-_LAPTOP_PROCESSOR_SOURCES = (
-    (
-        "decompression: published; Linux commit 87bf54bb43dd (slow end), "
-        "squashfs-tools-ng doc/benchmark.txt (fast end)"
-    ),
-    _FILL_SOURCE,
-)
+def _scales(codec: str, mb_per_s: _Rate) -> tuple[float, float, float]:
+    """Return how the published costs of a usual block compare to the measured one.
 
-# Fast: 15,000 reads of 4 KiB a second at queue depth 1, and 3,400 MB/s in sequence
-# (data sheet of the Samsung 970 EVO). Slow: 10,000 reads a second and 540 MB/s (data
-# sheet of the Samsung 850 EVO, a SATA drive).
-_NVME_SEEK_S = _published_cost(slow_rate=10_000, fast_rate=15_000)
-_NVME_READ_S_PER_BYTE = _published_cost(slow_rate=540 * _MB, fast_rate=3400 * _MB)
-_NVME_SOURCE = (
-    "storage: published; data sheets of Samsung 970 EVO (fast end) and 850 EVO "
-    "(slow end)"
-)
+    :returns: low, middle, high.
+    """
+    per_byte = mb_per_s.cost(_MB)
+    measured_s = usual_block_s(MEASURED_SHAPES[codec])
+    low, mid, high = (
+        each * USUAL_RAW_BYTES / measured_s
+        for each in (per_byte.low, per_byte.mid, per_byte.high)
+    )
+    return low, mid, high
 
-# Fast: 10,000 reads of 4 KiB a second at queue depth 1, 540 MB/s (data sheet of the
-# Samsung 850 EVO). Slow: the Micron 5100 MAX makes a fifth fewer reads a second than
-# the 8,500 of a Kingston DC500 (AnandTech, reviews 14541 and 15470); 250 MB/s is the
-# Intel X25-M's specification, about what SATA at 3 Gb/s carries.
-_SATA_SEEK_S = _published_cost(slow_rate=6_800, fast_rate=10_000)
-_SATA_READ_S_PER_BYTE = _published_cost(slow_rate=250 * _MB, fast_rate=540 * _MB)
-_SATA_SOURCE = (
-    "storage: published; data sheet of the Samsung 850 EVO (fast end), AnandTech on "
-    "the Micron 5100 MAX (slow seeks), specification of the Intel X25-M (slow transfer)"
-)
 
-# Half a turn at 5,400 rpm is 5.5 ms. To it comes a track-to-track seek of 1 ms (an
-# image lies in one piece) up to the average seek of 12 ms: specification of the
-# Hitachi Travelstar 5K320, section 4.4.2. Throughput: sustained and highest media
-# rate of the Seagate Momentus 5400.4.
-_HDD_SEEK_S = _published_cost(slow_rate=1 / 0.0175, fast_rate=1 / 0.0065)
-_HDD_READ_S_PER_BYTE = _published_cost(slow_rate=58 * _MB, fast_rate=100.75 * _MB)
-_HDD_SOURCE = (
-    "storage: published; specification of the Hitachi Travelstar 5K320 (seeks) and "
-    "data sheet of the Seagate Momentus 5400.4 (throughput)"
-)
+def _repeated(cost: BlockCost, times: Mapping[str, Any]) -> BlockCost:
+    """Return the cost of a block that a kernel decompresses several times."""
+    block_s, raw, stored = (
+        Interval(**{end: getattr(part, end) * times[end] for end in _ENDS})
+        for part in (cost.block_s, cost.raw_s_per_byte, cost.stored_s_per_byte)
+    )
+    return BlockCost(block_s=block_s, raw_s_per_byte=raw, stored_s_per_byte=stored)
 
-# Slow: a Cortex-A53, the ODROID-C2 of TurboBench's README (user space, one thread):
-# lzma 23.23, zlib 98.16, zstd level 9 108.76, lz4 level 9 329.14 MB/s; lzo isn't
-# there and is taken for 217/128 of zlib, as in Linux commit 87bf54bb43dd. Fast: a
-# Cortex-A72, by what 7-zip makes of a Raspberry Pi 4 B and an ODROID-C2 at 1.5 GHz
-# in sbc-bench's Results.md, 5,750 and 4,010.
-_A72_BY_A53 = 5750 / 4010
-_A53_MB_PER_S = {
-    "xz": 23.23,
-    "lzo": 98.16 * 217 / 128,
-    "gzip": 98.16,
-    "zstd": 108.76,
-    "lz4": 329.14,
-}
-_BOARD_DECOMPRESS: Mapping[str, BlockCost] = {
-    **{
-        codec: _published_block_cost(
-            codec, slow_mb=slow_mb, fast_mb=slow_mb * _A72_BY_A53
-        )
-        for codec, slow_mb in _A53_MB_PER_S.items()
-    },
-    "none": NO_COST,
-}
 
-NVME_LAPTOP = DeviceProfile(
-    name="nvme-laptop",
-    description="laptop with an NVMe drive",
-    seek_s=_NVME_SEEK_S,
-    read_s_per_byte=_NVME_READ_S_PER_BYTE,
-    fill=LAPTOP_FILL,
-    decompress=LAPTOP_DECOMPRESS,
-    processors=4,
-    sources=(_NVME_SOURCE, *_LAPTOP_PROCESSOR_SOURCES),
-)
-
-SATA_SSD_LAPTOP = DeviceProfile(
-    name="sata-ssd-laptop",
-    description="laptop with an SSD on SATA",
-    seek_s=_SATA_SEEK_S,
-    read_s_per_byte=_SATA_READ_S_PER_BYTE,
-    fill=LAPTOP_FILL,
-    decompress=LAPTOP_DECOMPRESS,
-    processors=4,
-    sources=(_SATA_SOURCE, *_LAPTOP_PROCESSOR_SOURCES),
-)
-
-HDD_LAPTOP = DeviceProfile(
-    name="hdd-laptop",
-    description="laptop with a hard disk of 5,400 rpm",
-    seek_s=_HDD_SEEK_S,
-    read_s_per_byte=_HDD_READ_S_PER_BYTE,
-    fill=LAPTOP_FILL,
-    decompress=LAPTOP_DECOMPRESS,
-    processors=4,
-    sources=(_HDD_SOURCE, *_LAPTOP_PROCESSOR_SOURCES),
-)
-
-SINGLE_BOARD_COMPUTER = DeviceProfile(
-    name="sbc-emmc",
-    description="single-board computer (Cortex-A53 to A72), SD card or eMMC",
-    # 1,500 and 4,000 random reads a second: what the SD specification asks of cards
-    # of application performance class A1 (5.1) and A2 (6.0).
-    seek_s=_published_cost(slow_rate=1_500, fast_rate=4_000),
-    # Measured by Gateworks (its wiki, page MMC): an eMMC at 35 MHz and one with HS400.
-    read_s_per_byte=_published_cost(slow_rate=43 * _MB, fast_rate=166 * _MB),
-    fill=_fill_like_xz(
-        slow_mb=_A53_MB_PER_S["xz"], fast_mb=_A53_MB_PER_S["xz"] * _A72_BY_A53
-    ),
-    decompress=_BOARD_DECOMPRESS,
-    processors=4,
-    sources=(
-        (
-            "storage: published; SD specification, classes A1 and A2 (seeks), "
-            "Gateworks wiki on eMMC (transfer)"
-        ),
-        (
-            "decompression: published; TurboBench README on the ODROID-C2 (slow end), "
-            "sbc-bench Results.md on the Raspberry Pi 4 B (fast end); both in user "
-            "space, lzo by its ratio to gzip elsewhere"
-        ),
+def _profile(name: str) -> DeviceProfile:
+    document = _document(name)
+    storage, decompress = document["storage"], document["decompress"]
+    costs = _decompress(decompress["mb_per_s"])
+    times = document.get("decompressions_per_block")
+    if times:
+        costs = {codec: _repeated(cost, times) for codec, cost in costs.items()}
+    sources = (
+        document.get("source"),
+        storage["source"],
+        decompress["source"],
         _FILL_SOURCE,
-    ),
-)
-
-_SYSTEMS_SOURCE = (
-    "machine: published; snapcraft.io blog of 2020-10-27 on LZO, Chromium 85; its "
-    "models of processor and drive aren't named, so figures are of their kind"
-)
-
-
-LINUX_5_8_DECOMPRESSIONS = Interval(low=1.4, mid=5.0, high=5.5)
-"""How often Linux 5.8 to 5.16 decompress a block, per time that others do.
-
-Since commit c1f6925e1091 ("mm: put readahead pages in cache earlier"), a block that
-several threads wait for is decompressed for one page after the other; 5.17 ended that
-(9eec1d897139). Published on squashfs-devel: one reader 245 MB/s where it was 360
-(Zheng Liang, 16 November 2021); a boot 150 s where it was 30 (Ahmad Fatoum, 4 April
-2022); 24 readers 362 s where they took 66 (Xiongwei Song, May 2022). The middle one is
-nearest to a launch too: many programs that start at once.
-"""
-_LINUX_5_8_SOURCE = (
-    "decompressing blocks again and again, as Linux 5.8 to 5.16 do: published; "
-    "squashfs-devel, November 2021 to May 2022"
-)
-
-
-def _chromium_system(
-    number: int, description: str, *, like: DeviceProfile, processors: int
-) -> DeviceProfile:
-    """Return a machine of the published table of Chromium's launches."""
+        times and times["source"],
+    )
     return DeviceProfile(
-        name=f"chromium-system-{number}",
-        description=f"system {number} of the published Chromium table: {description}",
-        seek_s=like.seek_s,
-        read_s_per_byte=like.read_s_per_byte,
-        fill=like.fill,
-        decompress=like.decompress,
-        processors=processors,
-        sources=(_SYSTEMS_SOURCE, *like.sources),
+        name=name,
+        description=document["description"],
+        seek_s=_seek_s(storage),
+        read_s_per_byte=_Rate(**storage["mb_per_s"]).cost(_MB),
+        fill=_fill(_Rate(**decompress["mb_per_s"]["xz"])),
+        decompress=costs,
+        processors=document["processors"],
+        sources=tuple(source for source in sources if source),
     )
 
 
-def _with_linux_5_8(device: DeviceProfile) -> DeviceProfile:
-    return replace(
-        device,
-        decompress={
-            codec: _many_times(cost, LINUX_5_8_DECOMPRESSIONS)
-            for codec, cost in device.decompress.items()
-        },
-        sources=(*device.sources, _LINUX_5_8_SOURCE),
-    )
-
-
-def _many_times(cost: BlockCost, times: Interval) -> BlockCost:
-    parts = (cost.block_s, cost.raw_s_per_byte, cost.stored_s_per_byte)
-    block_s, raw_s_per_byte, stored_s_per_byte = (
-        Interval(
-            low=part.low * times.low,
-            mid=part.mid * times.mid,
-            high=part.high * times.high,
-        )
-        for part in parts
-    )
-    return BlockCost(
-        block_s=block_s,
-        raw_s_per_byte=raw_s_per_byte,
-        stored_s_per_byte=stored_s_per_byte,
-    )
-
-
-DEVICES = (
-    NVME_LAPTOP,
-    SATA_SSD_LAPTOP,
-    HDD_LAPTOP,
-    SINGLE_BOARD_COMPUTER,
-    _chromium_system(
-        1, "Core i5, SSD, Kubuntu 18.04", like=SATA_SSD_LAPTOP, processors=8
-    ),
-    _chromium_system(
-        2, "Core i3, 5,400 rpm disk, Ubuntu 20.04", like=HDD_LAPTOP, processors=4
-    ),
-    _with_linux_5_8(
-        _chromium_system(
-            3, "Core i3, 5,400 rpm disk, Fedora 32", like=HDD_LAPTOP, processors=4
-        )
-    ),
-    _with_linux_5_8(
-        _chromium_system(
-            4, "Core i7, NVMe drive, Ubuntu 20.10", like=NVME_LAPTOP, processors=4
-        )
-    ),
-)
-"""The built-in profiles."""
-
-DEFAULT_DEVICES = (NVME_LAPTOP, HDD_LAPTOP)
-"""What ``advise`` estimates for where nothing else is asked for."""
-
-
+@cache
 def find_device(name: str) -> DeviceProfile:
     """Return the built-in profile of a name.
 
     :raises UsageError: where there is no such profile.
     """
-    by_name = {device.name: device for device in DEVICES}
-    if name in by_name:
-        return by_name[name]
-    near = difflib.get_close_matches(name, by_name, n=1)
+    if name in _names():
+        return _profile(name)
+    near = difflib.get_close_matches(name, _names(), n=1)
+    names = ", ".join(device.name for device in builtin_devices())
     message = f"No device profile {name!r}"
     raise UsageError(
         message,
         resolution=(f"Did you mean {near[0]!r}? " if near else "")
-        + f"Profiles: {', '.join(by_name)}; or the path of a YAML file.",
+        + f"Profiles: {names}; or the path of a YAML file.",
     )
+
+
+@cache
+def builtin_devices() -> tuple[DeviceProfile, ...]:
+    """Return all built-in profiles, in the order in which they are listed."""
+    names = sorted(_names(), key=lambda name: _document(name)["place"])
+    return tuple(find_device(name) for name in names)
+
+
+@cache
+def default_devices() -> tuple[DeviceProfile, ...]:
+    """Return the profiles of :data:`DEFAULT_NAMES`."""
+    return tuple(find_device(name) for name in DEFAULT_NAMES)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    names = sorted(path.name for path in files(__package__).iterdir())
+    return tuple(name[: -len(_SUFFIX)] for name in names if name.endswith(_SUFFIX))
+
+
+@cache
+def _document(name: str) -> dict[str, Any]:
+    """Return a file's document, filled up with that of the profile it is like."""
+    text = (files(__package__) / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    document: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    like = document.pop("like", None)
+    return {**_document(like), **document} if like else document

@@ -17,8 +17,8 @@ from snapcraft_compression_advisor.core.documents import DocumentKind, json_sche
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.builtin_devices import (
-    DEFAULT_DEVICES,
-    NVME_LAPTOP,
+    DEFAULT_NAMES,
+    default_devices,
     find_device,
     usual_block_s,
 )
@@ -37,6 +37,9 @@ _DIGITS = 4
 """More than any measurement is good for, and few enough to read."""
 
 _LONGEST_LINE = 4096
+
+_LENDER = DEFAULT_NAMES[0]
+"""The profile that codecs which a file leaves out are taken from."""
 
 
 def _printable(text: str) -> str:
@@ -176,7 +179,7 @@ def choose_devices(arguments: Sequence[str]) -> tuple[DeviceProfile, ...]:
     :raises AdvisorError: where a file can't be read or isn't a profile.
     """
     if not arguments:
-        return DEFAULT_DEVICES
+        return default_devices()
     devices = tuple(_choose(argument) for argument in dict.fromkeys(arguments))
     name, count = Counter(device.name for device in devices).most_common(1)[0]
     if count > 1:
@@ -268,7 +271,7 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         sources += (
             (
                 f"decompression of {', '.join(missing)}: estimated; in proportion, "
-                f"from those of {NVME_LAPTOP.name}"
+                f"from those of {_LENDER}"
             ),
         )
     return DeviceProfile(
@@ -290,7 +293,7 @@ def _borrowed(
 
     The first codec that it has says how much faster or slower the device is.
     """
-    builtin = NVME_LAPTOP.decompress
+    builtin = find_device(_LENDER).decompress
     codec = next((codec for codec in known if codec != "none"), None)
     speed = 1.0
     if codec is not None:

@@ -46,7 +46,11 @@ def run(folder: Path, *command: str) -> None:
     ("name", "made", "tests"),
     [
         ("add-a-rule", "docs/rules/SCA309.md", ["test_litter_rule", "test_rule_pages"]),
-        ("add-a-device-profile", "docs/generate.py", ["test_builtin_devices"]),
+        (
+            "add-a-device-profile",
+            "snapcraft_compression_advisor/devices/sbc-ssd.yaml",
+            ["test_sbc_ssd", "test_builtin_devices", "test_devices_output"],
+        ),
     ],
 )
 def test_each_patch_applies_and_brings_tests_that_pass(

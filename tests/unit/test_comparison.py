@@ -7,7 +7,7 @@ import pytest
 from builds import BLOCK_BYTES, make_build
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.devices.builtin_devices import NVME_LAPTOP
+from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.diff.contents import unchanged_paths
 from snapcraft_compression_advisor.diff.files import compare_files
 from snapcraft_compression_advisor.diff.launches import (
@@ -41,7 +41,9 @@ def launch_change(
         for files, codec in zip((old, new), codecs, strict=True)
     ]
     same = unchanged_paths(builds[0].payload, builds[1].payload)
-    (change,) = compare_launches(builds[0], builds[1], (NVME_LAPTOP,), same)
+    (change,) = compare_launches(
+        builds[0], builds[1], (find_device("nvme-laptop"),), same
+    )
     return change
 
 
@@ -141,7 +143,9 @@ def test_file_that_is_read_more_is_a_cause_though_unchanged() -> None:
     files = {**APP, "lib/foo.so": blocks(50)}
     old = make_build(files, launched={"bin/hello": 1.0, "lib/foo.so": 0.1})
     new = make_build(files, launched={"bin/hello": 1.0, "lib/foo.so": 0.9})
-    (change,) = compare_launches(old, new, (NVME_LAPTOP,), frozenset(files))
+    (change,) = compare_launches(
+        old, new, (find_device("nvme-laptop"),), frozenset(files)
+    )
     (cause,) = change.causes
     assert (cause.path, cause.unchanged) == ("lib/foo.so", True)
     assert cause.seconds > 0
@@ -149,4 +153,6 @@ def test_file_that_is_read_more_is_a_cause_though_unchanged() -> None:
 
 def test_app_that_only_one_build_has_is_not_compared() -> None:
     old, new = make_build(APP), make_build(APP, launched={"bin/hello": 1.0})
-    assert not list(compare_launches(old, new, (NVME_LAPTOP,), frozenset()))
+    assert not list(
+        compare_launches(old, new, (find_device("nvme-laptop"),), frozenset())
+    )

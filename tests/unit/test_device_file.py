@@ -21,10 +21,9 @@ from snapcraft_compression_advisor.core.errors import (
     UsageError,
 )
 from snapcraft_compression_advisor.devices.builtin_devices import (
-    DEFAULT_DEVICES,
-    DEVICES,
-    HDD_LAPTOP,
-    NVME_LAPTOP,
+    builtin_devices,
+    default_devices,
+    find_device,
     usual_block_s,
 )
 from snapcraft_compression_advisor.devices.device_file import (
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.devices.device import DeviceProfile
 
 DOCS = Path(__file__).parents[2] / "docs"
+NVME_LAPTOP = find_device("nvme-laptop")
 TEXT = device_text(NVME_LAPTOP)
 
 
@@ -52,7 +52,7 @@ def parse(changed: object) -> None:
     parse_device(json.dumps(changed).encode(), where="device.yaml")
 
 
-@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("device", builtin_devices(), ids=lambda device: device.name)
 def test_every_profile_is_written_and_read_back(device: DeviceProfile) -> None:
     text = device_text(device)
     again = parse_device(text.encode(), where="device.yaml")
@@ -230,7 +230,14 @@ def test_codecs_left_out_are_in_proportion_to_the_built_in_ones() -> None:
 
 
 def test_default_devices_are_chosen_where_none_is_named() -> None:
-    assert choose_devices([]) == DEFAULT_DEVICES == (NVME_LAPTOP, HDD_LAPTOP)
+    assert (
+        choose_devices([])
+        == default_devices()
+        == (
+            NVME_LAPTOP,
+            find_device("hdd-laptop"),
+        )
+    )
 
 
 def test_names_and_files_are_chosen(

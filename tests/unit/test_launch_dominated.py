@@ -10,7 +10,7 @@ import pytest
 from analyses import make_analysis
 from lint_contexts import found_by, make_context, with_launch
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_DEVICES
+from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.lint.rules.launch_files import LaunchDominated
@@ -63,7 +63,7 @@ def launching(blocks: Mapping[str, int], read_share: Interval) -> Analysis:
             name: estimate_launch(launch_set, trial, device)
             for name, trial in codecs.items()
         }
-        for device in DEFAULT_DEVICES
+        for device in default_devices()
     }
     trial = replace(analysis.trial, codecs={**analysis.trial.codecs, **codecs})
     launch = replace(launch, launch_set=launch_set, estimates=estimates)
