@@ -66,10 +66,10 @@ def published_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield (
         "Systems 3 and 4 ran Linux 5.8, which decompresses a block again for each page "
         "that a thread waits for; the profiles take the middle one of three published "
-        "figures, five times (devices/chromium-system-3.yaml). It explains why the same "
-        "kind of machine took twice as long with Fedora as with Ubuntu. But one figure "
-        "for all is coarse: the ratio of the codecs comes out, the seconds of system 4 "
-        "do not."
+        "figures, five times (devices/chromium-system-3.yaml). It explains why the "
+        "same kind of machine took twice as long with Fedora as with Ubuntu. But one "
+        "figure for all is coarse: the ratio of the codecs comes out, the seconds of "
+        "system 4 do not."
     )
     yield ""
     yield (
