@@ -17,10 +17,13 @@ from snapcraft_compression_advisor.lint.finding import (
     Location,
 )
 from snapcraft_compression_advisor.project.edit import Edit
+from snapcraft_compression_advisor.report.lines import TextStyle
+from snapcraft_compression_advisor.report.lint_formats import Findings, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from snapcraft_compression_advisor.lint.baseline import JudgedReport
     from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.lint.finding import Severity
     from snapcraft_compression_advisor.lint.rule import Rule
@@ -180,6 +183,23 @@ def report_of(*findings: Finding, path: str = "prime", snap: str = "s") -> LintR
     """Return the report of one payload."""
     payload = LintedPayload(path=path, snap_name=snap, findings=findings)
     return LintReport(version="0.1.0", payloads=(payload,))
+
+
+def rendered(
+    name: str,
+    report: LintReport,
+    style: TextStyle | None = None,
+    *,
+    statistics: bool = False,
+) -> str:
+    """Return a report in the format of that name."""
+    style = style or TextStyle()
+    return render(name, Findings(report=report, style=style, statistics=statistics))
+
+
+def against(name: str, judged: JudgedReport) -> str:
+    """Return a report against its baseline in the format of that name."""
+    return render(name, Findings(report=judged.report, judged=judged))
 
 
 def report_of_longest_path() -> LintReport:

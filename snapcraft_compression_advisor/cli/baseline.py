@@ -16,16 +16,14 @@ from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.lint import lint_payload
 from snapcraft_compression_advisor.lint.look_back import BaselineSource
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.report.baseline_json import (
+from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from snapcraft_compression_advisor.report.lint_formats import Findings, render
+from snapcraft_compression_advisor.report.lint_formats.baseline import (
     BASELINE,
     baseline_of,
     parse_baseline,
 )
-from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_json import (
-    build_lint_document,
-    render_lint_json,
-)
+from snapcraft_compression_advisor.report.lint_formats.json import build_lint_document
 
 if TYPE_CHECKING:
     import argparse
@@ -110,7 +108,7 @@ def keep_baseline(report: LintReport, path: Path) -> None:
     if any(payload.error is not None for payload in report.payloads):
         emit.progress(f"Not written: {path}, as not all was linted", permanent=True)
         return
-    write_output(render_lint_json(report), path)
+    write_output(render("json", Findings(report=report)), path)
 
 
 def _report_text(path: Path) -> bytes | None:

@@ -22,12 +22,6 @@ from snapcraft_compression_advisor.cli.baseline_arguments import (
     add_baseline_arguments,
     check_baseline_options,
 )
-from snapcraft_compression_advisor.cli.lint_formats import (
-    JUDGED_RENDERERS,
-    RENDERERS,
-    render_text,
-    render_text_judged,
-)
 from snapcraft_compression_advisor.cli.lint_policy import (
     add_lint_policy_arguments,
     chosen_requests,
@@ -48,6 +42,11 @@ from snapcraft_compression_advisor.payload.find_payload import (
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.report.colour import wants_colour
 from snapcraft_compression_advisor.report.lines import TextStyle, terminal_columns
+from snapcraft_compression_advisor.report.lint_formats import (
+    FORMATS,
+    Findings,
+    render,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,9 +150,17 @@ class LintCommand(BaseCommand):
             judged = None if baseline is None else _judged(report, baseline)
             if parsed_args.write_baseline is not None:
                 _keep(report, parsed_args.write_baseline)
-            write_output(_rendered(report, judged, parsed_args), parsed_args.output)
+            on_terminal = parsed_args.output is None and sys.stdout.isatty()
+            shown = Findings(
+                report=report,
+                judged=judged,
+                style=_style(terminal=on_terminal),
+                statistics=parsed_args.statistics,
+            )
+            write_output(render(parsed_args.format, shown), parsed_args.output)
+            saved = replace(shown, style=_style(terminal=False), statistics=False)
             for name, path in parsed_args.also:
-                write_output(_in_format(name, report, judged), path)
+                write_output(render(name, saved), path)
             if judged is not None:
                 report = judged.counting()
         status = _status(outcomes, report)
@@ -210,7 +217,7 @@ def _check_options(parsed_args: argparse.Namespace) -> None:
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    add_format_argument(parser, RENDERERS)
+    add_format_argument(parser, FORMATS)
     add_output_argument(parser)
     parser.add_argument(
         "--also",
@@ -256,37 +263,6 @@ def _status(outcomes: Sequence[Outcome], report: LintReport) -> int:
     return FINDINGS_STATUS if broken else os.EX_OK
 
 
-def _in_format(name: str, report: LintReport, judged: JudgedReport | None) -> str:
-    if name == "text":  # as the standard output has it, but for the terminal's part
-        return _as_text(report, judged, _style(terminal=False), statistics=False)
-    if judged is not None:
-        return JUDGED_RENDERERS[name](judged)
-    return RENDERERS[name](report)
-
-
-def _rendered(
-    report: LintReport,
-    judged: JudgedReport | None,
-    parsed_args: argparse.Namespace,
-) -> str:
-    if parsed_args.format != "text":
-        return _in_format(parsed_args.format, report, judged)
-    style = _style(terminal=parsed_args.output is None and sys.stdout.isatty())
-    return _as_text(report, judged, style, statistics=parsed_args.statistics)
-
-
-def _as_text(
-    report: LintReport,
-    judged: JudgedReport | None,
-    style: TextStyle,
-    *,
-    statistics: bool,
-) -> str:
-    if judged is not None:
-        return render_text_judged(judged, style, statistics=statistics)
-    return render_text(report, style, statistics=statistics)
-
-
 def _style(*, terminal: bool) -> TextStyle:
     """Return how the text looks: wrapped where somebody reads it at once."""
     return TextStyle(
@@ -298,8 +274,8 @@ def _style(*, terminal: bool) -> TextStyle:
 
 def _format_and_file(text: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
-    if name not in RENDERERS or not equals or not path:
-        message = f"{text!r} isn't FORMAT=FILE; formats: {', '.join(RENDERERS)}"
+    if name not in FORMATS or not equals or not path:
+        message = f"{text!r} isn't FORMAT=FILE; formats: {', '.join(FORMATS)}"
         raise argparse.ArgumentTypeError(message)
     return name, Path(path)
 

@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.core.documents import DocumentKind
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.report.json_report import Report
-from snapcraft_compression_advisor.report.lint_json import LintDocument
+from snapcraft_compression_advisor.report.lint_formats.json import LintDocument
 from snapcraft_compression_advisor.report.measure_json import MeasurementReport
 from snapcraft_compression_advisor.report.page.build import Sources
 

@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.launch.profile import profile_schema_text
 from snapcraft_compression_advisor.report.compare_json import comparison_schema_text
 from snapcraft_compression_advisor.report.diff_json import diff_schema_text
 from snapcraft_compression_advisor.report.json_report import schema_text
-from snapcraft_compression_advisor.report.lint_json import lint_schema_text
+from snapcraft_compression_advisor.report.lint_formats.json import lint_schema_text
 from snapcraft_compression_advisor.report.measure_json import measurement_schema_text
 from snapcraft_compression_advisor.settings.lint_policy import policy_schema_text
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.report.diff_phrases import origin
-from snapcraft_compression_advisor.report.lint_json import (
+from snapcraft_compression_advisor.report.lint_formats.json import (
     IntervalReport,
     interval_report,
 )

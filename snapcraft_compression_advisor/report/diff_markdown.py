@@ -21,7 +21,7 @@ from snapcraft_compression_advisor.report.diff_phrases import (
     signed_seconds,
     weighty_causes,
 )
-from snapcraft_compression_advisor.report.lint_markdown import code_span, plain
+from snapcraft_compression_advisor.report.names import code_span, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.launch.launch_set import (
 )
 from snapcraft_compression_advisor.lint.figures import size_origin
 from snapcraft_compression_advisor.lint.finding import LintReport
-from snapcraft_compression_advisor.report.lint_json import (
+from snapcraft_compression_advisor.report.lint_formats.json import (
     FindingReport,
     build_lint_document,
 )

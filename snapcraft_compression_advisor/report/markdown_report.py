@@ -9,8 +9,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.lint_markdown import plain
-from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.names import plain, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from lint_reports import (
     HOSTILE_REPORTS,
     make_report,
+    rendered,
     report_of,
     report_of_longest_path,
 )
 from official_schemas import JUNIT, SARIF, official_schema
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.report.lint_junit import render_lint_junit
-from snapcraft_compression_advisor.report.lint_sarif import render_lint_sarif
+from snapcraft_compression_advisor.report.lint_formats import Findings
+from snapcraft_compression_advisor.report.lint_formats.sarif import render_sarif
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import LintReport
@@ -43,7 +44,7 @@ def junit() -> xmlschema.XMLSchema:
 
 
 def _sarif(report: LintReport) -> dict[str, Any]:
-    log = json.loads(render_lint_sarif(report, ALL_RULES))
+    log = json.loads(render_sarif(Findings(report=report), ALL_RULES))
     assert isinstance(log, dict)
     return log
 
@@ -76,20 +77,20 @@ def test_check_of_sarif_sees_what_does_not_fit(
 
 @pytest.mark.parametrize("report", [make_report(), report_of()])
 def test_junit_fits(report: LintReport, junit: xmlschema.XMLSchema) -> None:
-    junit.validate(render_lint_junit(report))
+    junit.validate(rendered("junit", report))
 
 
 def test_longest_path_fits_junit(junit: xmlschema.XMLSchema) -> None:
-    junit.validate(render_lint_junit(report_of_longest_path()))
+    junit.validate(rendered("junit", report_of_longest_path()))
 
 
 @SHARED
 @given(report=HOSTILE_REPORTS)
 def test_any_name_fits_junit(report: LintReport, junit: xmlschema.XMLSchema) -> None:
-    junit.validate(render_lint_junit(report))
+    junit.validate(rendered("junit", report))
 
 
 def test_check_of_junit_sees_what_does_not_fit(junit: xmlschema.XMLSchema) -> None:
-    text = render_lint_junit(make_report()).replace("<failure ", "<fail ", 1)
+    text = rendered("junit", make_report()).replace("<failure ", "<fail ", 1)
     with pytest.raises(xmlschema.XMLSchemaValidationError):
         junit.validate(text.replace("</failure>", "</fail>", 1))

@@ -14,11 +14,11 @@ from lint_reports import (
     LZO_WOULD_GAIN,
     OTHER_BUDGET_BROKEN,
     STRADDLES,
+    against,
     make_report,
+    rendered,
     report_of,
-    sample_rules,
 )
-from snapcraft_compression_advisor.cli.lint_formats import JUDGED_RENDERERS
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import (
@@ -30,15 +30,12 @@ from snapcraft_compression_advisor.diff.figures import (
 )
 from snapcraft_compression_advisor.lint.baseline import JudgedPayload, judge
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
-from snapcraft_compression_advisor.report.baseline_json import (
-    parse_baseline,
-    render_judged_json,
-)
-from snapcraft_compression_advisor.report.baseline_phrases import figure_rows
-from snapcraft_compression_advisor.report.baseline_sarif import render_judged_sarif
-from snapcraft_compression_advisor.report.baseline_text import render_judged_text
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_json import render_lint_json
+from snapcraft_compression_advisor.report.lint_formats import FORMATS
+from snapcraft_compression_advisor.report.lint_formats.baseline import (
+    parse_baseline,
+)
+from snapcraft_compression_advisor.report.lint_formats.phrases import figure_rows
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.baseline import JudgedReport
@@ -60,7 +57,7 @@ FIGURES = PayloadFigures(
 
 
 def judged(now: LintReport, before: LintReport) -> JudgedReport:
-    saved = render_lint_json(before).encode()
+    saved = rendered("json", before).encode()
     return judge(now, fingerprints(now), parse_baseline(saved, where="base.json"))
 
 
@@ -186,7 +183,7 @@ def test_what_is_no_report_is_refused(content: bytes, said: str) -> None:
 def test_figures_survive_the_report() -> None:
     report = report_of(LZO_WOULD_GAIN)
     payload = replace(report.payloads[0], figures=FIGURES)
-    saved = render_lint_json(replace(report, payloads=(payload,))).encode()
+    saved = rendered("json", replace(report, payloads=(payload,))).encode()
     (known,) = parse_baseline(saved, where="b").named("s")
     assert known.figures == FIGURES
 
@@ -195,7 +192,7 @@ def test_figures_survive_the_report() -> None:
 def test_figures_that_are_no_numbers_are_refused(figure: str) -> None:
     report = report_of(LZO_WOULD_GAIN)
     payload = replace(report.payloads[0], figures=FIGURES)
-    saved = render_lint_json(replace(report, payloads=(payload,)))
+    saved = rendered("json", replace(report, payloads=(payload,)))
     assert "44000000.0" in saved
     with pytest.raises(BadDataError, match="finite number"):
         parse_baseline(saved.replace("44000000.0", figure).encode(), where="b")
@@ -233,11 +230,12 @@ def test_figures_alone_leave_open_what_their_intervals_do() -> None:
 
 
 def test_text_shows_what_counts_in_full_and_the_rest_in_brief() -> None:
-    text = render_judged_text(
+    text = against(
+        "text",
         judged(
             report_of(BUDGET_BROKEN, at("lib/x/a.so")),
             report_of(at("lib/a.so"), LZO_WOULD_GAIN),
-        )
+        ),
     )
     assert "error SCA201 cold-start-budget\n" in text
     assert "8 files take" not in text
@@ -251,10 +249,10 @@ def test_json_and_sarif_say_each_state() -> None:
         report_of(BUDGET_BROKEN, at("lib/x/a.so"), LZO_WOULD_GAIN),
         report_of(at("lib/a.so"), LZO_WOULD_GAIN, STRADDLES),
     )
-    (payload,) = json.loads(render_judged_json(result))["payloads"]
+    (payload,) = json.loads(against("json", result))["payloads"]
     assert [each["state"] for each in payload["findings"]] == ["new", "moved", "known"]
     assert [each["rule"] for each in payload["gone"]] == ["SCA301"]
-    (run,) = json.loads(render_judged_sarif(result, sample_rules()))["runs"]
+    (run,) = json.loads(against("sarif", result))["runs"]
     assert [each["baselineState"] for each in run["results"]] == [
         "new",
         "updated",
@@ -264,7 +262,7 @@ def test_json_and_sarif_say_each_state() -> None:
 
 def test_gitlab_keeps_known_findings_and_annotations_do_not() -> None:
     result = judged(report_of(LZO_WOULD_GAIN), report_of(LZO_WOULD_GAIN))
-    shown = {name: make(result) for name, make in JUDGED_RENDERERS.items()}
+    shown = {name: against(name, result) for name in FORMATS}
     assert "SCA101" in shown["gitlab"]
     assert "SCA101" not in shown["github"]
     assert "SCA101" not in shown["junit"]

@@ -18,6 +18,7 @@ from lint_reports import (
     LZO_WOULD_GAIN,
     OTHER_BUDGET_BROKEN,
     STRADDLES,
+    against,
     report_of,
 )
 from snapcraft_compression_advisor.diff.figures import (
@@ -27,10 +28,10 @@ from snapcraft_compression_advisor.diff.figures import (
 )
 from snapcraft_compression_advisor.lint.baseline import judge
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
-from snapcraft_compression_advisor.report.baseline_json import baseline_of
-from snapcraft_compression_advisor.report.comment import COMMENT_MARK, render_comment
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_json import build_lint_document
+from snapcraft_compression_advisor.report.lint_formats.baseline import baseline_of
+from snapcraft_compression_advisor.report.lint_formats.json import build_lint_document
+from snapcraft_compression_advisor.report.lint_formats.markdown import COMMENT_MARK
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.diff.difference import BuildDifference
@@ -47,7 +48,7 @@ def comment(now: LintReport, before: LintReport, fail_on: Severity = "error") ->
     baseline = baseline_of(build_lint_document(before), where="old.snap")
     payloads = tuple(replace(each, fail_on=fail_on) for each in now.payloads)
     now = replace(now, payloads=payloads)
-    return render_comment(judge(now, fingerprints(now), baseline))
+    return against("markdown", judge(now, fingerprints(now), baseline))
 
 
 def with_figures(report: LintReport, difference: BuildDifference) -> LintReport:

@@ -15,10 +15,10 @@ from lint_reports import (
     LONGEST_PATH,
     LZO_WOULD_GAIN,
     make_report,
+    rendered,
     report_of,
     report_of_longest_path,
 )
-from snapcraft_compression_advisor.report.lint_github import render_lint_github
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import LintReport
@@ -30,27 +30,27 @@ _COMMAND = re.compile(
 
 
 def test_annotations_are_the_golden_ones() -> None:
-    assert render_lint_github(make_report()) == (GOLDEN / "lint-github").read_text()
+    assert rendered("github", make_report()) == (GOLDEN / "lint-github").read_text()
 
 
 def test_project_file_and_line_are_named() -> None:
-    assert "file=snap/snapcraft.yaml,line=3," in render_lint_github(
-        report_of(LZO_WOULD_GAIN)
+    assert "file=snap/snapcraft.yaml,line=3," in rendered(
+        "github", report_of(LZO_WOULD_GAIN)
     )
 
 
 def test_file_of_a_payload_is_named_with_its_way() -> None:
-    text = render_lint_github(report_of(DEBUG_SYMBOLS, path="out/prime"))
+    text = rendered("github", report_of(DEBUG_SYMBOLS, path="out/prime"))
     assert "file=out/prime/usr/lib/libcalc.so.1.0,title=" in text
 
 
 def test_nothing_found_says_nothing() -> None:
-    assert not render_lint_github(report_of())
+    assert not rendered("github", report_of())
 
 
 @given(report=HOSTILE_REPORTS)
 def test_every_line_is_one_command_with_no_other_in_it(report: LintReport) -> None:
-    text = render_lint_github(report)
+    text = rendered("github", report)
     text.encode()
     lines = text.split("\n")[:-1]
     expected = sum(
@@ -65,7 +65,7 @@ def test_every_line_is_one_command_with_no_other_in_it(report: LintReport) -> No
 
 
 def test_longest_path_is_whole() -> None:
-    (line,) = render_lint_github(report_of_longest_path()).splitlines()
+    (line,) = rendered("github", report_of_longest_path()).splitlines()
     command = _COMMAND.fullmatch(line)
     assert command is not None
     assert unquote(command[2]) == f"{LONGEST_PATH}/{LONGEST_PATH}"

@@ -15,10 +15,10 @@ from lint_reports import (
     HOSTILE_REPORTS,
     LZO_WOULD_GAIN,
     make_report,
+    rendered,
     report_of,
     report_of_longest_path,
 )
-from snapcraft_compression_advisor.report.lint_gitlab import render_lint_gitlab
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import LintReport
@@ -61,22 +61,22 @@ DOCUMENTED = jsonschema.Draft202012Validator(
 
 
 def test_report_is_the_golden_one() -> None:
-    text = render_lint_gitlab(make_report())
+    text = rendered("gitlab", make_report())
     assert text == (GOLDEN / "lint-gitlab.json").read_text()
 
 
 def test_report_has_the_documented_fields() -> None:
-    DOCUMENTED.validate(json.loads(render_lint_gitlab(make_report())))
+    DOCUMENTED.validate(json.loads(rendered("gitlab", make_report())))
 
 
 def test_clean_payloads_make_an_empty_array() -> None:
-    assert json.loads(render_lint_gitlab(report_of())) == []
+    assert json.loads(rendered("gitlab", report_of())) == []
 
 
 def test_paths_are_relative_as_gitlab_wants_them() -> None:
     report = report_of(DEBUG_SYMBOLS, BUDGET_BROKEN, LZO_WOULD_GAIN, path="./prime")
     paths = [
-        entry["location"]["path"] for entry in json.loads(render_lint_gitlab(report))
+        entry["location"]["path"] for entry in json.loads(rendered("gitlab", report))
     ]
     assert paths == [
         "prime/usr/lib/libcalc.so.1.0",
@@ -87,7 +87,7 @@ def test_paths_are_relative_as_gitlab_wants_them() -> None:
 
 @given(report=HOSTILE_REPORTS)
 def test_any_name_makes_a_report_with_the_documented_fields(report: LintReport) -> None:
-    text = render_lint_gitlab(report)
+    text = rendered("gitlab", report)
     text.encode()
     entries = json.loads(text)
     DOCUMENTED.validate(entries)
@@ -95,9 +95,9 @@ def test_any_name_makes_a_report_with_the_documented_fields(report: LintReport) 
 
 def test_findings_that_are_alike_are_all_kept() -> None:
     report = report_of(BUDGET_BROKEN, BUDGET_BROKEN, BUDGET_BROKEN)
-    entries = json.loads(render_lint_gitlab(report))
+    entries = json.loads(rendered("gitlab", report))
     assert len({entry["fingerprint"] for entry in entries}) == 3
 
 
 def test_longest_path_fits() -> None:
-    DOCUMENTED.validate(json.loads(render_lint_gitlab(report_of_longest_path())))
+    DOCUMENTED.validate(json.loads(rendered("gitlab", report_of_longest_path())))

@@ -16,15 +16,15 @@ from lint_reports import (
     LZO_WOULD_GAIN,
     OTHER_BUDGET_BROKEN,
     make_report,
+    rendered,
     report_of,
     report_of_longest_path,
 )
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_json import (
+from snapcraft_compression_advisor.report.lint_formats.json import (
     LintDocument,
     lint_schema_text,
-    render_lint_json,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -33,7 +33,7 @@ _SCHEMA = jsonschema.Draft202012Validator(json.loads(lint_schema_text()))
 
 
 def test_json_is_the_golden_one() -> None:
-    assert render_lint_json(make_report()) == (GOLDEN / "lint.json").read_text()
+    assert rendered("json", make_report()) == (GOLDEN / "lint.json").read_text()
 
 
 def test_schema_file_is_the_one_of_the_model() -> None:
@@ -42,7 +42,7 @@ def test_schema_file_is_the_one_of_the_model() -> None:
 
 
 def test_json_reads_back() -> None:
-    document = LintDocument.model_validate_json(render_lint_json(make_report()))
+    document = LintDocument.model_validate_json(rendered("json", make_report()))
     assert document.schema_version == 1
     assert document.summary.error == 2
     assert document.summary.undecided == 1
@@ -52,7 +52,7 @@ def test_json_reads_back() -> None:
 
 def test_diff_of_a_fix_is_there_and_its_kind_said() -> None:
     report = report_of(LZO_WOULD_GAIN, DEBUG_SYMBOLS)
-    automatic, by_hand = json.loads(render_lint_json(report))["payloads"][0]["findings"]
+    automatic, by_hand = json.loads(rendered("json", report))["payloads"][0]["findings"]
     assert "\n+compression: lzo\n" in automatic["fix"]["diff"]
     assert automatic["fix"]["automatic"]
     assert by_hand["fix"]["diff"] is None
@@ -61,11 +61,11 @@ def test_diff_of_a_fix_is_there_and_its_kind_said() -> None:
 
 @given(report=HOSTILE_REPORTS)
 def test_any_name_makes_json_that_fits_the_schema(report: LintReport) -> None:
-    _assert_fits(render_lint_json(report))
+    _assert_fits(rendered("json", report))
 
 
 def test_longest_path_fits_the_schema() -> None:
-    _assert_fits(render_lint_json(report_of_longest_path()))
+    _assert_fits(rendered("json", report_of_longest_path()))
 
 
 def _assert_fits(text: str) -> None:

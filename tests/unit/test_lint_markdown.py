@@ -15,14 +15,14 @@ from lint_reports import (
     HOSTILE_TEXTS,
     LZO_WOULD_GAIN,
     make_report,
+    rendered,
     report_of,
 )
-from snapcraft_compression_advisor.report.lint_markdown import (
+from snapcraft_compression_advisor.report.names import (
     code_span,
     plain,
-    render_lint_markdown,
+    printable,
 )
-from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import LintReport
@@ -33,12 +33,12 @@ _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)")
 
 
 def test_markdown_is_the_golden_one() -> None:
-    assert render_lint_markdown(make_report()) == (GOLDEN / "lint.md").read_text()
+    assert rendered("markdown", make_report()) == (GOLDEN / "lint.md").read_text()
 
 
 def test_fix_that_can_be_made_says_how() -> None:
-    assert "fix (safe), `--fix` makes it: Set" in render_lint_markdown(
-        report_of(LZO_WOULD_GAIN)
+    assert "fix (safe), `--fix` makes it: Set" in rendered(
+        "markdown", report_of(LZO_WOULD_GAIN)
     )
 
 
@@ -94,7 +94,7 @@ def test_no_markup_is_left_in_plain_text(text: str) -> None:
 
 @given(report=HOSTILE_REPORTS)
 def test_no_name_starts_a_line(report: LintReport) -> None:
-    text = render_lint_markdown(report)
+    text = rendered("markdown", report)
     text.encode()
     for line in text.split("\n"):
         assert line.isprintable()

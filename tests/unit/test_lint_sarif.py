@@ -24,12 +24,13 @@ from lint_reports import (
     sample_rules,
 )
 from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.report.lint_sarif import (
+from snapcraft_compression_advisor.report.lint_formats import Findings
+from snapcraft_compression_advisor.report.lint_formats.sarif import (
     RELATED_FILES,
+    fix_object,
     relative_uri,
-    render_lint_sarif,
+    render_sarif,
 )
-from snapcraft_compression_advisor.report.sarif_fix import fix_object
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import LintReport
@@ -38,14 +39,14 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def _run(report: LintReport) -> dict[str, Any]:
-    log = json.loads(render_lint_sarif(report, sample_rules()))
+    log = json.loads(render_sarif(Findings(report=report), sample_rules()))
     (run,) = log["runs"]
     assert isinstance(run, dict)
     return run
 
 
 def test_sarif_is_the_golden_one() -> None:
-    text = render_lint_sarif(make_report(), sample_rules())
+    text = render_sarif(Findings(report=make_report()), sample_rules())
     assert text == (GOLDEN / "lint.sarif").read_text()
 
 
@@ -110,7 +111,7 @@ def test_absolute_path_becomes_a_file_uri() -> None:
 
 @given(report=HOSTILE_REPORTS)
 def test_any_name_makes_sarif_that_reads_back(report: LintReport) -> None:
-    text = render_lint_sarif(report, sample_rules())
+    text = render_sarif(Findings(report=report), sample_rules())
     text.encode()
     results = json.loads(text)["runs"][0]["results"]
     assert len(results) == sum(len(payload.findings) for payload in report.payloads)
@@ -157,4 +158,4 @@ def test_fix_without_an_edit_is_left_to_the_text() -> None:
 
 def test_only_the_description_of_the_payload_tells_where_it_is() -> None:
     report = report_of(DEBUG_SYMBOLS, path="/builds/x/prime")
-    assert render_lint_sarif(report, sample_rules()).count("/builds/x") == 1
+    assert render_sarif(Findings(report=report), sample_rules()).count("/builds/x") == 1

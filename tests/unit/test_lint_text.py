@@ -17,6 +17,7 @@ from lint_reports import (
     LZO_WOULD_GAIN,
     STRADDLES,
     make_report,
+    rendered,
     report_of,
     report_of_longest_path,
 )
@@ -29,25 +30,24 @@ from snapcraft_compression_advisor.lint.finding import (
 )
 from snapcraft_compression_advisor.report.colour import wants_colour
 from snapcraft_compression_advisor.report.lines import TextStyle, terminal_columns
-from snapcraft_compression_advisor.report.lint_text import render_lint_text
 
 GOLDEN = Path(__file__).parent / "golden"
 _COLOUR = re.compile("\x1b\\[[0-9;]+m")
 
 
 def test_text_is_the_golden_one() -> None:
-    assert render_lint_text(make_report()) == (GOLDEN / "lint.txt").read_text()
+    assert rendered("text", make_report()) == (GOLDEN / "lint.txt").read_text()
 
 
 def test_statistics_are_the_golden_ones() -> None:
-    text = render_lint_text(make_report(), statistics=True)
+    text = rendered("text", make_report(), statistics=True)
     assert text == (GOLDEN / "lint-statistics.txt").read_text()
 
 
 def test_colour_changes_nothing_but_colour() -> None:
-    coloured = render_lint_text(make_report(), TextStyle(coloured=True))
-    assert coloured != render_lint_text(make_report())
-    assert _COLOUR.sub("", coloured) == render_lint_text(make_report())
+    coloured = rendered("text", make_report(), TextStyle(coloured=True))
+    assert coloured != rendered("text", make_report())
+    assert _COLOUR.sub("", coloured) == rendered("text", make_report())
 
 
 @pytest.mark.parametrize(
@@ -75,20 +75,20 @@ def test_colour_is_for_terminals_that_want_it(
 
 def test_rule_stands_once_above_its_findings() -> None:
     moved = replace(BUDGET_BROKEN, message="Another one.")
-    text = render_lint_text(report_of(BUDGET_BROKEN, moved))
+    text = rendered("text", report_of(BUDGET_BROKEN, moved))
     assert text.count("SCA201") == 1
     assert "Another one." in text
 
 
 def test_undecided_finding_is_not_counted_as_info() -> None:
-    text = render_lint_text(report_of(STRADDLES))
+    text = rendered("text", report_of(STRADDLES))
     assert "undecided SCA301" in text
     assert "Found: 1 undecided in 1 payload." in text
 
 
 def test_finding_is_told_in_six_lines_or_so() -> None:
     finding = many_figures(40)
-    (block,) = render_lint_text(report_of(finding)).split("\n\n")[:1]
+    (block,) = rendered("text", report_of(finding)).split("\n\n")[:1]
     lines = block.splitlines()[2:]
     assert len(lines) == 7
     assert [line.strip() for line in lines[1:4]] == [
@@ -101,7 +101,7 @@ def test_finding_is_told_in_six_lines_or_so() -> None:
 
 
 def test_verbose_text_has_all_figures_and_ten_paths() -> None:
-    text = render_lint_text(report_of(many_figures(40)), TextStyle(verbose=True))
+    text = rendered("text", report_of(many_figures(40)), TextStyle(verbose=True))
     assert all(f"- figure {number}: " in text for number in range(40))
     paths = [line for line in text.splitlines() if line.strip().startswith("usr/lib/")]
     assert len(paths) == 10
@@ -127,17 +127,17 @@ def test_path_that_the_message_names_does_not_stand_before_it_too() -> None:
         message=f"There is no {path}.",
         location=Location(kind="payload", path=path),
     )
-    assert f"    There is no {path}.\n" in render_lint_text(report_of(finding))
+    assert f"    There is no {path}.\n" in rendered("text", report_of(finding))
 
 
 def test_files_that_a_rule_stopped_counting_are_at_least_so_many() -> None:
-    text = render_lint_text(report_of(many_figures(MOST_FILES)))
+    text = rendered("text", report_of(many_figures(MOST_FILES)))
     assert "and at least 197 more" in text
 
 
 def test_files_and_pipes_have_whole_lines() -> None:
     message = "many words " * 40
-    text = render_lint_text(report_of(replace(BUDGET_BROKEN, message=message)))
+    text = rendered("text", report_of(replace(BUDGET_BROKEN, message=message)))
     assert f"    {message}\n" in text
 
 
@@ -145,7 +145,7 @@ def test_files_and_pipes_have_whole_lines() -> None:
 def test_terminal_breaks_lines_at_words_and_never_a_path(columns: int) -> None:
     path = "usr/lib/x86_64-linux-gnu/gdk-pixbuf-2.0/2.10.0/loaders/libpixbufloader-a.so"
     finding = replace(DEBUG_SYMBOLS, message=f"Look at {path} and " + "words " * 30)
-    text = render_lint_text(report_of(finding), TextStyle(columns=columns))
+    text = rendered("text", report_of(finding), TextStyle(columns=columns))
     assert path in text
     for line in text.splitlines():
         assert len(line) <= columns or len(line.split()) <= 2, line
@@ -162,23 +162,23 @@ def test_width_is_that_of_the_terminal_within_reason(
 
 
 def test_only_fixes_that_can_be_made_are_promised() -> None:
-    assert "--fix makes 1 safe fix." in render_lint_text(report_of(LZO_WOULD_GAIN))
-    assert "--fix" not in render_lint_text(report_of(DEBUG_SYMBOLS))
+    assert "--fix makes 1 safe fix." in rendered("text", report_of(LZO_WOULD_GAIN))
+    assert "--fix" not in rendered("text", report_of(DEBUG_SYMBOLS))
 
 
 def test_empty_run_says_so() -> None:
-    text = render_lint_text(LintReport(version="0.1.0", payloads=()))
+    text = rendered("text", LintReport(version="0.1.0", payloads=()))
     assert text == "Found: nothing found in 0 payloads.\n"
 
 
 @given(report=HOSTILE_REPORTS)
 def test_no_payload_steers_a_terminal_or_a_runner(report: LintReport) -> None:
-    _assert_harmless(render_lint_text(report))
-    _assert_harmless(render_lint_text(report, TextStyle(columns=80, verbose=True)))
+    _assert_harmless(rendered("text", report))
+    _assert_harmless(rendered("text", report, TextStyle(columns=80, verbose=True)))
 
 
 def test_longest_path_is_whole() -> None:
-    text = render_lint_text(report_of_longest_path(), TextStyle(columns=80))
+    text = rendered("text", report_of_longest_path(), TextStyle(columns=80))
     _assert_harmless(text)
     assert text.count(LONGEST_PATH) == 4
 

@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.advice.policy import Recommendation
 from snapcraft_compression_advisor.diff.figures import figures_of
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
 from snapcraft_compression_advisor.report.json_report import Report, build_report
-from snapcraft_compression_advisor.report.lint_json import build_lint_document
+from snapcraft_compression_advisor.report.lint_formats.json import build_lint_document
 from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )

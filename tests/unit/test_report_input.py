@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lint_reports import make_report
+from lint_reports import make_report, rendered
 from measurements import make_measurement
 from reports import make_full_report
 from snapcraft_compression_advisor.cli import report as report_module
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.report.json_report import report_text
-from snapcraft_compression_advisor.report.lint_json import render_lint_json
 from snapcraft_compression_advisor.report.measure_json import render_measurement_json
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def saved(tmp_path: Path) -> Path:
     (tmp_path / "advice.json").write_text(report_text(make_full_report()))
     measured = render_measurement_json(make_measurement())
     (tmp_path / "measured.json").write_text(measured)
-    (tmp_path / "lint.json").write_text(render_lint_json(make_report()))
+    (tmp_path / "lint.json").write_text(rendered("json", make_report()))
     return tmp_path
 
 

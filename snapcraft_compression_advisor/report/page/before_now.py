@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.report.report_model import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.report.lint_json import (
+    from snapcraft_compression_advisor.report.lint_formats.json import (
         FiguresReport,
         IntervalReport,
         LintDocument,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.lint_json import (
+    from snapcraft_compression_advisor.report.lint_formats.json import (
         FindingReport,
         LintDocument,
     )

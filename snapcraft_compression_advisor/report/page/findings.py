@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.report.phrases import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.report.lint_json import FindingReport
+    from snapcraft_compression_advisor.report.lint_formats.json import FindingReport
 
 _LISTED_FILES = 4
 

@@ -1,14 +1,12 @@
-"""Phrases on a report against a baseline, for all of its forms."""
+"""Phrases that several formats of the findings share, against a baseline as well."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.diff.figures import (
-    image_change,
-    launch_changes,
-)
+from snapcraft_compression_advisor.diff.figures import image_change, launch_changes
 from snapcraft_compression_advisor.lint.baseline import COUNTING
 from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.lint.run import SEVERITIES, at_least
@@ -17,19 +15,107 @@ from snapcraft_compression_advisor.report.diff_phrases import (
     percent_change,
     seconds_change,
 )
-from snapcraft_compression_advisor.report.phrases import counted
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.phrases import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from snapcraft_compression_advisor.diff.figures import PayloadFigures
     from snapcraft_compression_advisor.lint.baseline import (
         JudgedPayload,
         JudgedReport,
     )
+    from snapcraft_compression_advisor.lint.finding import (
+        Evidence,
+        Finding,
+        Fix,
+        LintedPayload,
+        LintReport,
+        Location,
+    )
 
 Row = tuple[str, str, str, str]
 """A figure: what it is, before, now, the change. Names are as the payload has them."""
+
+
+def place(location: Location) -> str:
+    """Return where a finding is, printable: a path, and its line where one is known."""
+    path = printable(location.path)
+    return path if location.line is None else f"{path}:{location.line}"
+
+
+def full_path(payload: LintedPayload, location: Location) -> str:
+    """Return where a finding is as a printable path, the payload's way included.
+
+    A file of a payload gets the payload's path before its own, whether that is a
+    directory or an image.
+    """
+    path = printable(location.path)
+    if location.kind == "payload":
+        return f"{printable(payload.path).rstrip('/')}/{path}"
+    return path
+
+
+def title(finding: Finding) -> str:
+    """Return a rule's id and name, and whether it is undecided."""
+    undecided = " (undecided)" if finding.undecided else ""
+    return f"{finding.rule} {finding.name}{undecided}"
+
+
+def details(finding: Finding, *, files: bool = True) -> list[str]:
+    """Return evidence, files and fix in a line each, printable.
+
+    :param files: whether the files are wanted.
+    """
+    lines = [*map(figure, finding.evidence)]
+    if finding.files and files:
+        label = "file" if len(finding.files) == 1 else "files"
+        lines.append(f"{label}: {listed([printable(name) for name in finding.files])}")
+    if finding.fix is not None:
+        lines.append(f"{fix_label(finding.fix)}: {printable(finding.fix.description)}")
+    return lines
+
+
+def figure(item: Evidence) -> str:
+    """Return a figure that a finding rests on, printable."""
+    return f"{printable(item.label)}: {printable(item.text)} ({item.origin})"
+
+
+def fix_label(fix: Fix) -> str:
+    """Return what kind of fix this is."""
+    return "fix (safe)" if fix.safe else "fix (look at its result)"
+
+
+def is_automatic(fix: Fix) -> bool:
+    """Tell whether ``--fix`` makes it."""
+    return fix.safe and fix.edit is not None
+
+
+def summary(report: LintReport) -> str:
+    """Return how many findings of each severity there are, in one clause."""
+    findings = [*all_findings(report)]
+    decided = Counter(f.severity for f in findings if not f.undecided)
+    parts = [
+        counted(decided["error"], "error") if decided["error"] else "",
+        counted(decided["warning"], "warning") if decided["warning"] else "",
+        f"{decided['info']:,} info" if decided["info"] else "",
+        f"{undecided:,} undecided" if (undecided := _undecided(findings)) else "",
+    ]
+    text = ", ".join(filter(None, parts)) or "nothing found"
+    text += f" in {counted(len(report.payloads), 'payload')}"
+    failed = sum(payload.error is not None for payload in report.payloads)
+    return f"{text}, of which {failed:,} could not be linted" if failed else text
+
+
+def all_findings(report: LintReport) -> Iterable[Finding]:
+    """Yield the findings of all payloads in order."""
+    for payload in report.payloads:
+        yield from payload.findings
+
+
+def _undecided(findings: Iterable[Finding]) -> int:
+    return sum(finding.undecided for finding in findings)
 
 
 def figure_rows(payload: JudgedPayload) -> Iterator[Row]:

@@ -13,13 +13,14 @@ from snapcraft_compression_advisor.report.fingerprint import (
     fingerprints,
     payload_fingerprint,
 )
+from snapcraft_compression_advisor.report.lint_formats.phrases import full_path, title
 from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import full_path, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.lint.finding import LintReport, Severity
+    from snapcraft_compression_advisor.report.lint_formats import Findings
 
 _SEVERITIES: dict[Severity, str] = {
     "error": "major",
@@ -31,9 +32,12 @@ _NO_LINE = 1
 """GitLab requires a line; what has none is about its file's beginning."""
 
 
-def render_lint_gitlab(report: LintReport) -> str:
-    """Return the report as JSON text: an array, empty where nothing is found."""
-    return json.dumps([*_entries(report)], indent=2, ensure_ascii=False) + "\n"
+def render(findings: Findings) -> str:
+    """Return the report as JSON text: an array, empty where nothing is found.
+
+    GitLab compares branches' reports itself: what isn't in there counts as fixed.
+    """
+    return json.dumps([*_entries(findings.report)], indent=2, ensure_ascii=False) + "\n"
 
 
 def _entries(report: LintReport) -> Iterator[dict[str, object]]:

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from snapcraft_compression_advisor.report.lint_formats.phrases import (
+    all_findings,
+    is_automatic,
+)
 from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import all_findings, is_automatic
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.core.units import Interval
     from snapcraft_compression_advisor.diff.figures import PayloadFigures
     from snapcraft_compression_advisor.lint import finding as found
+    from snapcraft_compression_advisor.lint.baseline import JudgedPayload
+    from snapcraft_compression_advisor.report.lint_formats import Findings
 
 _DIGITS = 6
 """Of seconds: microseconds; further ones are noise of the arithmetic."""
@@ -184,9 +189,13 @@ def build_lint_document(report: found.LintReport) -> LintDocument:
     )
 
 
-def render_lint_json(report: found.LintReport) -> str:
-    """Return the findings as JSON text."""
-    return build_lint_document(report).model_dump_json(by_alias=True, indent=2) + "\n"
+def render(findings: Findings) -> str:
+    """Return the findings as JSON text; against a baseline, each with its state."""
+    document = build_lint_document(findings.report)
+    if findings.judged is not None:
+        payloads = map(_judged_payload, document.payloads, findings.judged.payloads)
+        document = document.model_copy(update={"payloads": [*payloads]})
+    return document.model_dump_json(by_alias=True, indent=2) + "\n"
 
 
 def lint_schema_text() -> str:
@@ -271,3 +280,17 @@ def _summary(report: found.LintReport) -> SummaryReport:
         undecided=sum(finding.undecided for finding in findings),
         not_linted=sum(payload.error is not None for payload in report.payloads),
     )
+
+
+def _judged_payload(
+    report: LintedPayloadReport, judged: JudgedPayload
+) -> LintedPayloadReport:
+    findings = [
+        finding.model_copy(update={"state": each.state})
+        for finding, each in zip(report.findings, judged.findings, strict=True)
+    ]
+    gone = [
+        GoneReport(rule=each.rule, name=each.name, path=each.path, message=each.message)
+        for each in judged.gone
+    ]
+    return report.model_copy(update={"findings": findings, "gone": gone})

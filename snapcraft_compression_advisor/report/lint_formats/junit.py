@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from snapcraft_compression_advisor.lint.run import at_least
+from snapcraft_compression_advisor.report.lint_formats.phrases import (
+    details,
+    place,
+    title,
+)
 from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import details, place, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,16 +24,16 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import (
         Finding,
         LintedPayload,
-        LintReport,
     )
+    from snapcraft_compression_advisor.report.lint_formats import Findings
 
 
-def render_lint_junit(report: LintReport) -> str:
+def render(findings: Findings) -> str:
     """Return the report as XML.
 
     Findings below a payload's ``fail_on`` are skipped cases, with their message.
     """
-    suites = [*map(_suite, report.payloads)]
+    suites = [*map(_suite, findings.counting.payloads)]
     root = Element("testsuites", {"name": "compression-advisor", **_totals(suites)})
     root.extend(suites)
     indent(root)

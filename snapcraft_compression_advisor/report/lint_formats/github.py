@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.report.lint_formats.phrases import full_path, title
 from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import full_path, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import (
         Finding,
         LintedPayload,
-        LintReport,
         Severity,
     )
+    from snapcraft_compression_advisor.report.lint_formats import Findings
 
 _COMMANDS: dict[Severity, str] = {
     "error": "error",
@@ -29,10 +29,12 @@ _COMMANDS: dict[Severity, str] = {
 }
 
 
-def render_lint_github(report: LintReport) -> str:
+def render(findings: Findings) -> str:
     """Return one command per finding; nothing where there is none."""
     return "".join(
-        f"{line}\n" for payload in report.payloads for line in _lines(payload)
+        f"{line}\n"
+        for payload in findings.counting.payloads
+        for line in _lines(payload)
     )
 
 

@@ -1,4 +1,4 @@
-"""Baselines as JSON: a saved report is read back; a judged one tells the states."""
+"""A saved report of lint, read back as the baseline of another."""
 
 from __future__ import annotations
 
@@ -16,24 +16,15 @@ from snapcraft_compression_advisor.lint.baseline import (
     BaselinePayload,
     KnownFinding,
 )
-from snapcraft_compression_advisor.report.lint_json import (
-    GoneReport,
-    LintDocument,
-    build_lint_document,
-)
+from snapcraft_compression_advisor.report.lint_formats.json import LintDocument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.lint.baseline import (
-        JudgedPayload,
-        JudgedReport,
-    )
-    from snapcraft_compression_advisor.report.lint_json import (
+    from snapcraft_compression_advisor.report.lint_formats.json import (
         FiguresReport,
         FindingReport,
         IntervalReport,
-        LintedPayloadReport,
     )
 
 SCHEMA = 1
@@ -86,31 +77,6 @@ def baseline_of(document: LintDocument, *, where: str) -> Baseline:
             if payload.error is None
         ),
     )
-
-
-def render_judged_json(judged: JudgedReport) -> str:
-    """Return a report with each finding's state, and what is gone."""
-    document = build_lint_document(judged.report)
-    payloads = [
-        _judged_payload(each, payload)
-        for each, payload in zip(document.payloads, judged.payloads, strict=True)
-    ]
-    with_states = document.model_copy(update={"payloads": payloads})
-    return with_states.model_dump_json(by_alias=True, indent=2) + "\n"
-
-
-def _judged_payload(
-    report: LintedPayloadReport, judged: JudgedPayload
-) -> LintedPayloadReport:
-    findings = [
-        finding.model_copy(update={"state": each.state})
-        for finding, each in zip(report.findings, judged.findings, strict=True)
-    ]
-    gone = [
-        GoneReport(rule=each.rule, name=each.name, path=each.path, message=each.message)
-        for each in judged.gone
-    ]
-    return report.model_copy(update={"findings": findings, "gone": gone})
 
 
 def _known(finding: FindingReport) -> KnownFinding:

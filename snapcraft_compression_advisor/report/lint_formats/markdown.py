@@ -1,8 +1,11 @@
-"""A report against a baseline as a comment on a merge request.
+"""Findings as Markdown, for a merge request's comment or a job's summary.
 
-Read in ten seconds: the verdict, the figures before and now, the three findings that
-matter; the rest is folded. The first line is a hidden mark by which a later run finds
-its own comment again.
+CommonMark; names of files may hold anything, and only code spans and backslashes keep
+it from being markup in every renderer. Tables hold figures and words of our own.
+
+Against a baseline it is read in ten seconds: the verdict, the figures before and now,
+the three findings that matter; the rest is folded. The first line is a hidden mark by
+which a later run finds its own comment again.
 """
 
 from __future__ import annotations
@@ -12,21 +15,20 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.lint.baseline import COUNTING
 from snapcraft_compression_advisor.lint.rules.regressions import REGRESSIONS
 from snapcraft_compression_advisor.lint.run import SEVERITIES
-from snapcraft_compression_advisor.report.baseline_phrases import (
-    figure_rows,
-    states_text,
-    verdict_text,
-)
 from snapcraft_compression_advisor.report.diff_markdown import (
     cause_lines,
     files_lines,
 )
-from snapcraft_compression_advisor.report.lint_markdown import (
-    code_span,
-    finding_lines,
-    plain,
+from snapcraft_compression_advisor.report.lint_formats.phrases import (
+    figure_rows,
+    fix_label,
+    is_automatic,
+    states_text,
+    summary,
+    verdict_text,
 )
-from snapcraft_compression_advisor.report.phrases import counted
+from snapcraft_compression_advisor.report.names import code_span, plain
+from snapcraft_compression_advisor.report.phrases import LISTED_NAMES, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,15 +38,73 @@ if TYPE_CHECKING:
         JudgedPayload,
         JudgedReport,
     )
-    from snapcraft_compression_advisor.lint.finding import LintedPayload
+    from snapcraft_compression_advisor.lint.finding import Finding, LintedPayload
+    from snapcraft_compression_advisor.report.lint_formats import Findings
 
 COMMENT_MARK = "<!-- compression-advisor -->"
 SHOWN_FINDINGS = 3
 """Findings of each payload that aren't folded."""
 
 
-def render_comment(judged: JudgedReport) -> str:
-    """Return the report as Markdown."""
+def render(findings: Findings) -> str:
+    """Return the findings as Markdown; against a baseline, a comment."""
+    if findings.judged is not None:
+        return _comment(findings.judged)
+    lines = [f"## compression-advisor: {summary(findings.report)}", ""]
+    for payload in findings.report.payloads:
+        lines += [*_payload_lines(payload), ""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def _payload_lines(payload: LintedPayload) -> Iterator[str]:
+    yield _heading(payload)
+    yield ""
+    if payload.error is not None:
+        yield f"Not linted: {plain(payload.error)}"
+    elif not payload.findings:
+        yield "Nothing found."
+    if payload.error is not None and payload.findings:
+        yield ""
+    for finding in payload.findings:
+        yield from finding_lines(finding)
+
+
+def _heading(payload: LintedPayload) -> str:
+    name, path = plain(payload.snap_name), code_span(payload.path)
+    return f"### {name}: {path}" if name.strip() else f"### {path}"
+
+
+def finding_lines(finding: Finding) -> list[str]:
+    """Return a finding as a list's item: a line that stands alone, then details."""
+    return [*_finding_lines(finding)]
+
+
+def _finding_lines(finding: Finding) -> Iterator[str]:
+    location = finding.location
+    label = "undecided" if finding.undecided else finding.severity
+    where = ""
+    if location.kind != "image":
+        line = "" if location.line is None else f" line {location.line}"
+        where = f" {code_span(location.path)}{line}:"
+    rule = f"{finding.rule} {finding.name}"
+    yield f"- **{label}** {rule}:{where} {plain(finding.message)}"
+    for item in finding.evidence:
+        yield f"  - {plain(item.label)}: {plain(item.text)} ({item.origin})"
+    if finding.files:
+        yield f"  - files: {_listed_files(finding)}"
+    if finding.fix is not None:
+        made = ", `--fix` makes it" if is_automatic(finding.fix) else ""
+        description = plain(finding.fix.description)
+        yield f"  - {fix_label(finding.fix)}{made}: {description}"
+
+
+def _listed_files(finding: Finding) -> str:
+    shown = ", ".join(map(code_span, finding.files[:LISTED_NAMES]))
+    more = len(finding.files) - LISTED_NAMES
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _comment(judged: JudgedReport) -> str:
     verdict, why = verdict_text(judged)
     lines = [
         COMMENT_MARK,
@@ -56,14 +116,14 @@ def render_comment(judged: JudgedReport) -> str:
         ),
     ]
     for payload in judged.payloads:
-        about = _payload_lines(payload, named=len(judged.payloads) > 1)
+        about = _about(payload, named=len(judged.payloads) > 1)
         lines += ["", *about] if about else []
     return "\n".join(lines) + "\n"
 
 
-def _payload_lines(payload: JudgedPayload, *, named: bool) -> list[str]:
+def _about(payload: JudgedPayload, *, named: bool) -> list[str]:
     linted = payload.linted
-    blocks = [_heading(linted)] if named else []
+    blocks = [[_heading(linted)]] if named else []
     if linted.error is not None:
         return _joined([*blocks, [f"Not linted: {plain(linted.error)}"]])
     if payload.before is None:
@@ -87,11 +147,6 @@ def _joined(blocks: Sequence[Sequence[str]]) -> list[str]:
     for block in filter(None, blocks):
         lines += [*([""] if lines else []), *block]
     return lines
-
-
-def _heading(payload: LintedPayload) -> list[str]:
-    name, path = plain(payload.snap_name), code_span(payload.path)
-    return [f"### {name}: {path}" if name.strip() else f"### {path}"]
 
 
 def _table(payload: JudgedPayload) -> Iterator[str]:

@@ -8,27 +8,36 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.lint.finding import MOST_FILES
 from snapcraft_compression_advisor.report.colour import Paint
-from snapcraft_compression_advisor.report.lines import TextStyle, wrapped
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import (
+from snapcraft_compression_advisor.report.lines import wrapped
+from snapcraft_compression_advisor.report.lint_formats.phrases import (
     all_findings,
-    counted,
     figure,
+    figure_rows,
     fix_label,
     is_automatic,
     place,
+    states_text,
     summary,
+    title,
 )
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from snapcraft_compression_advisor.lint.baseline import (
+        JudgedPayload,
+        JudgedReport,
+    )
     from snapcraft_compression_advisor.lint.finding import (
         Finding,
         LintedPayload,
         LintReport,
         Severity,
     )
+    from snapcraft_compression_advisor.report.lines import TextStyle
+    from snapcraft_compression_advisor.report.lint_formats import Findings
 
 _RULE_INDENT = "  "
 _FINDING_INDENT = "    "
@@ -39,21 +48,20 @@ _FILES = 3
 _FILES_VERBOSE = 10
 
 
-def render_lint_text(
-    report: LintReport, style: TextStyle | None = None, *, statistics: bool = False
-) -> str:
+def render(findings: Findings) -> str:
     """Return the findings as text for people.
 
-    :param style: of a file by default.
-    :param statistics: whether to show only how often each rule was broken.
+    Against a baseline: those that count, then what changed.
     """
-    style = style or TextStyle()
+    report, style = findings.counting, findings.style
     paint = Paint(coloured=style.coloured)
-    lines = [*_statistics_lines(report, paint)] if statistics else []
-    if not statistics:
+    lines = [*_statistics_lines(report, paint)] if findings.statistics else []
+    if not findings.statistics:
         for payload in report.payloads:
             lines += [*_payload_lines(payload, paint, style), ""]
-    lines += [*_summary_lines(report, paint, style)]
+    lines += _summary_lines(report, paint, style)
+    if findings.judged is not None:
+        lines += ["", *_against_lines(findings.judged, style)]
     return "\n".join(map(without_commands, lines)) + "\n"
 
 
@@ -165,3 +173,31 @@ def without_commands(line: str) -> str:
     if bare.startswith("::"):
         line = line.replace("::", "\\x3a:", 1)
     return line.replace("##[", "#\\x23[")
+
+
+def _against_lines(judged: JudgedReport, style: TextStyle) -> Iterator[str]:
+    yield f"Against {printable(judged.where)}: {states_text(judged)}."
+    for payload in judged.payloads:
+        yield from _changed_lines(payload, style, named=len(judged.payloads) > 1)
+
+
+def _changed_lines(
+    payload: JudgedPayload, style: TextStyle, *, named: bool
+) -> Iterator[str]:
+    if named:
+        yield f"{printable(payload.linted.snap_name or payload.linted.path)}:"
+    if payload.before is None and payload.linted.error is None:
+        yield "  not in the baseline: all of its findings are new"
+    for label, before, now, change in figure_rows(payload):
+        text = f"{printable(label)}: {change or printable(now)}"
+        yield from wrapped(text, style.columns, first="  ", rest="    ")
+        if change:
+            yield f"    {printable(before)} -> {printable(now)}"
+    for state in ("moved", "known"):
+        for each in payload.of(state):
+            was = each.was.path if each.was and state == "moved" else ""
+            place = printable(each.finding.location.path)
+            where = f"{printable(was)} -> {place}" if was else place
+            yield f"  {state}: {title(each.finding)}: {where}"
+    for gone in payload.gone:
+        yield f"  gone: {gone.rule} {gone.name}: {printable(gone.path)}"

@@ -8,17 +8,19 @@ Nothing in it tells when or where it was made. Levels: ``error``, ``warning`` an
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.report.fingerprint import SCHEME, fingerprints
+from snapcraft_compression_advisor.report.lint_formats.phrases import details
 from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import details
-from snapcraft_compression_advisor.report.sarif_fix import fix_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from snapcraft_compression_advisor.lint.baseline import State
     from snapcraft_compression_advisor.lint.finding import (
         Finding,
         LintedPayload,
@@ -27,24 +29,42 @@ if TYPE_CHECKING:
         Severity,
     )
     from snapcraft_compression_advisor.lint.rule import Rule
+    from snapcraft_compression_advisor.project.edit import Edit
+    from snapcraft_compression_advisor.report.lint_formats import Findings
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RELATED_FILES = 100
 """Files of a finding that become locations of their own; its text counts all."""
 
+_STATES: dict[State, str] = {
+    "new": "new",
+    "worse": "updated",
+    "moved": "updated",
+    "known": "unchanged",
+}
+"""SARIF's ``baselineState`` (3.27.24). Code scanning compares runs by itself, so all
+findings stay in."""
+
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def render_lint_sarif(report: LintReport, rules: Sequence[Rule]) -> str:
+def render(findings: Findings) -> str:
+    """Return the findings as SARIF's JSON text; all rules are in it."""
+    return render_sarif(findings, ALL_RULES)
+
+
+def render_sarif(findings: Findings, rules: Sequence[Rule]) -> str:
     """Return the findings as SARIF's JSON text.
 
     :param rules: all that there are, whether or not they found something.
     """
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, rules)]}
+    run = _run(findings, rules)
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _run(report: LintReport, rules: Sequence[Rule]) -> dict[str, object]:
+def _run(findings: Findings, rules: Sequence[Rule]) -> dict[str, object]:
+    report = findings.report
     indices = {rule.id: index for index, rule in enumerate(rules)}
     return {
         "tool": {
@@ -64,7 +84,7 @@ def _run(report: LintReport, rules: Sequence[Rule]) -> dict[str, object]:
             }
             for number, payload in enumerate(report.payloads, start=1)
         },
-        "results": [*_results(report, indices)],
+        "results": [*_results(findings, indices)],
     }
 
 
@@ -96,21 +116,24 @@ def _invocation(report: LintReport) -> dict[str, object]:
 
 
 def _results(
-    report: LintReport, indices: dict[str, int]
+    findings: Findings, indices: dict[str, int]
 ) -> Iterator[dict[str, object]]:
+    report, judged = findings.report, findings.judged
     prints = fingerprints(report)
-    for number, payload in enumerate(report.payloads, start=1):
-        of_payload = zip(payload.findings, prints[number - 1], strict=True)
-        for finding, fingerprint in of_payload:
+    for number, payload in enumerate(report.payloads):
+        states = judged.payloads[number].findings if judged else ()
+        for place, finding in enumerate(payload.findings):
+            state = _STATES[states[place].state] if states else None
             yield {
                 **_rule_reference(finding, indices),
                 "kind": "open" if finding.undecided else "fail",
                 "level": "none" if finding.undecided else _LEVELS[finding.severity],
                 "message": {"text": _message(payload, finding)},
-                "locations": [_location(finding.location, number)],
-                "partialFingerprints": {SCHEME: fingerprint},
-                **_related(finding, number),
+                "locations": [_location(finding.location, number + 1)],
+                "partialFingerprints": {SCHEME: prints[number][place]},
+                **_related(finding, number + 1),
                 **_fixes(finding),
+                **({"baselineState": state} if state else {}),
             }
 
 
@@ -181,3 +204,71 @@ def relative_uri(path: str) -> str:
     """
     encoded = quote(path.encode("utf-8", "surrogateescape"), safe="/")
     return f"file://{encoded}" if encoded.startswith("/") else encoded
+
+
+def fix_object(edit: Edit, description: str, uri: str) -> dict[str, object]:
+    """Return SARIF's ``fix`` (3.55): one replacement of whole lines.
+
+    Lines end as the file's do; a line break is part of its line.
+
+    :param edit: a change that changes something.
+    """
+    before, after = (_split(content) for content in (edit.before, edit.after))
+    same = _common(before, after)
+    tail = _common(before[same:][::-1], after[same:][::-1])
+    inserted = after[same : len(after) - tail]
+    return {
+        "description": {"text": description},
+        "artifactChanges": [
+            {
+                "artifactLocation": {"uri": uri},
+                "replacements": [
+                    {
+                        "deletedRegion": _region(before, same, len(before) - tail),
+                        "insertedContent": {"text": "".join(inserted)},
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def _region(lines: Sequence[str], first: int, beyond: int) -> dict[str, int]:
+    """Return the region of some lines: an insertion point where there are none.
+
+    :param lines: all of the file.
+    :param first: how many lines stand before it.
+    :param beyond: with how many lines it ends.
+    """
+    start_line, start_column = _position(lines, first)
+    end_line, end_column = _position(lines, beyond)
+    return {
+        "startLine": start_line,
+        "startColumn": start_column,
+        "endLine": end_line,
+        "endColumn": end_column,
+    }
+
+
+def _position(lines: Sequence[str], count: int) -> tuple[int, int]:
+    """Return the line and column that follow so many lines.
+
+    Behind a last line without a line break there is no other, so it is that line's
+    end (3.30.7 and 3.30.8).
+    """
+    if count and not lines[count - 1].endswith("\n"):
+        return count, len(lines[count - 1]) + 1
+    return count + 1, 1
+
+
+def _common(some: Sequence[str], others: Sequence[str]) -> int:
+    """Return with how many equal lines both begin."""
+    pairs = zip(some, others, strict=False)
+    return next(
+        (index for index, (one, other) in enumerate(pairs) if one != other),
+        min(len(some), len(others)),
+    )
+
+
+def _split(content: bytes) -> list[str]:
+    return re.findall("[^\n]*\n|[^\n]+", content.decode())

@@ -1,0 +1,48 @@
+"""Lint's report, a format a module: each renders the same :class:`Findings`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from snapcraft_compression_advisor.report.lines import TextStyle
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.lint.baseline import JudgedReport
+    from snapcraft_compression_advisor.lint.finding import LintReport
+
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
+"""By name, which is that of the module here that renders it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a format renders.
+
+    :param judged: the same report against a baseline; ``None`` without one.
+    :param style: of text for people; that of a file by default.
+    :param statistics: whether text shows only how often each rule was broken.
+    """
+
+    report: LintReport
+    judged: JudgedReport | None = None
+    style: TextStyle = field(default_factory=TextStyle)
+    statistics: bool = False
+
+    @property
+    def counting(self) -> LintReport:
+        """The findings that fail a run: against a baseline, the new and the worse."""
+        return self.report if self.judged is None else self.judged.counting()
+
+
+class _Format(Protocol):
+    def render(self, findings: Findings) -> str: ...
+
+
+def render(name: str, findings: Findings) -> str:
+    """Return findings in the format of that name.
+
+    Its module is loaded here: all of them would take a tenth of the time of a lint.
+    """
+    return cast("_Format", import_module(f"{__name__}.{name}")).render(findings)
