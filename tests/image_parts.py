@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from forged_image import ABSENT, METADATA_BYTES
-from snapcraft_compression_advisor.codecs import CODECS, decompressor
+from snapcraft_compression_advisor.codecs import CODECS, DECOMPRESSORS
 from snapcraft_compression_advisor.codecs.deflate import Gzip
 from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.squashfs.superblock import CODEC_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,7 @@ class ImageParts:
     @property
     def codec(self) -> str:
         """The codec by its name."""
-        return CODEC_NAMES[self.fields[_CODEC]]
+        return DECOMPRESSORS[self.fields[_CODEC]].name
 
 
 def take_apart(raw: bytes) -> ImageParts:
@@ -73,7 +72,7 @@ def take_apart(raw: bytes) -> ImageParts:
     :raises ValueError: where it isn't (or another error: its caller tries).
     """
     fields = list(SUPERBLOCK.unpack_from(raw))
-    unpack = decompressor(CODEC_NAMES[fields[_CODEC]]).decompress
+    unpack = DECOMPRESSORS[fields[_CODEC]].decompress
     inodes, directories = fields[_INODE_START], fields[_DIRECTORY_START]
     if not SUPERBLOCK.size <= inodes <= directories <= len(raw):
         message = "its tables are out of order"

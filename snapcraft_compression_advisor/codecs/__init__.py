@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.codecs.codec import (
     DATA_BLOCK_BYTES,
     METADATA_BLOCK_BYTES,
     Codec,
     Decompressor,
+    Identity,
 )
 from snapcraft_compression_advisor.codecs.deflate import Gzip
-from snapcraft_compression_advisor.codecs.identity import Identity
+from snapcraft_compression_advisor.codecs.legacy_lzma import LegacyLzma
 from snapcraft_compression_advisor.codecs.lz4 import Lz4
-from snapcraft_compression_advisor.codecs.lzma_stream import LegacyLzma
 from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
@@ -26,38 +26,47 @@ if TYPE_CHECKING:
 __all__ = [
     "CODECS",
     "DATA_BLOCK_BYTES",
+    "DECOMPRESSORS",
     "METADATA_BLOCK_BYTES",
     "SHIPPABLE",
     "Codec",
+    "CodecName",
+    "CompressorName",
     "Decompressor",
     "decompressor",
 ]
 
-SHIPPABLE = ("xz", "lzo")
-"""What snapcraft's ``compression`` key and snapd's ``snap pack`` accept."""
+CompressorName = Literal["xz", "lzo", "gzip", "zstd", "lz4"]
+"""The codecs that a kernel can decompress, as files and reports name them."""
+
+CodecName = Literal[CompressorName, "none"]
 
 _IN_ORDER: tuple[Codec, ...] = (Xz(), Lzo(), Gzip(), Zstd(), Lz4(), Identity())
 
 CODECS: Mapping[str, Codec] = MappingProxyType({each.name: each for each in _IN_ORDER})
 """All codecs by name; the shippable ones first, snapcraft's default before all."""
 
-_DECOMPRESSORS: Mapping[str, Decompressor] = MappingProxyType(
-    {
-        **{name: codec for name, codec in CODECS.items() if name != "none"},
-        LegacyLzma.name: LegacyLzma(),
-    }
+SHIPPABLE = tuple(codec.name for codec in _IN_ORDER if codec.shippable)
+"""What snapcraft's ``compression`` key and snapd's ``snap pack`` accept."""
+
+_READERS: tuple[Decompressor, ...] = (*_IN_ORDER, LegacyLzma())
+
+DECOMPRESSORS: Mapping[int, Decompressor] = MappingProxyType(
+    {each.squashfs_id: each for each in _READERS if each.squashfs_id is not None}
 )
+"""What reads the blocks of an image, by the compression id in its superblock."""
 
 
 def decompressor(name: str) -> Decompressor:
     """Return what reads the blocks of an image.
 
-    :param name: gzip, lzma (the legacy LZMA-alone), lzo, xz, lz4 or zstd.
+    :param name: of a codec, or lzma (the legacy LZMA-alone).
     :raises BadDataError: for any other name.
     """
-    found = _DECOMPRESSORS.get(name)
+    by_name = {each.name: each for each in DECOMPRESSORS.values()}
+    found = by_name.get(name)
     if found is None:
-        known = ", ".join(sorted(_DECOMPRESSORS))
+        known = ", ".join(sorted(by_name))
         message = f"squashfs knows no compressor {name!r}"
         raise BadDataError(message, resolution=f"An image has one of: {known}.")
     return found

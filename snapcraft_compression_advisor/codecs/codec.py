@@ -1,8 +1,12 @@
-"""What the rest of the house knows of a compressor."""
+"""What the other rooms know of a compressor, and the one that does nothing."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple, Protocol
+
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import Interval
 
 DATA_BLOCK_BYTES = 128 * 1024
 """Size of a data block in a snap: mksquashfs's default, which ``snap pack`` keeps."""
@@ -19,6 +23,10 @@ class Decompressor(Protocol):
     def name(self) -> str:
         """Name as ``mksquashfs -comp`` spells it, or ``none``."""
 
+    @property
+    def squashfs_id(self) -> int | None:
+        """Compression id of the kernel's ``squashfs_fs.h``; ``none`` has none."""
+
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """Return the block's contents.
 
@@ -29,7 +37,24 @@ class Decompressor(Protocol):
         """
 
 
-class Codec(Decompressor, Protocol):
+class KernelTime(NamedTuple):
+    """What the kernel takes to decompress, in microseconds.
+
+    Fitted by ``cost_fit`` to ``study/data/kernel-blocks.csv``, blocks read from
+    real mounts on a server; a test fits them again. Device profiles scale them to
+    published throughputs.
+
+    :param block_us: for each block, whatever is in it.
+    :param raw_us_per_kib: for each KiB of contents.
+    :param stored_us_per_kib: for each KiB that the block takes in the image.
+    """
+
+    block_us: float
+    raw_us_per_kib: float
+    stored_us_per_kib: float
+
+
+class Codec(ABC):
     """One compressor of squashfs, as mksquashfs calls it.
 
     Instances may be used from several threads at once: what they keep between
@@ -37,15 +62,42 @@ class Codec(Decompressor, Protocol):
     lock.
     """
 
-    @property
-    def shippable(self) -> bool:
-        """Whether snapcraft and the store accept it (only xz and lzo)."""
+    name: ClassVar[str]
+    """Name as ``mksquashfs -comp`` spells it, or ``none``."""
+    squashfs_id: ClassVar[int | None]
+    """Compression id of the kernel's ``squashfs_fs.h``; ``none`` has none."""
+    shippable: ClassVar[bool] = False
+    """Whether snapcraft and the store accept it (only xz and lzo)."""
+    first_kernel: ClassVar[tuple[int, int] | None]
+    """Release of Linux that first had its ``fs/squashfs/…_wrapper.c``; 2.6.x stands as
+    (2, x). ``None`` where none is needed, or mainline never had it."""
+    default_options: ClassVar[bytes | None] = None
+    """Compressor options that mksquashfs writes when it is given none."""
+    kernel_time: ClassVar[KernelTime | None]
+    """What a block costs; ``None`` where nothing is decompressed."""
+    in_launch: ClassVar[Interval]
+    """Seconds that a launch waits for decompression, per second that the same blocks
+    take one after the other.
+
+    More than 1: between two blocks the application runs, and decompression finds
+    neither its code nor its tables in the processor's caches. Fitted to measured
+    launches by ``study/accuracy.py``: the middle is the median of the applications
+    of docs/accuracy.md, the ends are the lowest and the highest where the codec adds
+    enough to tell.
+    """
 
     @property
+    def pack_options(self) -> tuple[str, ...]:
+        """The options of mksquashfs that choose it."""
+        return ("-comp", self.name)
+
+    @property
+    @abstractmethod
     def available(self) -> bool:
         """Whether the library is present on this machine."""
 
     @property
+    @abstractmethod
     def exact(self) -> bool:
         """Whether :meth:`compress` goes through the library that mksquashfs links.
 
@@ -54,9 +106,11 @@ class Codec(Decompressor, Protocol):
         """
 
     @property
+    @abstractmethod
     def implementation(self) -> str:
         """The library in use with its version, for the report."""
 
+    @abstractmethod
     def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
         """Return the bytes that mksquashfs writes for the block.
 
@@ -72,3 +126,48 @@ class Codec(Decompressor, Protocol):
             and the room that a library may write to.
         :raises ToolError: where the library is missing or reports a failure.
         """
+
+    @abstractmethod
+    def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
+        """See :class:`Decompressor`."""
+
+
+def broken_block(name: str, details: str) -> BadDataError:
+    """Return the error for a block that a codec can't decompress.
+
+    :param name: the codec's name.
+    :param details: what its library said.
+    """
+    return BadDataError(
+        f"A block is not valid {name} data",
+        details=details,
+        resolution="The image is damaged or cut short: build or download it again.",
+    )
+
+
+class Identity(Codec):
+    """No compression at all: every block is stored."""
+
+    name = "none"
+    squashfs_id = None
+    first_kernel = None
+    kernel_time = None
+    in_launch = Interval.exactly(1.0)
+    pack_options = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
+    available = True
+    exact = True
+    implementation = "stored"
+
+    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
+        """Return the block itself."""
+        del block_bytes
+        return block
+
+    def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
+        """Return the block itself.
+
+        :raises BadDataError: where it is longer than allowed.
+        """
+        if len(block) > max_bytes:
+            raise broken_block(self.name, f"more than {max_bytes} bytes")
+        return block

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import zlib
 
-from snapcraft_compression_advisor.codecs.bound import broken_block
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.codecs.codec import (
+    DATA_BLOCK_BYTES,
+    Codec,
+    KernelTime,
+    broken_block,
+)
 from snapcraft_compression_advisor.codecs.library import Library
+from snapcraft_compression_advisor.core.units import Interval
 
 _LEVEL = 9
 """``GZIP_DEFAULT_COMPRESSION_LEVEL`` of squashfs-tools' ``gzip_wrapper.h``.
@@ -15,14 +20,19 @@ Its other parameters, a window of 15 bits and a memory level of 8, are zlib's ow
 """
 
 
-class Gzip:
+class Gzip(Codec):
     """Deflate in a zlib stream; at level 9 as mksquashfs calls it.
 
     :param level: another one gives sizes that tell about level 9's, in less time.
     """
 
     name = "gzip"
-    shippable = False
+    squashfs_id = 1
+    first_kernel = (2, 29)
+    kernel_time = KernelTime(
+        block_us=2.83, raw_us_per_kib=2.178, stored_us_per_kib=3.656
+    )
+    in_launch = Interval(low=1.03, mid=1.22, high=1.63)
     available = True
     # Only asked for its version: a Python may carry a zlib of its own.
     library = Library(

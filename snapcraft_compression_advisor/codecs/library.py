@@ -1,11 +1,13 @@
-"""Shared libraries, found by their soname, and the buffers that calls write to."""
+"""Shared libraries, the buffers that calls write to, and codecs bound to them."""
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from typing import TYPE_CHECKING, Any
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES, Codec
 from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
 
     Signature = tuple[Any, Sequence[Any]]
     """What a C function returns and takes, in ctypes' types."""
-
     Buffer = ctypes.Array[ctypes.c_char]
 
 _LOADS_LIBRARIES = threading.Lock()
@@ -103,3 +104,57 @@ class ThreadBuffer(threading.local):
         if len(self._buffer) < size_bytes:
             self._buffer = ctypes.create_string_buffer(size_bytes)
         return self._buffer
+
+
+OUTPUT = ThreadBuffer()
+"""What the codecs' libraries write to; it is free again when a call returns."""
+
+
+class BoundCodec(Codec):
+    """A codec whose blocks come from a shared library.
+
+    A subclass says how the library is called; buffers, and what is done about a
+    block that doesn't shrink, are the same for all.
+    """
+
+    title: ClassVar[str]
+    """The library's name, for the report."""
+    library: ClassVar[Library]
+
+    @property
+    def available(self) -> bool:
+        """See :class:`Codec`."""
+        return self.library.available
+
+    @property
+    def exact(self) -> bool:
+        """See :class:`Codec`."""
+        return self.library.available
+
+    @property
+    def implementation(self) -> str:
+        """See :class:`Codec`."""
+        if not self.library.available:
+            return f"{self.title}, missing"
+        return f"{self.title} {self.library.version}"
+
+    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
+        """See :class:`Codec`; the decision is ``mangle2`` of ``mksquashfs.c``."""
+        room_bytes = max(block_bytes, len(block))
+        output = OUTPUT.at_least(self._output_bytes(room_bytes))
+        written_bytes = self._encode(block, output, room_bytes) if block else 0
+        if not 0 < written_bytes < len(block):
+            return block
+        return ctypes.string_at(output, written_bytes)
+
+    @staticmethod
+    def _output_bytes(room_bytes: int) -> int:
+        """Return how long the buffer must be for a room of so many bytes."""
+        return room_bytes
+
+    @abstractmethod
+    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
+        """Compress into the buffer; return the length, 0 where the room ends.
+
+        :raises ToolError: where the library is missing or fails for another cause.
+        """

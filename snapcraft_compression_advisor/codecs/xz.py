@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import lzma
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from zlib import crc32
 
-from snapcraft_compression_advisor.codecs.bound import BoundCodec
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.codecs.library import Library
-from snapcraft_compression_advisor.codecs.lzma_stream import decompress_xz
-from snapcraft_compression_advisor.codecs.xz_stream import xz_stream
+from snapcraft_compression_advisor.codecs.codec import (
+    DATA_BLOCK_BYTES,
+    KernelTime,
+    broken_block,
+)
+from snapcraft_compression_advisor.codecs.library import BoundCodec, Library
 from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.core.units import Interval
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.library import Buffer
 
-_PRESET = 6
+PRESET = 6
 """``LZMA_PRESET_DEFAULT`` of ``lzma/container.h``."""
 
 _CHECK = 1
@@ -30,6 +34,9 @@ _ROOM_TOO_SMALL = 10
 _LZMA2 = 0x21
 _END_OF_FILTERS = 2**64 - 1
 """``LZMA_FILTER_LZMA2`` of ``lzma/lzma12.h``, ``LZMA_VLI_UNKNOWN`` of ``vli.h``."""
+
+MEMORY_BYTES = 32 * 1024 * 1024
+"""``MEMLIMIT`` of squashfs-tools' wrappers: far above a dictionary of 1 MiB."""
 
 
 class _Options(ctypes.Structure):
@@ -66,7 +73,13 @@ class Xz(BoundCodec):
     """
 
     name = "xz"
+    squashfs_id = 4
     shippable = True
+    first_kernel = (2, 38)
+    kernel_time = KernelTime(
+        block_us=7.32, raw_us_per_kib=2.502, stored_us_per_kib=50.81
+    )
+    in_launch = Interval(low=0.97, mid=1.09, high=1.36)
     title = "liblzma"
     library = Library(
         "liblzma.so.5",
@@ -84,7 +97,7 @@ class Xz(BoundCodec):
         },
     )
 
-    def __init__(self, preset: int = _PRESET) -> None:
+    def __init__(self, preset: int = PRESET) -> None:
         self._preset = preset
 
     @property
@@ -110,8 +123,26 @@ class Xz(BoundCodec):
         return compressed if len(compressed) < len(block) else block
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
-        """See :class:`Decompressor`."""
-        return decompress_xz(block, max_bytes=max_bytes)
+        """See :class:`Decompressor`; nothing may follow the stream."""
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY_BYTES)
+        # One byte more: with its output full, liblzma leaves the footer unread.
+        contents = decompress_stream(stream, block, max_bytes + 1, name=self.name)
+        if len(contents) > max_bytes:
+            raise broken_block(self.name, f"more than {max_bytes} bytes")
+        if not stream.eof:
+            raise broken_block(self.name, "the stream is cut short")
+        if stream.unused_data:
+            raise broken_block(self.name, "bytes follow the stream")
+        return contents
+
+    def decompress_some(self, block: bytes, length: int) -> bytes:
+        """Return the first bytes of a block; what follows them isn't checked.
+
+        :param length: how many bytes; fewer come where the contents are shorter.
+        :raises BadDataError: where the block is broken before that.
+        """
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY_BYTES)
+        return decompress_stream(stream, block, length, name=self.name)
 
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
         written_bytes = c_size_t()
@@ -145,3 +176,102 @@ class _Filters:
 @lru_cache(maxsize=16)
 def _filters(dictionary_bytes: int, preset: int) -> _Filters:
     return _Filters(dictionary_bytes, preset)
+
+
+_MAGIC = b"\xfd7zXZ\0"
+_FOOTER_MAGIC = b"YZ"
+_STREAM_FLAGS = b"\0\x01"
+"""A null byte, then the check's id: CRC32."""
+
+_BLOCK_FLAGS = 0xC0
+"""One filter; both lengths are present."""
+
+
+def xz_stream(contents: bytes, *, dictionary_bytes: int, preset: int = PRESET) -> bytes:
+    """Return the stream of one block, laid out as liblzma's one-call encoder does.
+
+    Python's lzma writes streams of another layout: its block header leaves out the two
+    lengths, which an encoder that doesn't know its whole input can't give. The format
+    is that of https://tukaani.org/xz/xz-file-format.txt.
+
+    :param contents: what to compress, 1 byte or more.
+    :param dictionary_bytes: 4096 bytes or more.
+    :param preset: of liblzma, 0 to 9.
+    """
+    options = {
+        "id": lzma.FILTER_LZMA2,
+        "preset": preset,
+        "dict_size": dictionary_bytes,
+    }
+    compressed = lzma.compress(contents, lzma.FORMAT_RAW, filters=[options])
+    header = _block_header(len(compressed), len(contents), dictionary_bytes)
+    # The record's length leaves the padding out, hence "unpadded".
+    unpadded_bytes = len(header) + len(compressed) + 4
+    index = _sealed(b"\0\x01" + _number(unpadded_bytes) + _number(len(contents)))
+    footer = (len(index) // 4 - 1).to_bytes(4, "little") + _STREAM_FLAGS
+    return b"".join(
+        (
+            *(_MAGIC, _STREAM_FLAGS, _crc(_STREAM_FLAGS)),
+            *(header, _padded(compressed), _crc(contents)),
+            index,
+            *(_crc(footer), footer, _FOOTER_MAGIC),
+        )
+    )
+
+
+def _block_header(
+    compressed_bytes: int, contents_bytes: int, dictionary_bytes: int
+) -> bytes:
+    filters = bytes((_LZMA2, 1, _dictionary_code(dictionary_bytes)))
+    lengths = _number(compressed_bytes) + _number(contents_bytes)
+    # liblzma reserves the header before it compresses, for a block that doesn't
+    # shrink. The few bytes that it then even grows by never change the header's
+    # length, which is rounded up, for blocks of up to 1 MiB.
+    reserved = 2 + 2 * len(_number(contents_bytes)) + len(filters)
+    length = (reserved + 3) // 4 * 4 + 4
+    fields = bytes((length // 4 - 1, _BLOCK_FLAGS)) + lengths + filters
+    return _sealed(fields.ljust(length - 4, b"\0"))
+
+
+def _dictionary_code(dictionary_bytes: int) -> int:
+    """Return the code of the smallest size 2**n or 2**n + 2**(n - 1) that holds it."""
+    code = 0
+    while (2 | code & 1) << code // 2 + 11 < dictionary_bytes:
+        code += 1
+    return code
+
+
+def _number(value: int) -> bytes:
+    """Return a multibyte integer: 7 bits a byte, the lowest first."""
+    digits = bytearray()
+    while value > 0x7F:  # noqa: PLR2004 -- the 7 bits that a byte carries
+        digits.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*digits, value))
+
+
+def _padded(field: bytes) -> bytes:
+    return field + bytes(-len(field) % 4)
+
+
+def _sealed(field: bytes) -> bytes:
+    padded = _padded(field)
+    return padded + _crc(padded)
+
+
+def _crc(field: bytes) -> bytes:
+    return crc32(field).to_bytes(4, "little")
+
+
+def decompress_stream(
+    stream: lzma.LZMADecompressor, block: bytes, max_bytes: int, *, name: str
+) -> bytes:
+    """Return at most ``max_bytes`` of what a stream holds.
+
+    :param name: the codec's, for the error.
+    :raises BadDataError: where liblzma finds the stream broken.
+    """
+    try:
+        return stream.decompress(block, max_bytes)
+    except lzma.LZMAError as error:
+        raise broken_block(name, str(error)) from error

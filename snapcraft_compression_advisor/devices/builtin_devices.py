@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
+from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.device import (
@@ -66,14 +67,12 @@ def _shape(
     )
 
 
-# Fitted to study/data/kernel-blocks.csv by cost_fit; a test fits them again.
 MEASURED_FILL = _shape(110.67, 0.4102, 0)
+"""Fitted as :class:`KernelTime` is, to blocks that are stored."""
 MEASURED_SHAPES: Mapping[str, BlockCost] = {
-    "xz": _shape(7.32, 2.502, 50.81),
-    "lzo": _shape(3.42, 0.2098, 1.339),
-    "gzip": _shape(2.83, 2.178, 3.656),
-    "zstd": _shape(16.50, 0.7452, 1.75),
-    "lz4": _shape(3.88, 0.01126, 0.4922),
+    codec.name: _shape(*codec.kernel_time)
+    for codec in CODECS.values()
+    if codec.kernel_time
 }
 
 

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from typing_extensions import Self
 
-from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs import CODECS, CodecName
 from snapcraft_compression_advisor.core.documents import DocumentKind, json_schema_text
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import KIB, Interval
@@ -57,7 +57,6 @@ Text = Annotated[
 Name = Annotated[
     str, pydantic.StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$", max_length=64)
 ]
-CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
 
 
 class _Model(pydantic.BaseModel):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.codecs import CODECS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -11,18 +13,10 @@ if TYPE_CHECKING:
 
 Version = tuple[int, int]
 
-# The release of Linux that first had fs/squashfs/CODEC_wrapper.c.
 FIRST_KERNEL: Mapping[str, Version] = {
-    "gzip": (2, 29),
-    "lzo": (2, 36),
-    "xz": (2, 38),
-    "lz4": (3, 19),
-    "zstd": (4, 14),
+    codec.name: codec.first_kernel for codec in CODECS.values() if codec.first_kernel
 }
-"""Since when mainline decompresses each; releases 2.6.x stand as (2, x).
-
-The legacy codec lzma never got in.
-"""
+"""Since when mainline decompresses each; releases 2.6.x stand as (2, x)."""
 
 OLDEST_KERNEL: Version = (4, 4)
 """Of Ubuntu 16.04 and Ubuntu Core 16: the oldest that snapd runs on."""

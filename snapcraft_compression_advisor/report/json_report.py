@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ConfigDict, Field
 
 from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.codecs import (
+    CodecName,  # noqa: TC001 # pydantic reads it at run time
+)
 from snapcraft_compression_advisor.launch.launch_set import (
     Method,  # noqa: TC001 # pydantic reads it at run time
     Source,  # noqa: TC001 # likewise
@@ -49,7 +52,6 @@ from snapcraft_compression_advisor.report.report_method import (
     method_report,
 )
 from snapcraft_compression_advisor.report.report_model import (
-    CodecName,
     Count,
     Interval,
     ReportPart,

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.codecs import (
+    CodecName,  # noqa: TC001 # pydantic reads it at run time
+)
 from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
         Measurement,
     )
 
-CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
 Seconds = Annotated[float, Field(ge=0)]
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from snapcraft_compression_advisor.codecs import (
+    CodecName,  # noqa: TC001 # pydantic reads it at run time
+)
 from snapcraft_compression_advisor.core.units import KIB, MIB
 from snapcraft_compression_advisor.payload.file_kinds import file_kind
 from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.report_model import (
-    CodecName,
     Count,
     Interval,
     ReportPart,

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from snapcraft_compression_advisor.codecs import (
+    CodecName,  # noqa: TC001 # pydantic reads it at run time
+)
 from snapcraft_compression_advisor.launch.file_cost import cost_of_files
 from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.report_model import (
-    CodecName,
     Count,
     Interval,
     ReportPart,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from pydantic import Field
@@ -11,9 +11,9 @@ from snapcraft_compression_advisor.advice.update_cost import (
     break_even_launches,
     download_seconds,
 )
+from snapcraft_compression_advisor.codecs import CodecName
 from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.report_model import (
-    CodecName,
     Count,
     Interval,
     ReportPart,
@@ -145,7 +145,7 @@ def _blocks_known(trial: TrialResult) -> dict[CodecName, int]:
     return {name: known[name] for name in CODEC_NAMES if name in known}
 
 
-CODEC_NAMES: tuple[CodecName, ...] = ("xz", "lzo", "gzip", "zstd", "lz4", "none")
+CODEC_NAMES: tuple[CodecName, ...] = get_args(CodecName)
 
 
 def break_even_reports(

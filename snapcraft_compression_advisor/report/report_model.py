@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.core import units
 
 Count = Annotated[int, Field(ge=0)]
-CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4", "none"]
 
 
 class ReportPart(BaseModel):

@@ -9,6 +9,9 @@ from typing import Annotated, Literal
 import pydantic
 
 from snapcraft_compression_advisor.advice.evidence import Policy
+from snapcraft_compression_advisor.codecs import (
+    CompressorName,  # noqa: TC001 # pydantic reads it at run time
+)
 from snapcraft_compression_advisor.core.documents import json_schema_text
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.settings.pack_settings import PackSettings
@@ -70,7 +73,6 @@ RulePrefix = Annotated[Text, pydantic.AfterValidator(_rules_only)]
 Texts = Annotated[tuple[Text, ...], pydantic.BeforeValidator(_as_list)]
 Selectors = Annotated[tuple[Selector, ...], pydantic.BeforeValidator(_as_list)]
 SeverityName = Literal["error", "warning", "info"]
-CodecName = Literal["xz", "lzo", "gzip", "zstd", "lz4"]
 
 
 class Budgets(PolicyModel):
@@ -113,7 +115,7 @@ class Target(PolicyModel):
     kernel: Annotated[str, pydantic.AfterValidator(_kernel)] | None = pydantic.Field(
         default=None, description="the oldest kernel there, in quotes: '4.4'"
     )
-    codecs: tuple[CodecName, ...] | None = pydantic.Field(
+    codecs: tuple[CompressorName, ...] | None = pydantic.Field(
         default=None,
         description="squashfs decompressors that its kernel has, where they are fewer "
         "than its version suggests",

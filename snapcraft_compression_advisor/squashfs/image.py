@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor import codecs
-from snapcraft_compression_advisor.codecs.lzma_stream import decompress_xz_some
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.squashfs.contents import (
     FRAGMENT_RECORD,
@@ -140,7 +139,7 @@ class Image:
             self.superblock,
             self._decompress,
             decompress_some=(
-                decompress_xz_some if self.superblock.codec == Xz.name else None
+                self._codec.decompress_some if isinstance(self._codec, Xz) else None
             ),
             fragments=self._fragment_table,
         )

@@ -7,6 +7,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.child import run_child
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
@@ -25,7 +26,6 @@ MINIMUM_IMAGE_BYTES = 16 * 1024
 SYSTEM_SNAP_TYPES = frozenset({"os", "core", "base", "snapd"})
 """Types whose extended attributes and owners ``snap pack`` keeps."""
 
-_UNCOMPRESSED = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
 _UNSUPPORTED = re.compile(r"compressor .* is not supported", re.IGNORECASE)
 _LOST_FILE = re.compile(r"creating empty file|, ignoring")
 _NO_SPACE = "No space left on device"
@@ -43,8 +43,8 @@ def pack_options(codec: str) -> tuple[str, ...]:
     :param codec: a name of mksquashfs's ``-comp``, or ``none`` for an image
         that holds everything uncompressed.
     """
-    compression = _UNCOMPRESSED if codec == "none" else ("-comp", codec)
-    return ("-noappend", *compression, "-no-fragments", "-no-progress")
+    chosen = CODECS[codec].pack_options if codec in CODECS else ("-comp", codec)
+    return ("-noappend", *chosen, "-no-fragments", "-no-progress")
 
 
 def owner_options(snap_type: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from itertools import pairwise
 
+from snapcraft_compression_advisor.codecs import DECOMPRESSORS
 from snapcraft_compression_advisor.squashfs.damage import damaged, not_an_image
 
 _LAYOUT = struct.Struct("<5I6H8Q")
@@ -23,9 +24,6 @@ _BLOCK_LOG_MIN = 12
 _BLOCK_LOG_MAX = 20  # SQUASHFS_FILE_MAX_LOG
 ABSENT_TABLE = 0xFFFF_FFFF_FFFF_FFFF
 """SQUASHFS_INVALID_BLK: offset of a table that the image doesn't have."""
-
-CODEC_NAMES = {1: "gzip", 2: "lzma", 3: "lzo", 4: "xz", 5: "lz4", 6: "zstd"}
-"""Compression ids of ``squashfs_fs.h`` to the names of ``mksquashfs -comp``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,14 +167,14 @@ def parse_superblock(raw: bytes, *, image_bytes: int, where: str) -> Superblock:
     flags, ids, _, _, root, used, id_start, xattr_start, inode_start = fields[7:16]
     directory_start, fragment_start, export_start = fields[16:]
     _check_blocks(block_bytes=block_bytes, block_log=block_log, where=where)
-    if codec_id not in CODEC_NAMES:
+    if codec_id not in DECOMPRESSORS:
         raise damaged(where, f"unknown compression id {codec_id}")
     superblock = Superblock(
         inode_count=inodes,
         modified_s=modified_s,
         block_bytes=block_bytes,
         fragment_count=fragments,
-        codec=CODEC_NAMES[codec_id],
+        codec=DECOMPRESSORS[codec_id].name,
         flags=flags,
         id_count=ids,
         root_inode_reference=root,

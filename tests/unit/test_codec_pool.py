@@ -11,14 +11,16 @@ import pytest
 
 from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.codecs import pool as pool_module
-from snapcraft_compression_advisor.codecs.identity import Identity
-from snapcraft_compression_advisor.codecs.pool import StoredSize, compress_sizes
+from snapcraft_compression_advisor.codecs.codec import Identity
+from snapcraft_compression_advisor.codecs.pool import map_in_order
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from pytest_mock import MockerFixture
+
+    from snapcraft_compression_advisor.codecs import Codec
 
 GZIP, NONE = CODECS["gzip"], CODECS["none"]
 NOISE = shake_128(b"noise").digest(40_000)
@@ -41,15 +43,14 @@ class Failing(Identity):
 
 
 class Recording(Identity):
-    """A codec that notes how it was called."""
+    """A codec that notes the threads that call it."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[int, int, str]] = []
+        self.threads: list[str] = []
 
     def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
-        thread = threading.current_thread().name
-        self.calls.append((len(block), block_bytes, thread))
-        return block
+        self.threads.append(threading.current_thread().name)
+        return super().compress(block, block_bytes=block_bytes)
 
 
 def pool_threads() -> list[str]:
@@ -60,43 +61,29 @@ def pool_threads() -> list[str]:
     ]
 
 
-def test_a_size_tells_a_stored_block_from_a_compressed_one() -> None:
-    noise, zeros = compress_sizes(BLOCKS[:2], [GZIP, NONE], workers=1)
-    stored = StoredSize(stored_bytes=40_000, stored=True)
-    assert noise == (stored, stored)
-    assert zeros == (
-        StoredSize(stored_bytes=len(GZIP.compress(bytes(20_000))), stored=False),
-        StoredSize(stored_bytes=20_000, stored=True),
-    )
+def compress(
+    blocks: Iterable[bytes], codec: Codec, *, workers: int | None = None
+) -> Generator[bytes, None, None]:
+    return map_in_order(codec.compress, blocks, workers=workers)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_sizes_come_in_the_order_of_the_blocks_whatever_the_workers(
+def test_results_come_in_the_order_of_the_blocks_whatever_the_workers(
     workers: int,
 ) -> None:
-    codecs = [codec for codec in CODECS.values() if codec.available]
-    expected = [
-        tuple(len(codec.compress(block)) for codec in codecs) for block in BLOCKS
-    ]
-    sizes = compress_sizes(BLOCKS, codecs, workers=workers)
-    assert [tuple(size.stored_bytes for size in row) for row in sizes] == expected
+    expected = [GZIP.compress(block) for block in BLOCKS]
+    assert list(compress(BLOCKS, GZIP, workers=workers)) == expected
 
 
-def test_no_blocks_give_no_sizes() -> None:
-    assert list(compress_sizes([], [GZIP])) == []
-
-
-def test_the_block_size_reaches_the_codec() -> None:
-    codec = Recording()
-    list(compress_sizes([b"metadata"], [codec], block_bytes=8192))
-    assert [call[:2] for call in codec.calls] == [(8, 8192)]
+def test_no_blocks_give_no_results() -> None:
+    assert list(compress([], GZIP)) == []
 
 
 def test_blocks_are_compressed_in_threads_of_the_pool() -> None:
     codec = Recording()
-    list(compress_sizes(BLOCKS, [codec], workers=2))
-    assert all(name.startswith("codecs") for *_, name in codec.calls)
-    assert len(codec.calls) == len(BLOCKS)
+    list(compress(BLOCKS, codec, workers=2))
+    assert all(name.startswith("codecs") for name in codec.threads)
+    assert len(codec.threads) == len(BLOCKS)
 
 
 def test_only_a_few_blocks_for_each_worker_are_taken_ahead_of_the_results() -> None:
@@ -109,7 +96,7 @@ def test_only_a_few_blocks_for_each_worker_are_taken_ahead_of_the_results() -> N
             yield b"block"
 
     ahead = []
-    for done, _ in enumerate(compress_sizes(blocks(), [NONE], workers=3), start=1):
+    for done, _ in enumerate(compress(blocks(), NONE, workers=3), start=1):
         ahead.append(taken - done)
     assert taken == 200
     assert max(ahead) == 12
@@ -120,19 +107,19 @@ def test_by_default_each_core_of_the_process_gets_a_worker(
 ) -> None:
     mocker.patch("os.sched_getaffinity", return_value={0, 2, 5})
     pool = mocker.spy(pool_module, "ThreadPoolExecutor")
-    list(compress_sizes(BLOCKS, [NONE]))
+    list(compress(BLOCKS, NONE))
     assert pool.call_args.args == (3,)
 
 
 @pytest.mark.parametrize("workers", [0, -1])
 def test_less_than_one_worker_is_refused_at_once(workers: int) -> None:
     with pytest.raises(UsageError, match=f"{workers} workers"):
-        compress_sizes(BLOCKS, [NONE], workers=workers)
+        compress(BLOCKS, NONE, workers=workers)
 
 
 def test_a_codec_s_error_comes_in_its_place_and_ends_the_pool() -> None:
-    sizes = compress_sizes([b"1", b"1", b"22", b"1"], [Failing()], workers=2)
-    assert [next(sizes)[0].stored_bytes, next(sizes)[0].stored_bytes] == [1, 1]
+    sizes = compress([b"1", b"1", b"22", b"1"], Failing(), workers=2)
+    assert [next(sizes), next(sizes)] == [b"1", b"1"]
     with pytest.raises(ToolError, match="the library failed"):
         next(sizes)
     assert pool_threads() == []
@@ -148,7 +135,7 @@ def test_an_error_of_the_block_source_passes_through_and_ends_the_pool(
         raise error
 
     with pytest.raises(error):
-        list(compress_sizes(blocks(), [NONE], workers=2))
+        list(compress(blocks(), NONE, workers=2))
     assert pool_threads() == []
 
 
@@ -157,7 +144,7 @@ def test_an_interrupt_while_waiting_drops_the_waiting_blocks(
 ) -> None:
     mocker.patch("concurrent.futures.Future.result", side_effect=KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
-        next(compress_sizes(BLOCKS, [NONE], workers=2))
+        next(compress(BLOCKS, NONE, workers=2))
     assert pool_threads() == []
 
 
@@ -166,9 +153,9 @@ def test_a_caller_that_stops_early_drops_the_waiting_blocks(
 ) -> None:
     shutdown = mocker.spy(ThreadPoolExecutor, "shutdown")
     codec = Recording()
-    sizes = compress_sizes([b"block"] * 1000, [codec], workers=2)
+    sizes = compress([b"block"] * 1000, codec, workers=2)
     next(sizes)
     sizes.close()
     assert shutdown.call_args.kwargs == {"wait": True, "cancel_futures": True}
     assert pool_threads() == []
-    assert len(codec.calls) <= 9
+    assert len(codec.threads) <= 9

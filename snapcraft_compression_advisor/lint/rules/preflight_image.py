@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from snapcraft_compression_advisor.codecs import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.lint.rules.preflight import (
     ENFORCED_FOR,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.lint.finding import Finding, Severity
-
-_LZ4_DEFAULT = bytes([1, 0, 0, 0, 0, 0, 0, 0])
-"""What mksquashfs always writes for lz4: version 1, no flags (``lz4_wrapper.h``)."""
 
 
 class BlockSize:
@@ -122,7 +119,8 @@ class CompressorOptions:
         if packing is None or packing.compressor_options is None:
             return
         codec = packing.superblock.codec
-        if packing.compressor_options == _LZ4_DEFAULT and codec == "lz4":
+        known = CODECS.get(codec)
+        if known and packing.compressor_options == known.default_options:
             return
         raw = packing.compressor_options.hex(" ")
         yield store_finding(

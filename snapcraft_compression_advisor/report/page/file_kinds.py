@@ -24,12 +24,13 @@ from snapcraft_compression_advisor.report.phrases import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from snapcraft_compression_advisor.codecs import CodecName
     from snapcraft_compression_advisor.report.json_report import Report
     from snapcraft_compression_advisor.report.report_files import (
         IncompressibleReport,
         KindReport,
     )
-    from snapcraft_compression_advisor.report.report_model import CodecName
+
 
 _DRAWN_KINDS = 10
 _COMPARED = ("xz", "lzo")

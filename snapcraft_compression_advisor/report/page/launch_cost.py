@@ -26,12 +26,13 @@ from snapcraft_compression_advisor.report.report_model import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from snapcraft_compression_advisor.codecs import CodecName
     from snapcraft_compression_advisor.report.json_report import (
         CostReport,
         LaunchReport,
         Report,
     )
-    from snapcraft_compression_advisor.report.report_model import CodecName
+
 
 _PARTS = (
     "Fixed is asking for blocks and copying them, the same with every codec. Storage "

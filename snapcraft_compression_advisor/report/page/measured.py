@@ -23,13 +23,14 @@ from snapcraft_compression_advisor.report.page.texts import short_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from snapcraft_compression_advisor.codecs import CodecName
     from snapcraft_compression_advisor.report.json_report import CostReport, Report
     from snapcraft_compression_advisor.report.measure_json import (
         CodecMeasurementReport,
         MeasurementReport,
         SampleReport,
     )
-    from snapcraft_compression_advisor.report.report_model import CodecName
+
 
 _SHIPPABLE = ("xz", "lzo")
 _KINDS = {

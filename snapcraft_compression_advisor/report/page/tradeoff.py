@@ -27,12 +27,13 @@ from snapcraft_compression_advisor.report.page.texts import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from snapcraft_compression_advisor.codecs import CodecName
     from snapcraft_compression_advisor.report.json_report import (
         CostReport,
         LaunchReport,
         Report,
     )
-    from snapcraft_compression_advisor.report.report_model import CodecName
+
 
 DRAWN_APPS = 3
 """Apps whose launches are drawn; those of others stand in tables."""
