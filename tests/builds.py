@@ -39,18 +39,22 @@ class HalfSizes:
         return Interval.exactly(len(self.files[path]) / 2)
 
 
-def make_build(
+def make_build(  # noqa: PLR0913 # keywords with defaults
     files: Mapping[str, bytes],
     *,
     codec: str = "xz",
     launched: Mapping[str, float] | None = None,
     image_bytes: float = 1e6,
     read_share: Interval | None = None,
+    stored_share: float = 0.5,
+    measured: bool = False,
 ) -> Build:
     """Return a build.
 
     :param launched: files that a launch of ``hello`` reads, with each one's share.
     :param read_share: of a guess; a recorded launch where it is left out.
+    :param stored_share: of each block, what is left of it.
+    :param measured: whether that is an image's own figure.
     """
     launch_set = LaunchSet(
         app="hello",
@@ -81,21 +85,22 @@ def make_build(
             image_bytes=Interval.exactly(image_bytes),
             blocks=blocks_of_files(
                 {
-                    path: _blocks(len(files[path]))
+                    path: _blocks(len(files[path]), stored_share)
                     for path in sorted(launched_files(sets))
                 }
             ),
         ),
+        measured=measured,
     )
 
 
-def _blocks(size_bytes: int) -> tuple[StoredBlock, ...]:
+def _blocks(size_bytes: int, share: float) -> tuple[StoredBlock, ...]:
     lengths = [
         min(BLOCK_BYTES, size_bytes - start)
         for start in range(0, size_bytes, BLOCK_BYTES)
     ]
     return tuple(
-        StoredBlock(raw_bytes=length, stored_bytes=length // 2, compressed=True)
+        StoredBlock(raw_bytes=length, stored_bytes=int(length * share), compressed=True)
         for length in lengths
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -47,6 +47,7 @@ class Build:
     :param image_bytes: a snap's own size; of a prime directory an estimate.
     :param launch_sets: by app.
     :param trial: the blocks that these launches read, as the image has them.
+    :param measured: whether these figures are those of an image.
     :param unlike_snap_pack: how its blocks differ from those of ``snap pack``, so
         that launches can't be estimated; ``None`` where they don't.
     """
@@ -57,7 +58,13 @@ class Build:
     sizes: FileSizes
     launch_sets: Mapping[str, LaunchSet]
     trial: CodecTrial
+    measured: bool = False
     unlike_snap_pack: str | None = None
+
+    def with_blocks_of(self, other: Build, unchanged: Collection[str]) -> Build:
+        """Return this build, its unchanged files stored as the other one's are."""
+        blocks = self.trial.blocks.with_files_of(other.trial.blocks, unchanged)
+        return replace(self, trial=replace(self.trial, blocks=blocks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +133,7 @@ def snap_build(payload: SnapPayload, launch_sets: Mapping[str, LaunchSet]) -> Bu
             image_bytes=size,
             blocks=_stored_blocks(payload, launched_files(launch_sets)),
         ),
+        measured=True,
         unlike_snap_pack=_unlike_snap_pack(payload),
     )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
 from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.build import (
     Build,
     launched_files,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from snapcraft_compression_advisor.core.units import Interval
     from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
@@ -76,7 +76,9 @@ class BuildDifference:
 
     @property
     def image_change(self) -> Interval:
-        """What the image grew by."""
+        """What the image grew by; nothing where it has the same files and size."""
+        if self.old.image_bytes == self.new.image_bytes and not self.files.changes:
+            return Interval.exactly(0)
         return minus(self.new.image_bytes, self.old.image_bytes)
 
     @property
@@ -126,19 +128,32 @@ def compare_payloads(
         same = beside.submit(unchanged_paths, old, new)
         builds = [_build(each, request, progress=progress) for each in (old, new)]
         unchanged = same.result()
-    files = compare_files(builds[0], builds[1], unchanged)
+    before, now = builds
+    files = compare_files(before, now, unchanged)
     launches: tuple[LaunchChange, ...] = ()
     if not any(each.unlike_snap_pack for each in builds):
-        before, now = builds
         launches = tuple(compare_launches(before, now, request.devices, unchanged))
+        if before.codec == now.codec and not files.changes:
+            before, now = _of_one_size(before, now)
     return BuildDifference(
         name=new.snap.name,
-        old=_side(builds[0]),
-        new=_side(builds[1]),
+        old=_side(before),
+        new=_side(now),
         files=files,
         launches=launches,
-        notes=tuple(_notes(builds[0], builds[1])),
+        notes=tuple(_notes(before, now)),
     )
+
+
+def _of_one_size(old: Build, new: Build) -> tuple[Build, Build]:
+    """Return two builds of the same files, whose images are of the same size.
+
+    What a trial estimates of a prime directory, an image's own size says better.
+    """
+    if old.measured and new.measured:
+        return old, new
+    size = (old if old.measured else new).image_bytes
+    return replace(old, image_bytes=size), replace(new, image_bytes=size)
 
 
 def _build(
@@ -193,7 +208,7 @@ def _side(build: Build) -> Side:
         path=build.payload.path,
         codec=build.codec,
         image_bytes=build.image_bytes,
-        measured=isinstance(build.payload, SnapPayload),
+        measured=build.measured,
         files=build.payload.inventory.file_count,
     )
 

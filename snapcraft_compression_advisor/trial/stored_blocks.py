@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,6 +60,21 @@ class StoredBlocks:
             StoredBlock(raw_bytes=raw, stored_bytes=int(stored), compressed=compressed)
             for raw, stored, compressed in rows
         )
+
+    def with_files_of(self, other: StoredBlocks, paths: Iterable[str]) -> StoredBlocks:
+        """Return these blocks, those of some files as another image holds them.
+
+        :param paths: of files that are the same in both; one that either of them
+            doesn't have stays as it is.
+        """
+        stored_bytes, compressed = self.stored_bytes.copy(), self.compressed.copy()
+        for path in paths:
+            own, its = self.places.blocks_of(path), other.places.blocks_of(path)
+            if len(own) == len(its):
+                here, there = slice(own.start, own.stop), slice(its.start, its.stop)
+                stored_bytes[here] = other.stored_bytes[there]
+                compressed[here] = other.compressed[there]
+        return replace(self, stored_bytes=stored_bytes, compressed=compressed)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether these are the same sizes; files aren't compared."""

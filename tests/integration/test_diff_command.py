@@ -133,6 +133,27 @@ def test_same_snap_has_no_difference(primes: tuple[Path, Path], tmp_path: Path) 
     assert {each["verdict"] for each in document["launches"]} == {"same"}
 
 
+def test_prime_directory_is_no_other_than_the_snap_packed_from_it(
+    tmp_path: Path,
+) -> None:
+    prime = fill_prime(tmp_path / "prime")
+    noise = random.Random(5)
+    words = [noise.randbytes(6).hex() for _ in range(500)]
+    program = prime / "usr/bin/sample"
+    with program.open("ab") as file:
+        file.write(" ".join(noise.choices(words, k=1_500_000)).encode())
+    snap = snap_pack(prime, tmp_path / "packed", compression="xz")
+    for sides in ((prime, snap), (snap, prime), (prime, prime)):
+        document = diff(*sides)
+        assert document["files"] == []
+        for key in ("image_change_bytes", "tables_change_bytes", "repacked_bytes"):
+            assert document[key] == {"low": 0, "mid": 0, "high": 0}
+        for launch in document["launches"]:
+            assert launch["change_s"] == {"low": 0, "mid": 0, "high": 0}
+            assert launch["verdict"] == "same"
+            assert launch["causes"] == []
+
+
 def test_same_size_and_blocks_do_not_hide_other_contents(tmp_path: Path) -> None:
     prime = fill_prime(tmp_path / "prime")
     old = snap_pack(prime, tmp_path / "old", compression="xz")

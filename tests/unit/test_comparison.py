@@ -93,6 +93,37 @@ def test_launch_of_the_same_files_is_exactly_the_same() -> None:
     assert change.old_s.high > change.old_s.low
 
 
+@pytest.mark.parametrize(
+    ("old_measured", "new_measured", "share"),
+    [(True, False, 0.5), (False, True, 0.51), (False, False, 0.51)],
+)
+def test_file_that_a_trial_estimates_otherwise_makes_no_difference(
+    *, old_measured: bool, new_measured: bool, share: float
+) -> None:
+    files = {**APP, "lib/foo.so": blocks(800)}
+    launched = dict.fromkeys(files, 1.0)
+    old = make_build(files, launched=launched, measured=old_measured)
+    new = make_build(files, launched=launched, measured=new_measured, stored_share=0.51)
+    same = unchanged_paths(old.payload, new.payload)
+    device = find_device("nvme-laptop")
+    (change,) = compare_launches(old, new, (device,), same)
+    assert change.change_s == Interval.exactly(0.0)
+    assert (change.verdict, change.causes) == ("same", ())
+    measured = make_build(files, launched=launched, stored_share=share)
+    (expected,) = compare_launches(measured, measured, (device,), same)
+    assert change.old_s == change.new_s == expected.new_s
+
+
+def test_same_files_that_two_images_store_otherwise_make_a_difference() -> None:
+    files = {**APP, "lib/foo.so": blocks(800)}
+    launched = dict.fromkeys(files, 1.0)
+    old = make_build(files, launched=launched, measured=True)
+    new = make_build(files, launched=launched, measured=True, stored_share=0.7)
+    same = unchanged_paths(old.payload, new.payload)
+    (change,) = compare_launches(old, new, (find_device("nvme-laptop"),), same)
+    assert change.change_s.mid > 0
+
+
 def test_library_that_grew_is_why_a_launch_is_slower() -> None:
     old = {**APP, "lib/foo.so": blocks(80), "lib/gone.so": blocks(1)}
     new = {**APP, "lib/foo.so": blocks(150, b"b")}
