@@ -101,12 +101,24 @@ def _seek_s(storage: Mapping[str, Any]) -> Interval:
 
 
 def _decompress(mb_per_s: Mapping[str, Any]) -> dict[str, BlockCost]:
-    """Return what decompressing a block costs, by codec."""
+    """Return what decompressing a block costs, by codec.
+
+    A codec without a published throughput is scaled as xz is.
+    """
     costs = {}
-    for codec, rate in mb_per_s.items():
-        low, mid, high = _scales(codec, _Rate(**rate))
-        costs[codec] = scaled(MEASURED_SHAPES[codec], low=low, mid=mid, high=high)
+    for codec, shape in MEASURED_SHAPES.items():
+        like = codec if codec in mb_per_s else "xz"
+        low, mid, high = _scales(like, _Rate(**mb_per_s[like]))
+        costs[codec] = scaled(shape, low=low, mid=mid, high=high)
     return {**costs, "none": NO_COST}
+
+
+def _estimated_source(mb_per_s: Mapping[str, Any]) -> str | None:
+    missing = ", ".join(codec for codec in MEASURED_SHAPES if codec not in mb_per_s)
+    return missing and (
+        f"decompression of {missing}: estimated; measured on a server, scaled as the "
+        "published throughput of xz is"
+    )
 
 
 def _fill(xz: _Rate) -> BlockCost:
@@ -154,6 +166,7 @@ def _profile(name: str) -> DeviceProfile:
         document.get("source"),
         storage["source"],
         decompress["source"],
+        _estimated_source(decompress["mb_per_s"]),
         _FILL_SOURCE,
         times and times["source"],
     )
