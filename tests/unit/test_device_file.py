@@ -226,7 +226,7 @@ def test_codecs_left_out_are_in_proportion_to_the_built_in_ones() -> None:
         assert usual_block_s(device.decompress[codec]) == pytest.approx(
             three_times, rel=1e-3
         )
-    assert "lzo, gzip, zstd, lz4: estimated" in device.sources[-1]
+    assert "of lzo, gzip, zstd, lz4" in device.sources[-1]
 
 
 def test_default_devices_are_chosen_where_none_is_named() -> None:
