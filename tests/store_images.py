@@ -27,7 +27,7 @@ class StoreImage:
     :param options: of mksquashfs, besides those of ``snap pack``.
     :param without: options of ``snap pack`` that are left out.
     :param rules: that fire, decided.
-    :param open_rules: that are undecided.
+    :param undecided_rules: that are undecided.
     :param same: whether a repack is the same, byte for byte.
     :param same_without_root: likewise where the repack isn't root's; ``None``: as root.
     """
@@ -37,7 +37,7 @@ class StoreImage:
     without: tuple[str, ...] = ()
     codec: str = "xz"
     rules: frozenset[str] = frozenset()
-    open_rules: frozenset[str] = frozenset()
+    undecided_rules: frozenset[str] = frozenset()
     same: bool
     same_without_root: bool | None = None
 
@@ -82,7 +82,7 @@ def refused(
     rules: str,
     without: tuple[str, ...] = (),
     codec: str = "xz",
-    open_rules: str = "",
+    undecided_rules: str = "",
 ) -> StoreImage:
     """Return a row of options whose repack differs."""
     return StoreImage(
@@ -91,7 +91,7 @@ def refused(
         without=without,
         codec=codec,
         rules=frozenset(rules.split()),
-        open_rules=frozenset(open_rules.split()),
+        undecided_rules=frozenset(undecided_rules.split()),
         same=False,
     )
 
@@ -175,7 +175,7 @@ REFUSED = (
     refused("-force-gid", "1000", without=("-all-root",), rules="SCA506"),
     refused("-nopad", rules="SCA508 SCA511"),
     refused("-no-sparse", rules="SCA509 SCA511"),
-    refused("-action", "uncompressed@name(copy*)", rules="", open_rules="SCA509"),
+    refused("-action", "uncompressed@name(copy*)", rules="", undecided_rules="SCA509"),
 )
 """What the store's repack differs from."""
 
@@ -202,7 +202,7 @@ STORE_IMAGES = (*ACCEPTED, *REFUSED, *REVIEWED)
 def table_text() -> str:
     """Return the table in Markdown, as ``docs/store-preflight.md`` has it."""
     lines = [
-        "| codec and options | without | findings | open | repack |",
+        "| codec and options | without | findings | undecided | repack |",
         "|---|---|---|---|---|",
     ]
     for row in STORE_IMAGES:
@@ -211,7 +211,7 @@ def table_text() -> str:
         repack = "same" if row.same else "differs"
         if row.same_without_root is False:
             repack = "same as root, else differs"
-        cells = (options, without, _ids(row.rules), _ids(row.open_rules), repack)
+        cells = (options, without, _ids(row.rules), _ids(row.undecided_rules), repack)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
