@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 
 import snapcraft_compression_advisor
 from snapcraft_compression_advisor.cli.main import main as run_command_line
-from snapcraft_compression_advisor.host.write_key import plan_key
-from snapcraft_compression_advisor.project.project_file import apply_edit
+from snapcraft_compression_advisor.project.project_file import apply_edit, plan_edit
 from stopped_process import StoppedProcess, import_all
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ def left_beside(directory: Path) -> list[str]:
 
 
 def _write(path: Path) -> int:
-    apply_edit(plan_key(path, "lzo", component=None, where=str(path)))
+    apply_edit(plan_edit(path, "lzo"))
     return 0
 
 

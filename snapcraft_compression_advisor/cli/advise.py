@@ -31,14 +31,10 @@ from snapcraft_compression_advisor.payload.component_yaml import (
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.project.project_file import (
-    Edit,
     apply_edit,
     declared_compression,
     find_project_file,
-    read_project_file,
-)
-from snapcraft_compression_advisor.project.splice_component import (
-    set_component_compression,
+    plan_edit,
 )
 from snapcraft_compression_advisor.report.text import render_text
 from snapcraft_compression_advisor.trial.sampled import ORDINARY
@@ -185,11 +181,8 @@ def _set_of_component(payload: Payload, project_dir: Path, compression: str) -> 
     """
     path = find_project_file(project_dir)
     _, component = split_component_name(payload.snap.name)
-    before = read_project_file(path)
-    after = set_component_compression(
-        before, component or payload.snap.name, compression, where=str(path)
-    )
-    apply_edit(Edit(path=path, before=before, after=after))
+    name = component or payload.snap.name
+    apply_edit(plan_edit(path, compression, component=name))
     emit.progress(
         f"{path}: compression of {component} set to {compression}", permanent=True
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.project.merge_edits import merge_edits
+from snapcraft_compression_advisor.project.edit import merge_edits
 from snapcraft_compression_advisor.project.project_file import apply_edit
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
 

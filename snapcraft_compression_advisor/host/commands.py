@@ -13,11 +13,11 @@ from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
 from snapcraft_compression_advisor.host.project_service import advisor_here
 from snapcraft_compression_advisor.host.show import render_report
-from snapcraft_compression_advisor.host.write_key import plan_key
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.project.project_file import (
     apply_edit,
     find_project_file,
+    plan_edit,
 )
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class SetCompressionCommand(AppCommand):
         path = find_project_file(Path())
         component: str | None = parsed_args.component
         compression: str = parsed_args.compression
-        edit = plan_key(path, compression, component=component, where=str(path))
+        edit = plan_edit(path, compression, component=component)
         of = "" if component is None else f" of component {component}"
         if not edit.changes:
             emit.message(f"{path}: compression{of} is {compression} already")

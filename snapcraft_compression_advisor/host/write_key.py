@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING
 from craft_cli import emit
 
 from snapcraft_compression_advisor.core.errors import NoInputError
-from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.project.project_file import (
-    apply_edit,
-    read_project_file,
-)
-from snapcraft_compression_advisor.project.splice import set_root_compression
-from snapcraft_compression_advisor.project.splice_component import (
-    set_component_compression,
-)
+from snapcraft_compression_advisor.project.project_file import apply_edit, plan_edit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from snapcraft_compression_advisor.host.artifact import Decision
     from snapcraft_compression_advisor.host.project import HostProject
 
@@ -37,7 +27,7 @@ def write_key(project: HostProject, decision: Decision) -> None:
         message = f"{project.says.path} isn't that of snap {name!r}"
         raise NoInputError(message, resolution="Pack in the project's folder.")
     component = decision.artifact.component
-    edit = plan_key(
+    edit = plan_edit(
         project.file,
         decision.compression,
         component=component,
@@ -50,21 +40,3 @@ def write_key(project: HostProject, decision: Decision) -> None:
             f"  {project.says.path}: compression{of} set to {decision.compression}",
             permanent=True,
         )
-
-
-def plan_key(
-    path: Path, compression: str, *, component: str | None, where: str
-) -> Edit:
-    """Return the edit that sets a compression; write nothing.
-
-    :param path: of snapcraft.yaml, read anew: another key may have been written to it.
-    :param component: whose key, rather than the snap's.
-    :param where: what errors call the file.
-    :raises AdvisorError: where it can't be read, or edited in one line.
-    """
-    before = read_project_file(path)
-    if component is None:
-        after = set_root_compression(before, compression, where=where)
-    else:
-        after = set_component_compression(before, component, compression, where=where)
-    return Edit(path=path, before=before, after=after)

@@ -9,10 +9,7 @@ from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.lint.context import Project
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
-from snapcraft_compression_advisor.project.splice import set_root_compression
-from snapcraft_compression_advisor.project.splice_component import (
-    set_component_compression,
-)
+from snapcraft_compression_advisor.project.set_scalar import set_compression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,9 +60,9 @@ class ProjectFile(Project):
         """
         where = str(self.path)
         try:
-            after = set_root_compression(self.content, compression, where=where)
+            after = set_compression(self.content, compression, where=where)
             for name, other in (component_keys or {}).items():
-                after = set_component_compression(after, name, other, where=where)
+                after = set_compression(after, other, component=name, where=where)
         except BadDataError:
             return None
         return self._edit(after)
@@ -76,8 +73,8 @@ class ProjectFile(Project):
         :returns: as for :meth:`edit`.
         """
         try:
-            after = set_component_compression(
-                self.content, name, compression, where=str(self.path)
+            after = set_compression(
+                self.content, compression, component=name, where=str(self.path)
             )
         except (BadDataError, UsageError):  # UsageError: the file has no such component
             return None

@@ -5,27 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ruamel.yaml.nodes import ScalarNode, SequenceNode
-
-from snapcraft_compression_advisor.project.project_nodes import (
-    child,
-    entries,
-    entry,
-    line_of,
-    root_node,
-)
-from snapcraft_compression_advisor.project.splice import root_compression
+from snapcraft_compression_advisor.project.document import read_document
+from snapcraft_compression_advisor.project.set_scalar import COMPRESSION, not_a_scalar
 from snapcraft_compression_advisor.settings.lint_policy import ALL_RULES_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ruamel.yaml.nodes import Node
+    from snapcraft_compression_advisor.project.document import Node
 
 LINTER_NAME = "compression"
 """What ``lint: ignore:`` calls the advisor's findings."""
-
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,42 +49,52 @@ def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
     :param where: the file, for errors.
     :raises BadDataError: where the YAML is broken or ``compression`` isn't a scalar.
     """
-    compression = root_compression(content, where=where)
-    _, root = root_node(content, where=where)
-    found = entry(root, "compression")
-    components, lines = _components(child(root, "components"))
+    root = read_document(content, where=where).root
+    key, value = root.entry(COMPRESSION) or (None, None)
+    if value is not None and value.scalar is None:
+        raise not_a_scalar(value, COMPRESSION, where=where)
+    components, lines = _components(root.child("components"))
     return ProjectLines(
-        name=_scalar(child(root, "name")),
-        compression=compression,
-        compression_line=None if found is None else line_of(found[0]),
+        name=_scalar(root.child("name")),
+        compression=_scalar(value),
+        compression_line=None if key is None else key.line,
         components=components,
         component_lines=lines,
-        ignored=tuple(dict.fromkeys(_ignored(child(child(root, "lint"), "ignore")))),
+        ignored=tuple(dict.fromkeys(_ignored(root.child("lint", "ignore")))),
     )
+
+
+def root_compression(content: bytes, *, where: str = "snapcraft.yaml") -> str | None:
+    """Return what a project file has under its root key ``compression``.
+
+    :returns: the scalar as it is written, whether or not snapcraft accepts it;
+        ``None`` where the key isn't there or its value is null.
+    :raises BadDataError: as :func:`read_project_lines` does.
+    """
+    return read_project_lines(content, where=where).compression
 
 
 def _components(node: Node | None) -> tuple[dict[str, str | None], dict[str, int]]:
     compression: dict[str, str | None] = {}
     lines: dict[str, int] = {}
-    for name, body in entries(node):
-        found = entry(body, "compression")
-        compression[name.value] = None if found is None else _scalar(found[1])
-        lines[name.value] = line_of(name if found is None else found[0])
+    for name, key, body in node.names if node else ():
+        found, value = body.entry(COMPRESSION) or (key, None)
+        compression[name] = _scalar(value)
+        lines[name] = found.line
     return compression, lines
 
 
 def _ignored(node: Node | None) -> Iterator[str]:
-    for item in _items(node):
-        if isinstance(item, ScalarNode):
-            if item.value == LINTER_NAME:
-                yield ALL_RULES_PREFIX
-            elif _is_selector(item.value):
-                yield item.value
-        for name, paths in entries(item):
-            if name.value == LINTER_NAME:
+    for item in node.items if node else ():
+        if item.scalar == LINTER_NAME:
+            yield ALL_RULES_PREFIX
+        elif item.scalar is not None and _is_selector(item.scalar):
+            yield item.scalar
+        for name, _, paths in item.names:
+            if name == LINTER_NAME:
                 yield from map(_selector, _scalars(paths))
-            elif _is_selector(name.value):
-                yield from (f"{name.value}:{path}" for path in _scalars(paths))
+            elif _is_selector(name):
+                yield from (f"{name}:{path}" for path in _scalars(paths))
 
 
 def _selector(text: str) -> str:
@@ -109,22 +109,12 @@ def _is_selector(text: str) -> bool:
     )
 
 
-def _items(node: Node | None) -> list[Node]:
-    return list(node.value) if isinstance(node, SequenceNode) else []
-
-
-def _scalars(node: Node | None) -> Iterator[str]:
-    if isinstance(node, ScalarNode):
-        yield str(node.value)
-    for item in _items(node):
-        if isinstance(item, ScalarNode):
-            yield str(item.value)
+def _scalars(node: Node) -> Iterator[str]:
+    for each in (node, *node.items):
+        if each.scalar is not None:
+            yield each.scalar
 
 
 def _scalar(node: Node | None) -> str | None:
     """Return a scalar's text; ``None`` for null, and for anything else."""
-    if not isinstance(node, ScalarNode):
-        return None
-    if not node.style and node.value in _NULLS:
-        return None
-    return str(node.value)
+    return None if node is None or node.is_null else node.scalar

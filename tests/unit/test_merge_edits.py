@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.project.merge_edits import merge_edits
+from snapcraft_compression_advisor.project.edit import Edit, merge_edits
 
 BEFORE = "name: x\ncompression: xz\ncomponents:\n  a:\n    type: x\n"
 

@@ -17,15 +17,15 @@ from snapcraft_compression_advisor.core.errors import (
     StorageError,
     UsageError,
 )
+from snapcraft_compression_advisor.project.document import MAX_PROJECT_FILE_BYTES
+from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,
-    Edit,
     apply_edit,
     declared_compression,
     find_project_file,
     plan_edit,
 )
-from snapcraft_compression_advisor.project.read_root import MAX_PROJECT_FILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import yaml as pyyaml  # as snapcraft reads its files
 from ruamel.yaml import YAML
 
 from project_shapes import NUMBER, shape
-from snapcraft_compression_advisor.project.splice import set_root_compression
+from snapcraft_compression_advisor.project.set_scalar import set_compression
 
 
 def by_snapcraft(content: bytes) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def test_one_line_changes_and_the_rest_reads_the_same(
     number: int, compression: str
 ) -> None:
     before = shape(number)
-    after = set_root_compression(before, compression)
+    after = set_compression(before, compression)
     for read in (by_snapcraft, by_ruamel):
         was, now = read(before), read(after)
         said = was.pop("compression", None)

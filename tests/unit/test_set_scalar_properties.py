@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.project.splice import (
-    root_compression,
-    set_root_compression,
-)
+from snapcraft_compression_advisor.project.project_lines import root_compression
+from snapcraft_compression_advisor.project.set_scalar import set_compression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +92,7 @@ def constructed(content: bytes) -> dict[str, Any]:
 def test_the_document_says_the_same_but_for_its_compression(
     before: bytes, compression: str
 ) -> None:
-    after = set_root_compression(before, compression)
+    after = set_compression(before, compression)
     said, says = constructed(before), constructed(after)
     assert root_compression(before) == said.pop("compression", None)
     assert says.pop("compression") == root_compression(after) == compression
@@ -106,7 +104,7 @@ def test_the_document_says_the_same_but_for_its_compression(
 def test_exactly_one_line_differs_where_anything_does(
     before: bytes, compression: str
 ) -> None:
-    after = set_root_compression(before, compression)
+    after = set_compression(before, compression)
     assert after.startswith("\ufeff".encode()) == before.startswith("\ufeff".encode())
     old, new = (
         text.decode().removeprefix("\ufeff").splitlines(keepends=True)
@@ -121,8 +119,8 @@ def test_exactly_one_line_differs_where_anything_does(
 @PROPERTY
 @given(documents(), COMPRESSION)
 def test_setting_twice_changes_nothing_more(before: bytes, compression: str) -> None:
-    once = set_root_compression(before, compression)
-    assert set_root_compression(once, compression) is once
+    once = set_compression(before, compression)
+    assert set_compression(once, compression) is once
 
 
 @PROPERTY
@@ -131,10 +129,8 @@ def test_setting_the_other_one_and_back_gives_the_original(original: bytes) -> N
     declared = root_compression(original)
     assert declared is not None
     other = {"xz": "lzo", "lzo": "xz"}[declared]
-    assert set_root_compression(original, other) != original
-    there_and_back = set_root_compression(
-        set_root_compression(original, other), declared
-    )
+    assert set_compression(original, other) != original
+    there_and_back = set_compression(set_compression(original, other), declared)
     assert there_and_back == original
 
 
@@ -157,7 +153,7 @@ def test_a_mangled_file_is_edited_in_one_line_or_refused(
         start = position % (len(content) + 1)
         content = content[:start] + put + content[start + cut :]
     try:
-        edited = set_root_compression(content, "lzo")
+        edited = set_compression(content, "lzo")
     except BadDataError:
         event("refused")
     else:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.project.read_root import (
+from snapcraft_compression_advisor.project.document import (
     MAX_DEPTH,
     MAX_PROJECT_FILE_BYTES,
-    read_root,
+    read_document,
 )
-from snapcraft_compression_advisor.project.splice import (
+from snapcraft_compression_advisor.project.project_lines import root_compression
+from snapcraft_compression_advisor.project.set_scalar import (
     _changes_one_line,
     _says_the_same,
-    root_compression,
-    set_root_compression,
+    set_compression,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_an_existing_value_is_replaced_where_it_stands(before: str, after: str) -> None:
-    assert set_root_compression(before.encode(), "lzo") == after.encode()
+    assert set_compression(before.encode(), "lzo") == after.encode()
 
 
 NEW = "compression: lzo\n"
@@ -110,7 +110,7 @@ NEW = "compression: lzo\n"
     ],
 )
 def test_an_absent_key_is_inserted_as_one_whole_line(before: str, after: str) -> None:
-    assert set_root_compression(before.encode(), "lzo") == after.encode()
+    assert set_compression(before.encode(), "lzo") == after.encode()
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_absent_key_is_inserted_as_one_whole_line(before: str, after: str) ->
 def test_a_compression_elsewhere_is_neither_read_nor_changed(text: str) -> None:
     content = text.encode()
     assert root_compression(content) is None
-    edited = set_root_compression(content, "lzo")
+    edited = set_compression(content, "lzo")
     assert root_compression(edited) == "lzo"
     assert edited.replace(b"compression: lzo\n", b"") == content
 
@@ -173,7 +173,7 @@ def test_what_snapcraft_could_not_read_is_refused_with_its_place(
     text: str, reason: str
 ) -> None:
     with pytest.raises(BadDataError, match=reason) as refusal:
-        set_root_compression(text.encode(), "lzo", where="snap/snapcraft.yaml")
+        set_compression(text.encode(), "lzo", where="snap/snapcraft.yaml")
     assert str(refusal.value).startswith("snap/snapcraft.yaml")
     assert refusal.value.resolution
     with pytest.raises(BadDataError, match=reason):
@@ -203,7 +203,7 @@ def test_what_one_line_cannot_edit_is_read_but_not_written(
 ) -> None:
     assert root_compression(text.encode()) == declared
     with pytest.raises(BadDataError, match=reason) as refusal:
-        set_root_compression(text.encode(), "lzo")
+        set_compression(text.encode(), "lzo")
     assert refusal.value.resolution == "Write the line by hand: compression: lzo"
 
 
@@ -230,7 +230,7 @@ def test_the_declared_value_is_what_yaml_reads(text: str, declared: str | None) 
 )
 def test_a_value_that_is_set_already_stays_as_it_is_written(text: str) -> None:
     content = text.encode()
-    assert set_root_compression(content, "xz") is content
+    assert set_compression(content, "xz") is content
 
 
 @pytest.mark.parametrize("compression", ["zstd", "XZ", "", "xz\nname: y", "gzip"])
@@ -238,7 +238,7 @@ def test_a_compression_that_snapcraft_refuses_is_a_usage_error(
     compression: str,
 ) -> None:
     with pytest.raises(UsageError, match="accepts no compression") as refusal:
-        set_root_compression(b"base: core24\n", compression)
+        set_compression(b"base: core24\n", compression)
     assert refusal.value.resolution == "Give xz or lzo."
 
 
@@ -255,7 +255,7 @@ def test_a_compression_that_snapcraft_refuses_is_a_usage_error(
 def test_another_encoding_than_utf_8_is_refused(encoding: str, reason: str) -> None:
     content = "title: ø\nbase: core24\n".encode(encoding)
     with pytest.raises(BadDataError, match=reason):
-        set_root_compression(content, "lzo")
+        set_compression(content, "lzo")
 
 
 def test_a_file_beyond_the_limit_is_refused_and_one_at_the_limit_is_not() -> None:
@@ -270,20 +270,20 @@ def test_a_file_beyond_the_limit_is_refused_and_one_at_the_limit_is_not() -> Non
 def test_deep_nesting_is_refused_before_it_costs_anything(opening: str) -> None:
     bomb = f"a:\n {opening * 30_000}"
     with pytest.raises(BadDataError, match=f"deeper than {MAX_DEPTH}|broken"):
-        set_root_compression(bomb.encode(), "lzo")
+        set_compression(bomb.encode(), "lzo")
 
 
 def test_the_deepest_nesting_allowed_is_edited() -> None:
     depth = MAX_DEPTH - 1
     text = f"base: core24\na: {'[' * depth}{']' * depth}\n"
-    assert root_compression(set_root_compression(text.encode(), "lzo")) == "lzo"
+    assert root_compression(set_compression(text.encode(), "lzo")) == "lzo"
 
 
 def test_an_alias_bomb_is_edited_without_being_expanded() -> None:
     lines = ["a0: &a0 [lol, lol]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     text = "\n".join(lines) + "\n"
-    assert set_root_compression(text.encode(), "lzo").decode() == text + NEW
+    assert set_compression(text.encode(), "lzo").decode() == text + NEW
 
 
 @pytest.mark.parametrize(
@@ -329,12 +329,12 @@ def test_the_last_check_tells_one_line_from_several(
 def test_the_last_check_tells_what_else_a_document_says(
     after: str, *, same: bool
 ) -> None:
-    before = read_root("a: [b, {c: d}]\ncompression: xz\n", where="before")
-    assert _says_the_same(before, after, "lzo") is same
+    before = read_document(b"a: [b, {c: d}]\ncompression: xz\n", where="before")
+    assert _says_the_same(before.root, after, ("compression",), "lzo") is same
 
 
 def test_an_edit_of_several_lines_would_be_refused(mocker: MockerFixture) -> None:
-    module = set_root_compression.__module__
+    module = set_compression.__module__
     mocker.patch(f"{module}._changes_one_line", return_value=False)
     with pytest.raises(BadDataError, match="more than one line"):
-        set_root_compression(b"base: core24\n", "lzo")
+        set_compression(b"base: core24\n", "lzo")

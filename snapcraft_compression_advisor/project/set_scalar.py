@@ -1,0 +1,235 @@
+"""Change or insert one line of a snapcraft.yaml: a key with a scalar."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, NoReturn
+
+from snapcraft_compression_advisor.codecs import SHIPPABLE
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.project.document import read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.project.document import Node, ProjectDocument
+
+COMPRESSION = "compression"
+
+_LINE_BREAK = re.compile("\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a key goes that a mapping doesn't have.
+
+    :param after: it goes after the last of these keys that precede those of ``before``.
+    :param before: else it goes before the first of these, and the comment above it;
+        else at the end of the mapping.
+    """
+
+    after: frozenset[str]
+    before: frozenset[str] = frozenset()
+
+
+_WHAT_IT_IS = ("type", "base", "build-base", "version", "grade", "confinement")
+_IN_ROOT = Place(after=frozenset(_WHAT_IT_IS), before=frozenset({"apps", "parts"}))
+_IN_COMPONENT = Place(after=frozenset({"type"}))
+
+
+def set_compression(
+    content: bytes,
+    compression: str,
+    *,
+    component: str | None = None,
+    where: str = "snapcraft.yaml",
+) -> bytes:
+    """Return the project file with a ``compression`` set, as :func:`set_scalar` does.
+
+    :param content: the file's bytes, UTF-8 with or without a byte order mark.
+    :param compression: ``xz`` or ``lzo``.
+    :param component: its name under ``components``; ``None`` for the snap's own key.
+    :param where: the file, for errors.
+    :raises UsageError: for another compression, or an unknown component.
+    :raises BadDataError: where the YAML is broken, or can't be edited in one line.
+    """
+    if compression not in SHIPPABLE:
+        message = f"snapcraft accepts no compression {compression!r}"
+        raise UsageError(message, resolution=f"Give {' or '.join(SHIPPABLE)}.")
+    document = read_document(content, where=where)
+    if component is None:
+        return set_scalar(document, (COMPRESSION,), compression, place=_IN_ROOT)
+    if document.root.child("components", component) is None:
+        message = f"{where}: there is no component {component!r}"
+        raise UsageError(message, resolution="Name one of the file's components.")
+    path = ("components", component, COMPRESSION)
+    return set_scalar(document, path, compression, place=_IN_COMPONENT)
+
+
+def set_scalar(
+    document: ProjectDocument, path: Sequence[str], value: str, *, place: Place
+) -> bytes:
+    """Return a project file's bytes with a plain scalar set.
+
+    An existing value is replaced where it stands, in its own quotes. A new line goes
+    where ``place`` says. It is always a whole line: where the file has no line break
+    at its end, it goes before the last key rather than after it.
+
+    The result is parsed and compared before it is returned: one line differs, and the
+    document says the same but for this key.
+
+    :param path: of the key from the root; all but the last have to be there.
+    :param value: plain: it needs no quotes.
+    :returns: the new bytes; the same object where nothing has to change.
+    :raises BadDataError: where the key can't be set in one line.
+    """
+    holder = document.root.child(*path[:-1]) or document.root
+    change = _Change(document=document, holder=holder, path=path, value=value)
+    present = holder.child(path[-1])
+    if present is not None and present.scalar == value:
+        return document.content
+    if holder.is_alias or holder.anchor is not None:
+        change.refuse(f"{path[-2]} has an anchor or an alias", holder)
+    if sum(name == path[-1] for name, *_ in holder.names) > 1:
+        change.refuse(f"{path[-1]} is there twice", present)
+    text = document.text
+    after = change.inserted(place) if present is None else change.replaced(present)
+    if not (
+        _changes_one_line(text, after)
+        and _says_the_same(document.root, after, path, value)
+    ):
+        change.refuse("can't be edited without changing more than one line")
+    return document.encoded(after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """What is to be set in which mapping."""
+
+    document: ProjectDocument
+    holder: Node
+    path: Sequence[str]
+    value: str
+
+    def refuse(self, problem: str, node: Node | None = None) -> NoReturn:
+        """Refuse the change; the error says how to make it by hand."""
+        place = self.document.where + (f", line {node.line}" if node else "")
+        line = f"{self.path[-1]}: {self.value}"
+        message = f"{place}: {problem}"
+        raise BadDataError(message, resolution=f"Write the line by hand: {line}")
+
+    def replaced(self, present: Node) -> str:
+        """Return the text with another value.
+
+        :raises BadDataError: where the value isn't on one line, or not its own.
+        """
+        key, text = self.path[-1], self.document.text
+        if present.scalar is None:
+            raise not_a_scalar(present, key, where=self.document.where)
+        written = text[present.start : present.end]
+        if present.is_alias or present.anchor is not None or present.tag is not None:
+            self.refuse(f"{key} has an anchor, an alias or a tag", present)
+        if present.style in ("|", ">") or _LINE_BREAK.search(written):
+            self.refuse(f"the value of {key} goes over several lines", present)
+        # The empty value of `compression:` stands right after the colon.
+        space = "" if written else " "
+        new = f"{space}{present.style}{self.value}{present.style}"
+        return text[: present.start] + new + text[present.end :]
+
+    def inserted(self, place: Place) -> str:
+        """Return the text with a new line.
+
+        :raises BadDataError: where the mapping isn't one entry a line.
+        """
+        key, text, entries = self.path[-1], self.document.text, self.holder.entries
+        name = f"{self.path[-2]!r}" if len(self.path) > 1 else "the root"
+        if self.holder.is_flow:
+            self.refuse(f"{name} is written with braces and has no {key}")
+        if not entries:
+            self.refuse(f"{name} has no keys", self.holder)
+        starts = [0, *(each.end() for each in _LINE_BREAK.finditer(text))]
+        first, _ = entries[0]
+        indent = text[starts[bisect_right(starts, first.start) - 1] : first.start]
+        if indent.strip(" "):
+            self.refuse(f"{name} begins with {indent.strip()!r}", first)
+        index = _insertion_index(text, entries, starts, place)
+        line = f"{indent}{key}: {self.value}{_line_break(text, index)}"
+        return text[:index] + line + text[index:]
+
+
+def _insertion_index(
+    text: str,
+    entries: Sequence[tuple[Node, Node]],
+    starts: Sequence[int],
+    place: Place,
+) -> int:
+    """Return the start of the line before which the new one goes."""
+    head = list(takewhile(lambda each: each[0].scalar not in place.before, entries))
+    neighbours = [value for key, value in head if key.scalar in place.after]
+    if not neighbours and len(head) < len(entries):
+        return _index_before(text, entries, len(head), starts)
+    last = neighbours[-1] if neighbours else entries[-1][1]
+    following = bisect_right(starts, last.end - 1)
+    if following < len(starts):
+        return starts[following]
+    return _index_before(text, entries, len(entries) - 1, starts)
+
+
+def _index_before(
+    text: str,
+    entries: Sequence[tuple[Node, Node]],
+    position: int,
+    starts: Sequence[int],
+) -> int:
+    """Return the start of an entry's line, or of the comment right above it."""
+    floor = entries[position - 1][1].end if position else 0
+    line = bisect_right(starts, entries[position][0].start) - 1
+    while line and starts[line - 1] >= floor:
+        if not text[starts[line - 1] : starts[line]].lstrip(" \t").startswith("#"):
+            break
+        line -= 1
+    return starts[line]
+
+
+def _line_break(text: str, index: int) -> str:
+    r"""Return the line break next to an index: \n, \r\n or \r."""
+    near = text[max(0, index - 2) : index] or text
+    found = _LINE_BREAK.findall(near)
+    return found[-1 if index else 0] if found else "\n"
+
+
+def _changes_one_line(before: str, after: str) -> bool:
+    """Whether one line was changed or inserted, and all bytes around it are equal."""
+    # Only bytes are split at line breaks alone, and not at form feeds and the like.
+    old = before.encode().splitlines(keepends=True)
+    new = after.encode().splitlines(keepends=True)
+    pairs = zip(old, new, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    added = len(new) - len(old)
+    return added in (0, 1) and old[same + 1 - added :] == new[same + 1 :]
+
+
+def _says_the_same(before: Node, text: str, path: Sequence[str], value: str) -> bool:
+    """Whether a text says what a root says, but for a key that has the value."""
+    try:
+        after = read_document(text.encode(), where="the edited text").root
+    except BadDataError:
+        return False
+    found = after.child(*path)
+    return (
+        found is not None
+        and found.scalar == value
+        and list(before.said(besides=path)) == list(after.said(besides=path))
+    )
+
+
+def not_a_scalar(value: Node, key: str, *, where: str) -> BadDataError:
+    """Return the error of a key that has a mapping or a list for a scalar."""
+    return BadDataError(
+        f"{where}, line {value.line}: {key} is a mapping or a list",
+        details="snapcraft takes xz or lzo here, and no advanced grammar.",
+        resolution=f"Give it one value, as in '{key}: xz'.",
+    )
