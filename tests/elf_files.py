@@ -5,8 +5,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.payload.elf import read_elf
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.payload.elf import Elf
 
 EM_X86_64 = 62
 EM_AARCH64 = 183
@@ -54,6 +58,14 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
         + interp
         + dynamic
         + bytes(padding_bytes)
+    )
+
+
+def elf_in(content: bytes) -> Elf | None:
+    """Return the ELF file that some bytes are."""
+    return read_elf(
+        lambda offset, length: content[offset : offset + length],
+        size_bytes=len(content),
     )
 
 

@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.launch.guess.guess import keys_of
 from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
 from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.launch.script import parse_shebang
-from snapcraft_compression_advisor.payload.elf import BrokenElfError, read_linkage
+from snapcraft_compression_advisor.payload.elf import BrokenElfError, elf_of
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.paths import MAX_LINKS, PathResolver
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
@@ -163,17 +163,15 @@ def _with_interpreters(payload: Payload, places: _Places, path: str) -> Iterator
 
 
 def _interpreter(payload: Payload, entry: Entry) -> str | None:
-    def read(offset: int, length: int) -> bytes:
-        return payload.read(entry.path, offset=offset, length=length)
-
-    shebang = parse_shebang(read(0, _HEAD_BYTES))
+    head = payload.read(entry.path, offset=0, length=_HEAD_BYTES)
+    shebang = parse_shebang(head)
     if shebang is not None:
         return shebang.interpreter
     try:
-        linkage = read_linkage(read, size_bytes=entry.size_bytes)
+        elf = elf_of(payload, entry)
+        return elf.linkage().interpreter if elf else None
     except BrokenElfError:
         return None
-    return linkage.interpreter if linkage is not None else None
 
 
 def _ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]]:

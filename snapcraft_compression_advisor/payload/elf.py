@@ -1,19 +1,24 @@
-"""What the dynamic loader reads of an ELF file.
+"""The package's reader of ELF files: what loaders, ``strip`` and the guess look at.
 
-By the System V ABI (elf.h): the file's header, its program headers, and of the dynamic
-segment the few strings that name libraries and where to look for them. Section headers
-are left alone, as the loader leaves them: they stand at a file's end, and in an image
-another block would have to be decompressed for each file.
+By the System V ABI (elf.h): the file's header, its program and section headers, and of
+the dynamic segment the few strings that name libraries and where to look for them. Each
+is read when it is asked for. Section headers stand at a file's end, where
+in an image another block has to be decompressed for each file: a loader leaves them
+alone, and so does whoever asks for no sections.
 """
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.source import Payload
 
     Read = Callable[[int, int], bytes]
 
@@ -22,16 +27,22 @@ MAX_DYNAMIC_TAGS = 10_000
 """More than any library has; bounds what a broken one can cost."""
 MAX_STRINGS = 1_000
 """Likewise, of names: a browser's and an office's programs have some 200."""
-MAX_PROGRAM_HEADERS = 1_000
-"""Likewise; the kernel takes no program with more than 64 KiB of them."""
+MAX_HEADERS = 1_000
+"""Likewise, of program or section headers; the kernel takes no program with more than
+64 KiB of program headers."""
 MAX_STRING_BYTES = 4_096
 """As long as paths get (PATH_MAX)."""
+SECTION_NAMES_MAX_BYTES = 64 * 1024
+
+ET_EXEC, ET_DYN = 2, 3
+PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+PF_X, PF_W = 1, 2
+SHT_NOBITS, SHF_ALLOC = 8, 2
 
 _HEADER_MAX_BYTES = 64
 _IDENTITY_BYTES = 16
 _CLASS_AT, _ORDER_AT = 4, 5
 _FIRST_STRING_BYTES = 256
-_PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NULL, _DT_NEEDED, _DT_STRTAB = 0, 1, 5
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
 _STRINGS = (_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH)
@@ -69,105 +80,176 @@ class ElfLinkage:
     soname: str | None = None
 
 
+class Segment(NamedTuple):
+    """A program header: where a part of the file goes in memory."""
+
+    kind: int
+    flags: int
+    offset: int
+    address: int
+    file_bytes: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the file."""
+        return self.offset + self.file_bytes
+
+
+class Section(NamedTuple):
+    """A section header; ``end`` is where its bytes end in the file."""
+
+    name: bytes
+    kind: int
+    flags: int
+    start: int
+    end: int
+
+
 class BrokenElfError(ValueError):
     """It starts like an ELF file but can't be read as one."""
 
 
-def read_linkage(read: Read, *, size_bytes: int) -> ElfLinkage | None:
-    """Return an ELF file's needs, ``None`` for any other file.
-
-    :param read: gives bytes at ``(offset, length)``, fewer at the end.
-    :param size_bytes: the file's length.
-    :raises BrokenElfError: where its headers are broken.
-    """
-    head = read(0, _HEADER_MAX_BYTES)
-    if not head.startswith(ELF_MAGIC):
-        return None
-    try:
-        return _Loader(read, head, size_bytes=size_bytes).linkage()
-    except struct.error as error:
-        raise BrokenElfError(str(error)) from error
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Form:
+class _Form(NamedTuple):
     """How an ELF file's headers are written.
 
     :param bits: of its class.
-    :param header: machine, start of the program headers, their length and count.
-    :param program: a program header; ``fields`` tells which of its members are the
-        segment's type, offset, address and length.
+    :param header: type and machine, starts of program and section headers; of program
+        headers, then of section headers length and count; the names' section.
+    :param program: a program header; ``fields`` tells which of its members are those of
+        a :class:`Segment`.
+    :param section: name, type, flags, address, offset, length, and what doesn't count.
     :param dynamic: a tag and its value.
     """
 
     bits: int
     header: struct.Struct
     program: struct.Struct
-    fields: tuple[int, int, int, int]
+    fields: tuple[int, ...]
+    section: struct.Struct
     dynamic: struct.Struct
 
-    @classmethod
-    def of(cls, identity: bytes) -> _Form:
-        """Return the form that a file's first bytes name.
 
-        :raises BrokenElfError: where they name none.
-        """
-        if len(identity) < _IDENTITY_BYTES:
-            message = "it ends within its header"
-            raise BrokenElfError(message)
-        order = {1: "<", 2: ">"}.get(identity[_ORDER_AT])
-        bits = {1: 32, 2: 64}.get(identity[_CLASS_AT])
-        if order is None or bits is None:
-            message = "its class or byte order is unknown"
-            raise BrokenElfError(message)
-        wide = bits == 64  # noqa: PLR2004 # the class's bits
-        return cls(
-            bits=bits,
-            header=struct.Struct(
-                f"{order}18xH12xQ14xHH" if wide else f"{order}18xH8xI10xHH"
-            ),
-            program=struct.Struct(f"{order}2I6Q" if wide else f"{order}8I"),
-            fields=(0, 2, 3, 5) if wide else (0, 1, 2, 4),
-            dynamic=struct.Struct(f"{order}qQ" if wide else f"{order}iI"),
-        )
+@lru_cache(maxsize=4)
+def _form(file_class: int, byte_order: int) -> _Form:
+    """Return the form that a file's identity names.
+
+    :raises BrokenElfError: where it names none.
+    """
+    order = {1: "<", 2: ">"}.get(byte_order)
+    bits = {1: 32, 2: 64}.get(file_class)
+    if order is None or bits is None:
+        message = "its class or byte order is unknown"
+        raise BrokenElfError(message)
+    wide = bits == 64  # noqa: PLR2004 # the class's bits
+    word = "Q" if wide else "I"
+    return _Form(
+        bits=bits,
+        header=struct.Struct(f"{order}16xHH4x{word}{word}{word}4x2x5H"),
+        program=struct.Struct(f"{order}2I6Q" if wide else f"{order}8I"),
+        fields=(0, 1, 2, 3, 5) if wide else (0, 6, 1, 2, 4),
+        section=struct.Struct(f"{order}2I4{word}2I2{word}"),
+        dynamic=struct.Struct(f"{order}qQ" if wide else f"{order}iI"),
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Segment:
-    """A program header: where a part of the file goes in memory."""
+def elf_of(payload: Payload, entry: Entry) -> Elf | None:
+    """Return a payload's file, ``None`` where it isn't an ELF file.
 
-    kind: int
-    offset: int
-    address: int
-    size_bytes: int
+    :raises BrokenElfError: where its header is broken.
+    """
+    return read_elf(
+        lambda offset, length: payload.read(entry.path, offset=offset, length=length),
+        size_bytes=entry.size_bytes,
+    )
 
 
-class _Loader:
-    """Reads one file's headers.
+def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
+    """Return an ELF file, ``None`` for any other file.
+
+    :param read: gives bytes at ``(offset, length)``, fewer at the end.
+    :param size_bytes: the file's length.
+    :raises BrokenElfError: where its header is broken.
+    """
+    head = read(0, _HEADER_MAX_BYTES)
+    return Elf(read, head, size_bytes) if head.startswith(ELF_MAGIC) else None
+
+
+class Elf:
+    """An ELF file; whatever is asked of it raises :class:`BrokenElfError`.
 
     :param head: its first bytes.
+    :ivar kind: ``e_type``.
     """
 
-    def __init__(self, read: Read, head: bytes, *, size_bytes: int) -> None:
+    def __init__(self, read: Read, head: bytes, size_bytes: int) -> None:
         self._read = read
-        self._size_bytes = size_bytes
-        self._form = _Form.of(head)
-        self._machine, start, length, count = self._form.header.unpack_from(head)
-        self._segments = tuple(self._program_headers(start, length, count))
+        self.size_bytes = size_bytes
+        if len(head) < _IDENTITY_BYTES:
+            message = "it ends within its header"
+            raise BrokenElfError(message)
+        self._form = _form(head[_CLASS_AT], head[_ORDER_AT])
+        try:
+            fields = self._form.header.unpack_from(head)
+        except struct.error as error:
+            raise BrokenElfError(str(error)) from error
+        self.kind: int
+        self._sections_at: int
+        self.kind, self._machine, _, self._programs_at, self._sections_at = fields[:5]
+        self._programs: tuple[int, int] = fields[5:7]
+        self._sections: tuple[int, int] = fields[7:9]
+        self._names_index: int = fields[9]
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """The program headers; an object file has none."""
+        length, count = self._programs
+        form = self._form
+        table = self._table("program", self._programs_at, form.program, length, count)
+        return tuple(
+            Segment(*[header[field] for field in form.fields])
+            for header in form.program.iter_unpack(table)
+        )
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The section headers."""
+        length, count = self._sections
+        form = self._form
+        table = self._table("section", self._sections_at, form.section, length, count)
+        rows = tuple(form.section.iter_unpack(table))
+        if not rows:
+            return ()
+        if self._names_index >= count:
+            message = f"it has no section {self._names_index}, which names the others"
+            raise BrokenElfError(message)
+        *_, start, size, _, _, _, _ = rows[self._names_index]
+        names = self._read(start, min(size, SECTION_NAMES_MAX_BYTES))
+        return tuple(
+            Section(
+                name=names[name:].partition(b"\0")[0],
+                kind=kind,
+                flags=flags,
+                start=start,
+                end=start if kind == SHT_NOBITS else start + size,
+            )
+            for name, kind, flags, _, start, size, *_ in rows
+        )
+
+    @property
+    def headers_end(self) -> int:
+        """Where the table of section headers ends."""
+        length, count = self._sections
+        return self._sections_at + length * count
 
     def linkage(self) -> ElfLinkage:
-        """Return what the program headers and the dynamic section say."""
+        """Return what the program headers and the dynamic segment say."""
         interpreter = None
-        dynamic = None
+        for segment in self.segments:
+            if segment.kind == PT_INTERP:
+                interpreter = self._string(segment.offset, segment.file_bytes)
         strings: dict[int, list[str]] = {tag: [] for tag in _STRINGS}
-        for segment in self._segments:
-            if segment.kind == _PT_INTERP:
-                interpreter = self._string(segment.offset, segment.size_bytes)
-            elif segment.kind == _PT_DYNAMIC:
-                dynamic = segment  # of several, glibc's loader takes the last
-        if dynamic is not None:
-            for tag, text in self._dynamic_strings(dynamic):
-                strings[tag].append(text)
+        for tag, text in self._dynamic_strings():
+            strings[tag].append(text)
         machine = _MACHINES.get(self._machine, f"machine {self._machine}")
         return ElfLinkage(
             machine=(self._form.bits, machine),
@@ -178,58 +260,61 @@ class _Loader:
             soname=next(iter(strings[_DT_SONAME]), None),
         )
 
-    def _program_headers(
-        self, start: int, length: int, count: int
-    ) -> Iterator[_Segment]:
-        if not count:  # an object file
+    def dynamic_tags(self) -> Iterator[tuple[int, int]]:
+        """Yield the dynamic segment's tags and values, none where there is none."""
+        dynamic = [segment for segment in self.segments if segment.kind == PT_DYNAMIC]
+        if not dynamic:
             return
-        if length != self._form.program.size or count > MAX_PROGRAM_HEADERS:
-            message = f"{count} program headers of {length} bytes"
-            raise BrokenElfError(message)
-        table = self._exactly(start, length * count)
-        for fields in self._form.program.iter_unpack(table):
-            kind, offset, address, size_bytes = (fields[i] for i in self._form.fields)
-            yield _Segment(
-                kind=kind, offset=offset, address=address, size_bytes=size_bytes
-            )
-
-    def _dynamic_strings(self, segment: _Segment) -> Iterator[tuple[int, str]]:
-        tags = [*self._dynamic_tags(segment)]
-        table = next((value for tag, value in tags if tag == _DT_STRTAB), None)
-        count = sum(tag in _STRINGS for tag, _ in tags)
-        if count > MAX_STRINGS:
-            message = f"it names {count} libraries and places"
-            raise BrokenElfError(message)
-        for tag, value in tags:
-            if tag not in _STRINGS:
-                continue
-            if table is None:
-                message = "its dynamic segment names no table of strings"
-                raise BrokenElfError(message)
-            yield tag, self._string(self._offset(table) + value)
-
-    def _dynamic_tags(self, segment: _Segment) -> Iterator[tuple[int, int]]:
+        _, _, offset, _, file_bytes = dynamic[-1]  # the one that glibc's loader takes
         size = self._form.dynamic.size
-        wanted = min(segment.size_bytes, MAX_DYNAMIC_TAGS * size)
-        content = self._exactly(segment.offset, wanted - wanted % size)
+        wanted = min(file_bytes, MAX_DYNAMIC_TAGS * size)
+        content = self._exactly(offset, wanted - wanted % size)
         for tag, value in self._form.dynamic.iter_unpack(content):
             if tag == _DT_NULL:
                 return
             yield tag, value
 
-    def _offset(self, address: int) -> int:
-        """Return where in the file an address is."""
-        for segment in self._segments:
-            inside = 0 <= address - segment.address < segment.size_bytes
-            if segment.kind == _PT_LOAD and inside:
-                return segment.offset + address - segment.address
-        message = f"nothing is loaded to address {address:#x}"
-        raise BrokenElfError(message)
+    def offset_of(self, address: int) -> int | None:
+        """Return where in the file an address is, ``None`` where nothing is loaded."""
+        for kind, _, offset, start, file_bytes in self.segments:
+            if kind == PT_LOAD and 0 <= address - start < file_bytes:
+                return offset + address - start
+        return None
+
+    def _dynamic_strings(self) -> Iterator[tuple[int, str]]:
+        tags = [*self.dynamic_tags()]
+        table = next((value for tag, value in tags if tag == _DT_STRTAB), None)
+        named = [(tag, value) for tag, value in tags if tag in _STRINGS]
+        if not named:
+            return
+        if len(named) > MAX_STRINGS:
+            message = f"it names {len(named)} libraries and places"
+            raise BrokenElfError(message)
+        if table is None:
+            message = "its dynamic segment names no table of strings"
+            raise BrokenElfError(message)
+        start = self.offset_of(table)
+        if start is None:
+            message = f"nothing is loaded to address {table:#x}"
+            raise BrokenElfError(message)
+        for tag, value in named:
+            yield tag, self._string(start + value)
+
+    def _table(
+        self, name: str, start: int, header: struct.Struct, length: int, count: int
+    ) -> bytes:
+        """Return a table of headers, empty where there is none."""
+        if not count:
+            return b""
+        if length != header.size or count > MAX_HEADERS:
+            message = f"{count} {name} headers of {length} bytes"
+            raise BrokenElfError(message)
+        return self._exactly(start, length * count)
 
     def _string(self, offset: int, max_bytes: int = MAX_STRING_BYTES) -> str:
         """Return the string up to its NUL, as names of files are decoded."""
         for most in (_FIRST_STRING_BYTES, MAX_STRING_BYTES):
-            length = min(most, max_bytes, self._size_bytes - offset)
+            length = min(most, max_bytes, self.size_bytes - offset)
             text, end, _ = self._exactly(offset, length).partition(b"\0")
             if end:
                 return text.decode("utf-8", "surrogateescape")
@@ -237,7 +322,7 @@ class _Loader:
         raise BrokenElfError(message)
 
     def _exactly(self, offset: int, length: int) -> bytes:
-        if length < 0 or offset + length > self._size_bytes:
+        if length < 0 or offset + length > self.size_bytes:
             message = f"it ends before byte {offset + length}"
             raise BrokenElfError(message)
         content = self._read(offset, length)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.payload.elf import (
     BrokenElfError,
     ElfLinkage,
-    read_linkage,
+    elf_of,
 )
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
@@ -136,12 +136,8 @@ class LibraryFinder:
         :raises BrokenElfError: where its headers are broken.
         """
         if entry.path not in self._linkages:
-            self._linkages[entry.path] = read_linkage(
-                lambda offset, length: self._payload.read(
-                    entry.path, offset=offset, length=length
-                ),
-                size_bytes=entry.size_bytes,
-            )
+            elf = elf_of(self._payload, entry)
+            self._linkages[entry.path] = elf.linkage() if elf else None
         return self._linkages[entry.path]
 
     def closure(self, program: Entry) -> Closure:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from elf_files import elf_in
 from image_sources import mksquashfs, noise, text
 from snapcraft_compression_advisor.payload.shipped.elf_sections import needless_parts
 from snapcraft_compression_advisor.payload.source import open_payload
@@ -148,11 +149,8 @@ def test_what_strip_takes_out_is_what_was_found(tmp_path: Path) -> None:
 
 def found_in(path: Path) -> int:
     """Return the bytes of needless sections of a file."""
-    data = path.read_bytes()
-    parts = needless_parts(
-        lambda offset, length: data[offset : offset + length], size_bytes=len(data)
-    )
-    return sum(end - start for start, end in parts)
+    elf = elf_in(path.read_bytes())
+    return sum(end - start for start, end in needless_parts(elf)) if elf else 0
 
 
 def test_stored_bytes_of_a_built_snap_are_those_of_its_blocks(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.payload import beneath, inventory
 from snapcraft_compression_advisor.payload.component import component_name
 from snapcraft_compression_advisor.payload.elf import (
     BrokenElfError,
-    read_linkage,
+    read_elf,
 )
 from snapcraft_compression_advisor.payload.inventory import Inventory, scan_directory
 from snapcraft_compression_advisor.payload.layout import lay_out
@@ -152,8 +152,10 @@ def test_an_elf_file_of_a_thousand_segments_is_broken() -> None:
         reads += 1
         return raw[offset : offset + length]
 
+    elf = read_elf(read, size_bytes=len(raw))
+    assert elf is not None
     with pytest.raises(BrokenElfError, match="names 9000 libraries"):
-        read_linkage(read, size_bytes=len(raw))
+        elf.linkage()
     assert reads < 10
 
 

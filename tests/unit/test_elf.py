@@ -6,11 +6,11 @@ import struct
 
 import pytest
 
-from elf_files import EM_AARCH64, make_elf
+from elf_files import EM_AARCH64, elf_in, make_elf
 from snapcraft_compression_advisor.payload.elf import (
     BrokenElfError,
     ElfLinkage,
-    read_linkage,
+    read_elf,
 )
 
 _PT_INTERP_AT = 64 + 2 * 56
@@ -18,10 +18,8 @@ _PROGRAM_COUNT_AT = 56
 
 
 def linkage_of(content: bytes) -> ElfLinkage | None:
-    return read_linkage(
-        lambda offset, length: content[offset : offset + length],
-        size_bytes=len(content),
-    )
+    elf = elf_in(content)
+    return elf.linkage() if elf else None
 
 
 def make_32_bit_big_endian_elf(needed: str) -> bytes:
@@ -126,5 +124,7 @@ def test_section_headers_are_not_read() -> None:
         ends.append(offset + length)
         return content[offset : offset + length]
 
-    read_linkage(read, size_bytes=len(content))
+    elf = read_elf(read, size_bytes=len(content))
+    assert elf is not None
+    elf.linkage()
     assert max(ends) < 2_000

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elf_files import EM_AARCH64, make_elf
+from elf_files import EM_AARCH64, elf_in, make_elf
 from payloads import MemoryPayload, make_payload
-from snapcraft_compression_advisor.payload.elf import BrokenElfError, read_linkage
+from snapcraft_compression_advisor.payload.elf import BrokenElfError
 from snapcraft_compression_advisor.payload.linkage import (
     Closure,
     LibraryFinder,
@@ -40,11 +40,9 @@ def test_headers_of_the_loader_are_read() -> None:
         rpath="$ORIGIN/../lib:/opt",
         runpath="/run",
     )
-    linkage = read_linkage(
-        lambda offset, length: content[offset : offset + length],
-        size_bytes=len(content),
-    )
-    assert linkage is not None
+    elf = elf_in(content)
+    assert elf is not None
+    linkage = elf.linkage()
     assert linkage.machine == (64, "EM_X86_64")
     assert linkage.interpreter == "/lib64/ld-linux-x86-64.so.2"
     assert linkage.needed == ("liba.so.1", "libb.so")
@@ -182,9 +180,8 @@ def test_damaged_elf_is_read_or_broken(
         content[4 + offset % (len(content) - 4)] = value
     cut = bytes(content[:length])
     try:
-        linkage = read_linkage(
-            lambda offset, count: cut[offset : offset + count], size_bytes=len(cut)
-        )
+        elf = elf_in(cut)
+        linkage = elf.linkage() if elf else None
     except BrokenElfError:
         return
     assert linkage is not None

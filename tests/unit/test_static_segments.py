@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elf_files import make_elf
+from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.segments import (
     ElfParts,
-    read_parts,
+    parts_of,
 )
 
 BLOCK = 128 * 1024
@@ -20,11 +21,9 @@ PT_LOAD, PT_DYNAMIC = 1, 2
 DT_RELA, DT_RELASZ = 7, 8
 
 
-def parts_of(content: bytes) -> ElfParts | None:
-    return read_parts(
-        lambda offset, length: content[offset : offset + length],
-        size_bytes=len(content),
-    )
+def parts_in(content: bytes) -> ElfParts | None:
+    payload = make_payload({"file": content})
+    return parts_of(payload, payload.inventory.entries["file"])
 
 
 def elf(*segments: tuple[int, int, int, int], blocks: int) -> bytes:
@@ -50,7 +49,7 @@ def elf(*segments: tuple[int, int, int, int], blocks: int) -> bytes:
 
 
 def test_blocks_are_told_apart_by_segment() -> None:
-    found = parts_of(
+    found = parts_in(
         elf(
             (PT_LOAD, READ, 0, 4 * BLOCK),
             (PT_LOAD, READ_EXECUTE, 4 * BLOCK, 2 * BLOCK),
@@ -70,7 +69,7 @@ def test_blocks_are_told_apart_by_segment() -> None:
 
 
 def test_relocations_are_read_to_their_end() -> None:
-    found = parts_of(
+    found = parts_in(
         elf((PT_LOAD, READ, 0, 5 * BLOCK), (PT_DYNAMIC, READ, 4 * BLOCK, 32), blocks=5)
     )
     assert found is not None
@@ -78,22 +77,22 @@ def test_relocations_are_read_to_their_end() -> None:
 
 
 def test_other_files_have_no_parts() -> None:
-    assert parts_of(b"#!/bin/sh\n") is None
-    assert parts_of(b"") is None
+    assert parts_in(b"#!/bin/sh\n") is None
+    assert parts_in(b"") is None
 
 
 @pytest.mark.parametrize("length", [4, 20, 63, 64, 80])
 def test_file_that_ends_too_early_has_no_parts(length: int) -> None:
-    assert parts_of(make_elf(padding_bytes=BLOCK)[:length]) is None
+    assert parts_in(make_elf(padding_bytes=BLOCK)[:length]) is None
 
 
 def test_segments_beyond_the_end_of_the_file_are_cut_off() -> None:
-    found = parts_of(elf((PT_LOAD, READ_EXECUTE, 0, 1 << 60), blocks=2))
+    found = parts_in(elf((PT_LOAD, READ_EXECUTE, 0, 1 << 60), blocks=2))
     assert found == ElfParts(parts=("linking", "text"), text_bytes=2 * BLOCK)
 
 
 @given(st.binary(max_size=300), st.integers(0, 400))
 def test_broken_headers_are_no_error(noise: bytes, at: int) -> None:
     content = make_elf(needed=["liba.so"], padding_bytes=2 * BLOCK)
-    found = parts_of(content[:at] + noise + content[at + len(noise) :])
+    found = parts_in(content[:at] + noise + content[at + len(noise) :])
     assert found is None or found.parts

@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     Priors,
     built_in_priors,
 )
-from snapcraft_compression_advisor.launch.guess.segments import read_parts
+from snapcraft_compression_advisor.launch.guess.segments import parts_of
 from snapcraft_compression_advisor.launch.launch_set import (
     GuessBasis,
     LaunchFile,
@@ -72,16 +72,7 @@ def static_launch_set(
 def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     """Return for every block of a file the classes of :func:`block_keys`."""
     entry = candidate.entry
-    parts = (
-        None
-        if is_data(entry.path)
-        else read_parts(
-            lambda offset, length: payload.read(
-                entry.path, offset=offset, length=length
-            ),
-            size_bytes=entry.size_bytes,
-        )
-    )
+    parts = None if is_data(entry.path) else parts_of(payload, entry)
     return block_keys(candidate, parts, block_count(entry.size_bytes))
 
 

@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.payload.elf import ELF_MAGIC
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class ScriptModules:
         :param own: whether it is the program itself, whose functions are called.
         """
         source = self._payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
-        if source.startswith(b"\x7fELF"):
+        if source.startswith(ELF_MAGIC):
             return
         for match in self._language.loads.finditer(source):
             if match["later"] and not own:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from snapcraft_compression_advisor.payload.elf import (
     BrokenElfError,
     ElfLinkage,
-    read_linkage,
+    elf_of,
 )
 from snapcraft_compression_advisor.payload.shipped.library_places import (
     LIBRARY_DIRECTORIES,
@@ -173,11 +173,7 @@ def _by_soname(tree: Tree) -> Mapping[tuple[str, tuple[int, str]], list[Entry]]:
 
 def _linkage(tree: Tree, entry: Entry) -> ElfLinkage | None:
     try:
-        return read_linkage(
-            lambda offset, length: tree.payload.read(
-                entry.path, offset=offset, length=length
-            ),
-            size_bytes=entry.size_bytes,
-        )
+        elf = elf_of(tree.payload, entry)
+        return elf.linkage() if elf else None
     except BrokenElfError:
         return None
