@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What the advisor adds to a pack, against the pack itself.
 
 usage: added_time.py PRIME… [--runs N]

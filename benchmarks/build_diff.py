@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Times ``diff`` of two builds, and ``lint --resquash``, against packing with xz.
 
 A payload is packed as it is and with some files changed, added and removed, with xz and
@@ -38,17 +39,19 @@ RESQUASH_LIMIT = 1.15
 INTRODUCTION = """\
 # What comparing builds costs
 
-Chromium from Debian 12 with its dependencies, and a second build of it in which every
-seventh library has some bytes more in its middle and every ninth icon is gone. Made by
+The first build is Chromium from Debian 12 with its dependencies. In the second build,
+every seventh library has some more bytes in its middle, and every ninth icon is
+missing. The page is made by
 
-    python3 benchmarks/build_diff.py -o docs/diff-benchmark.md
+    .venv/bin/python benchmarks/build_diff.py -o docs/diff-benchmark.md
 
-Times are those of whole commands, start of Python included; of `diff` the median of
-three runs after one that isn't counted, files in the page cache as after a build. They
-are compared with that of `mksquashfs -comp xz` on the same payload, as `snap pack`
-calls it, and those of `lint --resquash` with `unsquashfs` and `mksquashfs` one after
-the other, in the same run on the same machine. Times differ from machine to machine;
-the ratios are what counts.
+Times are those of whole commands, including the start of Python. The time of `diff` is
+the median of three runs after one that isn't counted, so the files are in the page
+cache, as after a build. It is compared with the time of `mksquashfs -comp xz` on the
+same payload, as `snap pack` calls it. The time of `lint --resquash`
+([repack](glossary.md#repack)) is compared with that of `unsquashfs` and `mksquashfs`
+one after the other. All ran in the same run on the same machine. Times differ from
+machine to machine. The ratios are what matters.
 """
 
 

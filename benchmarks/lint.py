@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Times lint on built snaps against packing them with xz, and measures its memory.
 
 Each payload is packed by mksquashfs as ``snap pack`` calls it, with xz (timed) and with
@@ -33,18 +34,18 @@ LIMIT_BYTES = 200_000_000
 INTRODUCTION = """\
 # What lint costs
 
-Two applications from Debian 12 with their dependencies: NumPy, SciPy and Matplotlib
-with Tk (python-app), Chromium (browser), as prime directory and as snaps packed with xz
-and lzo. Made by
+The payloads are two applications from Debian 12 with their dependencies: NumPy, SciPy
+and Matplotlib with Tk (python-app), and Chromium (browser). Each is measured as [prime
+directory](glossary.md#prime-directory) and as snaps packed with xz and lzo. The page is
+made by
 
-    python3 benchmarks/lint.py -o docs/lint-benchmark.md
+    .venv/bin/python benchmarks/lint.py -o docs/lint-benchmark.md
 
-The time is that of the whole command `compression-advisor lint`, start of Python
-included: the median of three runs after one that isn't counted, so that files are in
-the page cache as they are after a build.
-It is compared with that of `mksquashfs -comp xz` on the same payload, as `snap pack`
-calls it, in the same run on the same machine. Times differ from machine to machine; the
-ratios are what counts.
+The time is that of the whole command `compression-advisor lint`, including the start of
+Python. It is the median of three runs after one that isn't counted, so the files are in
+the page cache, as after a build. It is compared with the time of `mksquashfs -comp xz`
+on the same payload, as `snap pack` calls it, in the same run on the same machine. Times
+differ from machine to machine. The ratios are what matters.
 """
 
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Kills what writes a snapcraft.yaml, and looks whether the file is whole.
 
 Each way of writing (``set``, ``lint --fix``, ``advise --set``, and what ``write`` of

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Runs lint and advise on payloads of absurd size, and measures time and memory.
 
 A million files of some bytes; a file of 50 GB that is one hole but for a few blocks;

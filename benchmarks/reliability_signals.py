@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Interrupts the advisor's commands, and looks for what they leave behind.
 
 Each command is stopped at system calls spread over its whole run, gets SIGINT, SIGTERM

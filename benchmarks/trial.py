@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Times the sampled advice against packing, and checks its sizes and intervals.
 
 For each payload, in one run on one machine: the advice (the median of three); the image
@@ -59,25 +60,29 @@ PAIR = ("browser", "office")
 STUDY = Path(__file__).parents[1] / "study"
 
 INTRODUCTION = """\
-# What the sampled trial costs, and how right it is
+# What the sampled trial costs, and how large its error is
 
-Five applications from Debian 12 with their dependencies, without what the base snap
-supplies: jq (cli), NumPy, SciPy and Matplotlib with Tk (python-app), Chromium
-(browser), LibreOffice Calc and Writer (office), SuperTuxKart (game). They are sized
-here, not started: LibreOffice looks for its files where a system has them. Made by
+The payloads are five applications from Debian 12 with their dependencies, without the
+files that the base snap supplies: jq (cli), NumPy, SciPy and Matplotlib with Tk
+(python-app), Chromium (browser), LibreOffice Calc and Writer (office), SuperTuxKart
+(game). They aren't started: LibreOffice looks for its files where an installed system
+has them. The page is made by
 
-    python3 benchmarks/trial.py -o docs/trial-benchmark.md
+    .venv/bin/python benchmarks/trial.py -o docs/trial-benchmark.md
 
-which builds the payloads (`study/prime_from_debs.py`), packs each six times with
-mksquashfs as `snap pack` calls it, and compares. The advice is the whole command
-`compression-advisor advise` (its JSON would have lint's findings as well), the median
-of three runs after one that isn't counted, so that files are in the page cache as they
-are after a build. In the table of sizes stand, for each codec: the error of the image's
-size, the half width of its interval, and in how many of 20 draws the interval of the
-data blocks held the truth (blocks drawn and estimated by the product's own code, with
-the numbers of blocks that every trial begins with; each draw takes others).
+The script builds the payloads (`study/prime_from_debs.py`), packs each six times with
+mksquashfs as `snap pack` calls it, and compares. The time of the advice is that of the
+whole command `compression-advisor advise` (its JSON would also have lint's findings).
+It is the median of three runs after one that isn't counted, so the files are in the
+page cache, as after a build.
 
-Times differ from machine to machine and from run to run; the ratios are what counts.
+The table of sizes has for each codec the error of the image's size, the half width of
+its [interval](glossary.md#interval), and the number of draws, of 20, in which the
+interval of the [data blocks](glossary.md#data-block) held the true size. The product's
+own code draws and estimates the blocks. It starts with the number of blocks of every
+[trial](glossary.md#trial), and each draw takes other blocks.
+
+Times differ from machine to machine and from run to run. The ratios are what matters.
 """
 
 

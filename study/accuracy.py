@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare predicted launches with measured ones, from the data that the repo keeps.
 
-    python3 study/accuracy.py -o docs/accuracy.md
+    .venv/bin/python study/accuracy.py -o docs/accuracy.md
 
 For each application of ``launch.py``, the costs of blocks are fitted without that
 application's blocks, and what a launch makes of them without its launches. What its
@@ -42,30 +42,34 @@ FOLDER = Path(__file__).parent
 INTRODUCTION = """\
 # How well launches are predicted
 
-Real applications from Debian 12, started from real squashfs mounts in memory, so that
-what a codec adds is its decompression. Measured by
+Real applications from Debian 12 were started from real squashfs mounts in memory, so
+the time that a codec adds is its decompression. The [cold
+launches](glossary.md#cold-launch) were measured by
 
-    sudo xvfb-run -a python3 study/launch.py --trees TREES
+    sudo xvfb-run -a .venv/bin/python study/launch.py --trees TREES
 
-into `study/data/` (every launch in `launch-times.csv`), and compared by
+into `study/data/` (every launch in `launch-times.csv`). They are compared with the
+predictions by
 
-    python3 study/accuracy.py -o docs/accuracy.md
+    .venv/bin/python study/accuracy.py -o docs/accuracy.md
 
-Every application is predicted from the others: neither its blocks
-(`study/data/kernel-blocks.csv`) nor its launches are among what the model was
-fitted to; of its own, there is the recorded launch alone: which blocks it reads, and
-how many processors it keeps busy. Compared is what a codec adds to a cold launch from
-the uncompressed image, where that is more than 10 % of the launch; the figure in
-brackets is the predicted interval.
+Every application is predicted from the others. The model was fitted neither to its
+[data blocks](glossary.md#data-block) (`study/data/kernel-blocks.csv`) nor to its
+launches. It knows only the application's [recording](glossary.md#recording): which
+blocks the launch reads, and how many processors it keeps busy. The tables compare the
+time that a codec adds to a cold launch from the uncompressed image, and give the error
+if that is more than 10 % of the launch. The figures in brackets are the predicted
+[interval](glossary.md#interval).
 
 The applications are whole installed systems (base `bare`): libc, OpenGL's driver and
-all else that a launch reads are in the image. So the figures of one application differ
-from those of a prime directory on base core24. The README's gnome-calculator reads 298
-blocks (recorded) where 1,205 are read here: 877 of these lie in files that it doesn't
-have, 587 of them in OpenGL's driver (Mesa and libLLVM), 65 in librsvg, most others in
+all other files that a launch reads are in the image. So the figures of one application
+differ from those of a prime directory on base core24. The README's gnome-calculator
+reads 298 blocks (recorded); 1,205 are read here. Of these, 877 are in files that it
+doesn't have: 587 in OpenGL's driver (Mesa and libLLVM), 65 in librsvg, most others in
 libraries of OpenGL and the base.
 
-The same launches, predicted from files alone, stand below.
+The [second part](#the-same-launches-predicted-from-files-alone) predicts the same
+launches from files alone.
 """
 
 
@@ -228,11 +232,11 @@ def _choice(launches: Launches, seconds: float) -> tuple[str, str]:
 def factor_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     """Yield what all launches together say, as the model has it."""
     yield (
-        "Seconds that a launch waits, per second that its blocks take one after the "
-        "other (`launch/in_launch.py`): median, lowest and highest application where "
-        f"the codec adds more than {TELLING_SHARE:.0%}. Launches of one application "
-        f"differ by {launch_spread(all_launches):.0%} (relative standard deviation, "
-        "median)."
+        "Scale factors: the seconds that a launch waits, per second that its blocks "
+        "take one after the other (`launch/in_launch.py`). The list has the median, "
+        "the lowest and the highest application, of those to which the codec adds "
+        f"more than {TELLING_SHARE:.0%}. Launches of one application differ by "
+        f"{launch_spread(all_launches):.0%} (relative standard deviation, median)."
     )
     yield ""
     for codec, factor in factors(all_launches).items():

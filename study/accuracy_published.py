@@ -57,19 +57,20 @@ def published_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield "## The published launches of Chromium"
     yield ""
     yield (
-        "Chromium 85 as a snap on four systems (snapcraft.io, 27 October 2020), and "
-        "what the recorded launch of Debian's Chromium is predicted to take on a "
-        "built-in profile of such a machine, its published hot launch added. Nothing "
-        "was fitted to these figures."
+        "The table shows the published launches of Chromium 85 as a snap on four "
+        "systems (snapcraft.io, 27 October 2020). Beside them is the prediction: the "
+        "published hot launch, and what the recorded launch of Debian's Chromium adds "
+        "to it on a built-in profile of such a machine. Nothing was fitted to these "
+        "figures."
     )
     yield ""
     yield (
         "Systems 3 and 4 ran Linux 5.8, which decompresses a block again for each page "
-        "that a thread waits for; the profiles take the middle one of three published "
-        "figures, five times (devices/chromium-system-3.yaml). It explains why the "
-        "same kind of machine took twice as long with Fedora as with Ubuntu. But one "
-        "figure for all is coarse: the ratio of the codecs comes out, the seconds of "
-        "system 4 do not."
+        "that a thread waits for. The profiles take the middle one of three published "
+        "figures, a scale factor of five (devices/chromium-system-3.yaml). It explains "
+        "why the same kind of machine took twice as long with Fedora as with Ubuntu. "
+        "But one figure for all is coarse: it predicts the ratio of the codecs, but "
+        "not the seconds of system 4."
     )
     yield ""
     yield (

@@ -30,60 +30,63 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 ## The same launches, predicted from files alone
 
-Where nothing was recorded, the blocks are guessed from files
-([how](launch-set.md)). Guessed and compared by
+If nothing was recorded, the advisor [guesses the blocks from files](launch-set.md). The
+guesses are made and compared by
 
-    python3 study/static_fit.py --trees TREES --date DATE
-    python3 study/static_accuracy.py --trees TREES
+    .venv/bin/python study/static_fit.py --trees TREES --date DATE
+    .venv/bin/python study/static_accuracy.py --trees TREES
 
-Recordings are of Debian 12 applications
-([versions](../study/data/launch-packages.csv)), by residency; all recorded well,
-and none is left out of the table. Each application is left out of the counts that its
-guess is made of. "Closure" is the ELF closure of the programs started, each file named
-whole: what the advisor named before there were counts. Recall is, of the bytes read,
-those named; precision, of the bytes named, those read.
+The recordings are of Debian 12 applications
+([versions](../study/data/launch-packages.csv)), by residency. All recordings succeeded,
+and the table has all of them. Each application is left out of the counts that its guess
+is made of. "Closure" is the ELF closure of the programs started, with every block of
+each file: what the advisor named before there were counts. Recall is the share of the
+bytes read that were named. Precision is the share of the bytes named that were read.
 """
 
 SECONDS = """\
-Seconds that a codec adds to a cold launch over the uncompressed image: measured,
-predicted from the recording, and predicted from files with the application left out of
-the counts, of the costs of blocks, and of what a launch makes of them. "Too small to
-tell" is what adds less than 10 % of the launch.
+The table shows the seconds that a codec adds to a cold launch over the uncompressed
+image: measured, predicted from the recording, and predicted from files. For the last,
+the application was left out of the counts, of the costs of blocks, and of the scale
+factors of a launch. "Too small to tell" means that the codec adds less than 10 % of the
+launch.
 """
 
 WORST = """\
-### The worst, looked into
+### The worst cases
 
 By recall and precision:
 
 - **supertuxkart, gimp** (lowest recall): they read their own data, which no library's
-  name tells: karts and tracks, brushes and palettes. Most other applications hardly
-  touch their own images and models to start, so these blocks are expected in part, but
+  name shows: karts and tracks, brushes and palettes. Most other applications read few
+  of their own images and models at the start, so these blocks are expected in part, but
   not named.
 - **krita**: it opens all of its 159 plug-ins; other applications open about half of
-  their own code. What the plug-ins link (Python, Qt Quick, OpenColorIO, exiv2: 28 MB)
-  is expected in part, but not named. 8 MB of one for colours are named in vain.
-- **blender** (lowest precision): started with `--background` it opens no window, but it
-  links X11 and SDL itself, so libLLVM (895 blocks) is named in vain. Of its 340
-  libraries 1,834 of 3,897 blocks are read.
-- **falkon, chromium, thunderbird, firefox-esr**: one library or program of more than
-  1,000 blocks that is read in part: 996 of 1,402 blocks of firefox's libxul, 1,633 of
+  their own code. The libraries of the plug-ins (Python, Qt Quick, OpenColorIO, exiv2:
+  28 MB) are expected in part, but not named. Of a library for colours, 8 MB are named
+  but not read.
+- **blender** (lowest precision): it was started with `--background` and opens no
+  window, but it links X11 and SDL itself. So libLLVM (895 blocks) is named but not
+  read. Of its 340 libraries, 1,834 of 3,897 blocks are read.
+- **falkon, chromium, thunderbird, firefox-esr**: one library or program has more than
+  1,000 blocks and is read in part: 996 of 1,402 blocks of firefox's libxul, 1,633 of
   2,264 of Chromium, 423 of 1,004 of Qt WebEngine.
-- **libLLVM**: 482 to 565 of 895 blocks in the launches that open OpenGL, in pieces
-  shorter than a stretch. Of gnome-calculator 15 MB of it are named in vain and 4 MB
-  missed.
+- **libLLVM**: the launches that open OpenGL read 482 to 565 of 895 blocks, in pieces
+  shorter than a stretch. For gnome-calculator, 15 MB of it are named but not read, and
+  4 MB are missed.
 - **asciidoctor** (most runs per run expected): the program computes the path of its own
-  library before it requires it, so that most of its 200 small files aren't found. They
-  are few bytes, but many seeks.
+  library before it requires it, so most of its 200 small files aren't found. They are
+  few bytes, but many seeks.
 
 By the seconds that xz adds:
 
-- **npm**: how much of ICU's data and of libnode a Node program touches follows from
-  what it does; the other Node program of the corpus does little.
-- **r-base**: most of it isn't the guess: predicted from its recording it is too small
-  by a quarter.
+- **npm**: how much of ICU's data and of libnode a Node program reads depends on what it
+  does. The other Node program of the corpus does little.
+- **r-base**: most of the error isn't from the guess: the prediction from its recording
+  is also too small, by a quarter.
 - **python-scipy**: no other application of the corpus loads that many extension modules
-  at once, and of SciPy's and OpenBLAS's large ones more is read than of others.
+  at once, and a larger share of SciPy's and OpenBLAS's large modules is read than of
+  others.
 """
 
 
@@ -186,10 +189,10 @@ def _spread_lines(by_guess: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterat
         )
     )
     yield (
-        f"Bytes read per byte expected, nine cases of ten: {share.low:.2f} to "
+        f"Bytes read per byte expected, in nine of ten cases: {share.low:.2f} to "
         f"{share.high:.2f}, middle {share.mid:.2f}; for a kind that wasn't recorded "
-        f"{unseen.low:.2f} to {unseen.high:.2f}. Runs of adjacent blocks likewise: "
-        f"{seeks.low:.2f} to {seeks.high:.2f}, middle {seeks.mid:.2f}. "
+        f"{unseen.low:.2f} to {unseen.high:.2f}. Runs of adjacent blocks per run "
+        f"expected: {seeks.low:.2f} to {seeks.high:.2f}, middle {seeks.mid:.2f}. "
         f"({len(by_guess['static'])} applications.)"
     )
 

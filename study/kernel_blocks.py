@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Times the kernel's cold reads of single data blocks, with every codec.
 
 Blocks of real applications are packed one a file, with each codec, into images in

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure launches of real applications from real mounts, with every codec.
 
-    sudo xvfb-run -a python3 study/launch.py --trees corpus [NAME…]
+    sudo xvfb-run -a .venv/bin/python study/launch.py --trees corpus [NAME…]
 
 For each application of the corpus (``launch_corpus.py`` builds the trees): the launch
 is recorded as ``compression-advisor record`` does, then the tree, but for what isn't

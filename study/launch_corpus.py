@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Build real applications that start from a read-only squashfs mount.
 
-    sudo python3 study/launch_corpus.py -o corpus
-    sudo python3 study/launch_corpus.py chromium gimp -o corpus --cache ~/debs
-    python3 study/launch_corpus.py --list
+    sudo .venv/bin/python study/launch_corpus.py -o corpus
+    sudo .venv/bin/python study/launch_corpus.py chromium gimp -o corpus --cache ~/debs
+    .venv/bin/python study/launch_corpus.py --list
 
 Each becomes a system tree DIR/NAME (see ``corpus_tree``), which our own tools take as a
 prime directory and start with ``record --chroot``. A tree is built beside its place and

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Guess measured launches from files alone, each application left out of the fit.
 
-    python3 study/static_accuracy.py --trees TREES [NAME…]
+    .venv/bin/python study/static_accuracy.py --trees TREES [NAME…]
 
 Guesses the launches of applications that were measured (``launch.py``), with the counts
 of all other applications (``static_fit.py``), tries some blocks with xz and lzo, and

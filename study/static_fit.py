@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Count what recorded launches read of what a guess names, and score the guess.
 
-    python3 study/static_fit.py --trees TREES --date 2026-11-21
+    .venv/bin/python study/static_fit.py --trees TREES --date 2026-11-21
 
 For each application of ``data/launches`` the guess is made with counts of the others
 alone, and compared with what was recorded. All counts together become the package's

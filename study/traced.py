@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Record launches both ways, by trace and by residency, and compare.
 
-    sudo xvfb-run -a python3 study/traced.py --trees corpus [NAME…]
-    python3 study/traced.py --fit
+    sudo xvfb-run -a .venv/bin/python study/traced.py --trees corpus [NAME…]
+    .venv/bin/python study/traced.py --fit
 
 For each application of the corpus and of ``TRACED`` (``launch_corpus.py`` builds the
 trees): its launch is traced, recorded by residency, and what either tells is tried with

@@ -14,12 +14,14 @@ ROOT = Path(__file__).parents[1]
 PROGRAM = "compression-advisor"
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SCRIPT = re.compile(r"\b((?:benchmarks|study)/\w+\.py)([^`|\n]*)")
 _PLACEHOLDER = re.compile(r"[|…\[\](){}]")
 
 
 def pages() -> list[Path]:
     """Return every page that people read, in order."""
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    folders = ("*.md", "docs/**/*.md", "examples/*.md", "study/*.md")
+    found = [page for folder in folders for page in ROOT.glob(folder)]
     return sorted(page for page in found if page.name != "CHANGELOG.md")
 
 
@@ -27,6 +29,17 @@ def shell_script(page: Path) -> str:
     """Return all shell blocks of a page as one script."""
     blocks = _FENCE.findall(page.read_text(encoding="utf-8"))
     return "".join(text for language, text in blocks if language == "sh")
+
+
+def shown_scripts() -> dict[str, set[str]]:
+    """Return the benchmarks and studies that pages name, with the options shown."""
+    shown: dict[str, set[str]] = {}
+    for page in pages():
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for script, arguments in _SCRIPT.findall(text):
+            options = re.findall(r"(?<!\S)--?[a-z][\w-]*", arguments)
+            shown.setdefault(script, set()).update(options)
+    return shown
 
 
 def shown_commands(page: Path) -> Iterator[Sequence[str]]:

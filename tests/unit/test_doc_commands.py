@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from command_pages import render_man_page
 from completion import render_bash_completion
 from conf import without_outward_links
-from doc_commands import ROOT, pages, shown_commands
+from doc_commands import ROOT, pages, shown_commands, shown_scripts
 from snapcraft_compression_advisor.cli.command_texts import (
     command_parser,
     read_commands,
@@ -65,6 +67,22 @@ def test_every_command_line_of_the_pages_is_one_that_the_program_takes(
     parser = command_parser(commands[words[0]])
     rest = split_command(words, command_names=("measure", "record"))[1:]
     parser.parse_args([word for word in rest if word not in general])
+
+
+@pytest.mark.parametrize(("script", "options"), sorted(shown_scripts().items()))
+def test_every_script_of_the_pages_takes_the_options_shown(
+    script: str, options: set[str]
+) -> None:
+    run = subprocess.run(
+        [sys.executable, script, "--help"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert options <= set(re.findall(r"--?[a-z][\w-]*", run.stdout))
+    assert os.access(ROOT / script, os.X_OK)
 
 
 def test_pages_show_command_lines_of_every_command() -> None:

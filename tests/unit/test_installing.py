@@ -19,7 +19,6 @@ TEXTS = [
     *pages(),
     *sorted((ROOT / "snapcraft_compression_advisor").rglob("*.py")),
     *(ROOT / name for name in ("action.yml", "script/github-action", "script/demo")),
-    *sorted((ROOT / "examples").rglob("*.md")),
     *sorted((ROOT / "share").rglob("compression-advisor*")),
 ]
 INSTALLS = re.compile(r"(?:pip|pipx|uv)\"? (?:install|inject|run) ([^\n`]*)")
