@@ -56,6 +56,11 @@ def run(folder: Path, *command: str) -> None:
             "snapcraft_compression_advisor/codecs/lzma_alone.py",
             ["test_lzma_alone", "test_codec_blocks", "test_device_file"],
         ),
+        (
+            "add-a-runtime",
+            "snapcraft_compression_advisor/launch/guess/runtimes/gjs.py",
+            ["test_runtime_gjs", "test_runtime_python", "test_runtime_node"],
+        ),
     ],
 )
 def test_each_patch_applies_and_brings_tests_that_pass(

@@ -9,16 +9,17 @@ import pytest
 
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.launch.guess.node_modules import (
+from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     required_files,
     required_names,
 )
-from snapcraft_compression_advisor.launch.guess.python_modules import (
+from snapcraft_compression_advisor.launch.guess.runtimes.perl import PERL
+from snapcraft_compression_advisor.launch.guess.runtimes.python import (
     ModuleFinder,
     imported_names,
 )
-from snapcraft_compression_advisor.launch.guess.script_modules import PERL, RUBY
+from snapcraft_compression_advisor.launch.guess.runtimes.ruby import RUBY
 from snapcraft_compression_advisor.launch.script import shell_words
 from snapcraft_compression_advisor.payload.caches.schemas import _ELEMENT
 
@@ -69,8 +70,8 @@ def test_a_mebibyte_of_anything_is_looked_through(text: bytes) -> None:
     found = (
         *imported_names(text, package="a.b"),
         *required_names(text),
-        *(match[0] for match in PERL.loads.finditer(text)),
-        *(match[0] for match in RUBY.loads.finditer(text)),
+        *(match[0] for match in PERL.statement.finditer(text)),
+        *(match[0] for match in RUBY.statement.finditer(text)),
         *(match[0] for match in _ELEMENT.finditer(text)),
     )
     assert len(found) <= len(text) // 8

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from elf_files import EM_AARCH64, make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import MAX_FAMILY_FILES
+from snapcraft_compression_advisor.launch.guess.family_table import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
-from snapcraft_compression_advisor.launch.guess.kinds import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.programs import MAX_PROGRAMS
-from snapcraft_compression_advisor.launch.guess.python_modules import MAX_MODULES
+from snapcraft_compression_advisor.launch.guess.runtimes.python import MAX_MODULES
 from snapcraft_compression_advisor.launch.script import SCRIPT_MAX_BYTES
 
 if TYPE_CHECKING:

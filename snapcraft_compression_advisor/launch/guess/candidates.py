@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -11,27 +10,15 @@ from snapcraft_compression_advisor.launch.guess.families import FamilyFiles, Tri
 from snapcraft_compression_advisor.launch.guess.family_table import (
     FAMILIES,
     TOOLKIT,
+    UNKNOWN,
     WINDOW_FAMILIES,
     WINDOW_SYSTEM,
-)
-from snapcraft_compression_advisor.launch.guess.gi_modules import (
-    Typelibs,
-    gi_namespace,
-    library_places,
-)
-from snapcraft_compression_advisor.launch.guess.kinds import (
-    UNKNOWN,
     application_kind,
 )
-from snapcraft_compression_advisor.launch.guess.node_modules import required_files
 from snapcraft_compression_advisor.launch.guess.own_files import is_data, own_files
 from snapcraft_compression_advisor.launch.guess.programs import find_programs
-from snapcraft_compression_advisor.launch.guess.python_modules import ModuleFinder
-from snapcraft_compression_advisor.launch.guess.script_modules import (
-    PERL,
-    RUBY,
-    ScriptModules,
-)
+from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
+from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
 from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
 from snapcraft_compression_advisor.payload.elf import BrokenElfError
 from snapcraft_compression_advisor.payload.linkage import (
@@ -63,9 +50,6 @@ CONTENT_SUPPLIER = "base or content snap"
 NO_WINDOW = ", no window"
 """Behind a rule's name where the program doesn't seem to open windows."""
 
-_PYTHON = re.compile(r"(?:lib)?python\d[\d.]*(?:\.so\S*)?")
-_NODE = re.compile(r"node(?:js)?|libnode\.so\S*")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -90,7 +74,7 @@ class Candidates:
     :param files: each once, whatever its links.
     :param unresolved: what the launch needs from elsewhere.
     :param followed: whether every program started is known.
-    :param kind: of :func:`~.kinds.application_kind`.
+    :param kind: of :func:`~.family_table.application_kind`.
     """
 
     files: tuple[Candidate, ...]
@@ -152,11 +136,7 @@ class _Search:
         """Collect programs, their libraries, and what these open."""
         for program in self.programs.started:
             self._add(program, way="started", role="program", needs="linked")
-        if self._starts(_PYTHON):
-            self._add_python_modules()
-        if self._starts(_NODE):
-            self._add_node_modules()
-        self._add_script_modules()
+        self._add_loaded_files()
         window = self._opens_windows()
         files = FamilyFiles(self._payload.inventory)
         tried: set[Trigger] = set()
@@ -171,8 +151,22 @@ class _Search:
         )
         self._add_own_files("" if window else NO_WINDOW)
 
-    def _starts(self, name: re.Pattern[str]) -> bool:
-        return any(name.fullmatch(trigger.name) for trigger in self._triggers)
+    def _add_loaded_files(self) -> None:
+        app = StartedApp(
+            payload=self._payload,
+            paths=self._paths,
+            environment=self._environment,
+            programs=self.programs,
+            triggers=self._triggers.keys(),
+        )
+        for runtime in RUNTIMES:
+            for file in runtime.loads(app) if runtime.loads else ():
+                self._add(
+                    file.entry,
+                    way=file.way,
+                    role="library" if file.library else "plugin",
+                    needs=file.needs or file.way,
+                )
 
     def _opens_windows(self) -> bool:
         """Tell whether the app has a desktop file, or links what opens windows.
@@ -261,46 +255,6 @@ class _Search:
             posixpath.basename(name) for name in (*interpreter, *linkage.needed) if name
         )
 
-    def _add_python_modules(self) -> None:
-        scripts = tuple(self._scripts("python", ".py"))
-        search = (
-            self._paths.in_payload(part)
-            for part in library_path(self._environment.get("PYTHONPATH", ""))
-        )
-        finder = ModuleFinder(
-            self._payload,
-            script_folders=(posixpath.dirname(script.path) for script in scripts),
-            search=tuple(part for part in search if part is not None),
-        )
-        for file in finder.imported(scripts, modules=self.programs.python_modules):
-            kind = "extension" if file.path.endswith(".so") else "module"
-            way = f"python-{kind}"
-            self._add(file, way=way, role="plugin", needs=way)
-        names = {name for module in finder.names if (name := gi_namespace(module))}
-        for typelib, libraries in Typelibs(self._payload).needed_by(
-            sorted(names), finder.versions
-        ):
-            self._add(typelib, way="gi-typelib", role="plugin", needs="gi-library")
-            for library in libraries:
-                self._add_first(library_places(library, typelib), way="gi-library")
-
-    def _add_first(self, places: tuple[str, ...], *, way: str) -> None:
-        found = next((f for place in places if (f := self._paths.file(place))), None)
-        if found is not None:
-            self._add(found, way=way, role="library", needs=way)
-
-    def _add_node_modules(self) -> None:
-        scripts = tuple(self._scripts("node", ".js"))
-        for file in required_files(scripts, self._payload, self._paths.file):
-            self._add(file, way="node-module", role="plugin", needs="node-module")
-
-    def _add_script_modules(self) -> None:
-        for language in (PERL, RUBY):
-            scripts = tuple(self._scripts(language.interpreter, language.suffix))
-            if scripts:
-                for file in ScriptModules(self._payload, language).loaded(scripts):
-                    self._add(file, way=language.way, role="plugin", needs=language.way)
-
     def _add_own_files(self, kind_suffix: str) -> None:
         names = [posixpath.basename(program.path) for program in self.programs.started]
         for kind, entry in own_files(names, self._payload.inventory):
@@ -311,15 +265,6 @@ class _Search:
                 self.files[entry.identity] = Candidate(
                     entry=entry, way=way, role="plugin"
                 )
-
-    def _scripts(self, interpreter: str, suffix: str) -> Iterator[Entry]:
-        for program in self.programs.started:
-            head = self._payload.read(program.path, offset=0, length=128)
-            first_line = head.partition(b"\n")[0]
-            if program.path.endswith(suffix) or (
-                head.startswith(b"#!") and interpreter.encode() in first_line
-            ):
-                yield program
 
 
 def _content_snaps(payload: Payload) -> Iterator[Unresolved]:

@@ -7,6 +7,7 @@ opens the files of that name in that folder. What share of them is fitted
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator
 
     from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
@@ -39,6 +39,27 @@ class Family:
     file: re.Pattern[str]
     beside: bool = False
     near: bool = False
+
+
+def opened_by(
+    trigger: str, *rules: tuple[str, str, str], beside: bool = False, near: bool = False
+) -> tuple[Family, ...]:
+    """Return the rules of one trigger.
+
+    :param rules: names, folders and files; a folder may lie in any other one unless
+        the rule is ``beside``.
+    """
+    return tuple(
+        Family(
+            name=name,
+            trigger=re.compile(trigger),
+            folder=re.compile(folder if beside else rf"(?:.*/)?{folder}"),
+            file=re.compile(file),
+            beside=beside,
+            near=near,
+        )
+        for name, folder, file in rules
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

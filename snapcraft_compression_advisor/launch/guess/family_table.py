@@ -1,18 +1,31 @@
-"""The rules of what toolkits and runtimes open, all of them."""
+"""The rules of what toolkits and applications open, and the kinds of applications.
+
+Those of a language are in its module of :mod:`.runtimes`.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.families import Family
+from snapcraft_compression_advisor.launch.guess.families import opened_by
+from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from snapcraft_compression_advisor.launch.guess.families import Family, Trigger
 
 _GLIB = r"libg(io|tk|dk)-\S+"
 _GTK = r"libg[td]k-\S+"
 _QT = r"libQt[56]Gui\.so\S*"
+_QT_WEB = r"libQt[56]WebEngineCore\S+"
 _FONTS = r"libfontconfig\.so\S*"
-_X11 = r"libX11\.so\S*"
-_WEB = r"chrom\S+|electron|libxul\.so|libQt[56]WebEngineCore\S+"
+_WEB = rf"chrom\S+|electron|libxul\.so|{_QT_WEB}"
+_OFFICE_PROGRAM = r"soffice\.bin"
 _ANY = r".*"
+_FONT_FILES = r".*\.(ttf|otf|ttc|pf[ab])"
+_PIXBUF_LOADERS = r"gdk-pixbuf-2\.0/[^/]+/loaders"
 _GL_KINDS = (
     ("gtk4", r"libgtk-4\S+", False),
     ("qt", _QT, False),
@@ -23,315 +36,224 @@ _GL_KINDS = (
 )
 """What leads to OpenGL: name, trigger, whether only near the program."""
 
-
-def _family(  # noqa: PLR0913 # the fields of a rule
-    name: str,
-    trigger: str,
-    folder: str,
-    file: str,
-    *,
-    beside: bool = False,
-    near: bool = False,
-) -> Family:
-    return Family(
-        name=name,
-        trigger=re.compile(trigger),
-        folder=re.compile(folder if beside else rf"(?:.*/)?{folder}"),
-        file=re.compile(file),
-        beside=beside,
+_SYSTEM = (
+    *opened_by(
+        _ANY,
+        ("c-locale", r"usr/lib/locale/C\.utf8(/LC_MESSAGES)?", r"\S*LC_\S+"),
+        ("locale-archive", r"usr/lib/locale", r"locale-archive"),
+        ("gconv-cache", r"lib/[^/]+/gconv", r"gconv-modules\.cache"),
+        ("loader-cache", r"etc", r"ld\.so\.cache"),
+        ("time-zone", r"usr/share/zoneinfo/Etc", r"UTC"),
+    ),
+    *opened_by(_GLIB, ("user-names", r"etc", r"passwd|nsswitch\.conf")),
+    *opened_by(r"libdbus-1\.so\S*", ("machine-id", r"var/lib/dbus|etc", r"machine-id")),
+)
+_GL = tuple(
+    family
+    for kind, trigger, near in _GL_KINDS
+    for family in opened_by(
+        trigger,
+        (f"glvnd of {kind}", r"lib(/[^/]+)?", r"lib(GL|GLX|GLX_mesa)\.so\.\d"),
+        (
+            f"mesa-driver of {kind}",
+            r"dri",
+            r"(swrast|kms_swrast|iris|radeonsi)_dri\.so",
+        ),
+        (f"mesa-settings of {kind}", r"share/drirc\.d", r".*\.conf"),
+        (f"glvnd-egl of {kind}", r"lib(/[^/]+)?", r"libEGL(_mesa)?\.so\.\d"),
         near=near,
     )
-
-
-def _gl_families() -> tuple[Family, ...]:
-    return tuple(
-        family
-        for kind, trigger, near in _GL_KINDS
-        for family in (
-            _family(
-                f"glvnd of {kind}",
-                trigger,
-                r"lib(/[^/]+)?",
-                r"lib(GL|GLX|GLX_mesa)\.so\.\d",
-                near=near,
-            ),
-            _family(
-                f"mesa-driver of {kind}",
-                trigger,
-                r"dri",
-                r"(swrast|kms_swrast|iris|radeonsi)_dri\.so",
-                near=near,
-            ),
-            _family(
-                f"mesa-settings of {kind}",
-                trigger,
-                r"share/drirc\.d",
-                r".*\.conf",
-                near=near,
-            ),
-            _family(
-                f"glvnd-egl of {kind}",
-                trigger,
-                r"lib(/[^/]+)?",
-                r"libEGL(_mesa)?\.so\.\d",
-                near=near,
-            ),
-        )
-    )
-
-
-_SYSTEM = (
-    _family("c-locale", _ANY, r"usr/lib/locale/C\.utf8(/LC_MESSAGES)?", r"\S*LC_\S+"),
-    _family("locale-archive", _ANY, r"usr/lib/locale", r"locale-archive"),
-    _family("gconv-cache", _ANY, r"lib/[^/]+/gconv", r"gconv-modules\.cache"),
-    _family("loader-cache", _ANY, r"etc", r"ld\.so\.cache"),
-    _family("time-zone", _ANY, r"usr/share/zoneinfo/Etc", r"UTC"),
-    _family("user-names", _GLIB, r"etc", r"passwd|nsswitch\.conf"),
-    _family("machine-id", r"libdbus-1\.so\S*", r"var/lib/dbus|etc", r"machine-id"),
 )
-_FONT_FILES = (
-    _family("font-settings", _FONTS, r"etc/fonts(/conf\.d)?", r".*\.conf"),
-    _family("font-templates", _FONTS, r"fontconfig/conf\.avail", r".*\.conf"),
-    _family("font-caches", _FONTS, r"var/cache/fontconfig", r".*\.cache-\d+"),
-    _family("default-font", _FONTS, r"truetype/dejavu", r"DejaVuSans\.ttf"),
-    _family("bold-font", _FONTS, r"truetype/dejavu", r"DejaVuSans-Bold\.ttf"),
-    _family("mono-font", _FONTS, r"truetype/dejavu", r"DejaVuSansMono\.ttf"),
-    _family(
-        "office-fonts",
-        r"soffice\.bin",
-        r"share/fonts(/.*)?",
-        r".*\.(ttf|otf|ttc|pf[ab])",
+_FONT = (
+    *opened_by(
+        _FONTS,
+        ("font-settings", r"etc/fonts(/conf\.d)?", r".*\.conf"),
+        ("font-templates", r"fontconfig/conf\.avail", r".*\.conf"),
+        ("font-caches", r"var/cache/fontconfig", r".*\.cache-\d+"),
+        ("default-font", r"truetype/dejavu", r"DejaVuSans\.ttf"),
+        ("bold-font", r"truetype/dejavu", r"DejaVuSans-Bold\.ttf"),
+        ("mono-font", r"truetype/dejavu", r"DejaVuSansMono\.ttf"),
     ),
-    _family(
-        "java-fonts",
-        r"libfontmanager\.so",
-        r"share/fonts(/.*)?",
-        r".*\.(ttf|otf|ttc|pf[ab])",
+    *opened_by(_OFFICE_PROGRAM, ("office-fonts", r"share/fonts(/.*)?", _FONT_FILES)),
+    *opened_by(
+        r"libfontmanager\.so", ("java-fonts", r"share/fonts(/.*)?", _FONT_FILES)
     ),
-    _family("other-fonts", _FONTS, r"share/fonts(/.*)?", r".*\.(ttf|otf|ttc|pf[ab])"),
+    *opened_by(_FONTS, ("other-fonts", r"share/fonts(/.*)?", _FONT_FILES)),
 )
 _DESKTOP = (
-    _family("x11-locale", _QT, r"X11/locale(/en_US\.UTF-8)?", r"XLC_\S+|locale\.\S+"),
-    _family(
-        "x11-compose",
+    *opened_by(
+        _QT, ("x11-locale", r"X11/locale(/en_US\.UTF-8)?", r"XLC_\S+|locale\.\S+")
+    ),
+    *opened_by(
         r"libSDL\d?-\S+|emacs\S*|libxkbcommon\.so\S*",
-        r"X11/locale(/en_US\.UTF-8)?",
-        r"XLC_\S+|locale\.\S+|Compose|compose\.dir",
+        (
+            "x11-compose",
+            r"X11/locale(/en_US\.UTF-8)?",
+            r"XLC_\S+|locale\.\S+|Compose|compose\.dir",
+        ),
     ),
-    _family("cursors", r"libXcursor\.so\S*", r"icons/Adwaita/cursors", r"watch|xterm"),
-    _family("glvnd-vendors", r"libEGL\S*", r"glvnd/egl_vendor\.d", r".*\.json"),
-    _family("gsettings", _GLIB, r"glib-2\.0/schemas", r"gschemas\.compiled"),
-    _family("gio-module-list", _GLIB, r"gio/modules", r"giomodule\.cache"),
-    _family("gio-settings", _GLIB, r"gio/modules", r"libdconf\S*\.so"),
-    _family("gio-modules", _GLIB, r"gio/modules", r"(?!libdconf).*\.so"),
-    _family("mime-cache", _GLIB, r"share/mime", r"mime\.cache"),
+    *opened_by(
+        r"libXcursor\.so\S*", ("cursors", r"icons/Adwaita/cursors", r"watch|xterm")
+    ),
+    *opened_by(r"libEGL\S*", ("glvnd-vendors", r"glvnd/egl_vendor\.d", r".*\.json")),
+    *opened_by(
+        _GLIB,
+        ("gsettings", r"glib-2\.0/schemas", r"gschemas\.compiled"),
+        ("gio-module-list", r"gio/modules", r"giomodule\.cache"),
+        ("gio-settings", r"gio/modules", r"libdconf\S*\.so"),
+        ("gio-modules", r"gio/modules", r"(?!libdconf).*\.so"),
+        ("mime-cache", r"share/mime", r"mime\.cache"),
+    ),
 )
-_GTK_FILES = (
-    _family("pixbuf-list", _GTK, r"gdk-pixbuf-2\.0/[^/]+", r"loaders\.cache"),
-    _family(
-        "gtk4-svg", r"libgtk-4\S*", r"gdk-pixbuf-2\.0/[^/]+/loaders", r".*svg.*\.so"
+_GTK_OPENS = (
+    *opened_by(_GTK, ("pixbuf-list", r"gdk-pixbuf-2\.0/[^/]+", r"loaders\.cache")),
+    *opened_by(r"libgtk-4\S*", ("gtk4-svg", _PIXBUF_LOADERS, r".*svg.*\.so")),
+    *opened_by(r"libgtk-3\S*", ("gtk3-svg", _PIXBUF_LOADERS, r".*svg.*\.so")),
+    *opened_by(r"libgtk-x11-2\S*", ("gtk2-svg", _PIXBUF_LOADERS, r".*svg.*\.so")),
+    *opened_by(
+        _GTK,
+        ("pixbuf-loaders", _PIXBUF_LOADERS, r"(?!.*svg).*\.so"),
+        ("gtk-input-list", r"gtk-[^/]+/[^/]+", r"immodules\.cache"),
+        ("icon-caches", r"share/icons/[^/]+", r"icon-theme\.cache"),
     ),
-    _family(
-        "gtk3-svg", r"libgtk-3\S*", r"gdk-pixbuf-2\.0/[^/]+/loaders", r".*svg.*\.so"
+    *opened_by(
+        rf"{_GTK}|{_QT}", ("icon-indices", r"share/icons/[^/]+", r"index\.theme")
     ),
-    _family(
-        "gtk2-svg", r"libgtk-x11-2\S*", r"gdk-pixbuf-2\.0/[^/]+/loaders", r".*svg.*\.so"
-    ),
-    _family(
-        "pixbuf-loaders", _GTK, r"gdk-pixbuf-2\.0/[^/]+/loaders", r"(?!.*svg).*\.so"
-    ),
-    _family("gtk-input-list", _GTK, r"gtk-[^/]+/[^/]+", r"immodules\.cache"),
-    _family("icon-caches", _GTK, r"share/icons/[^/]+", r"icon-theme\.cache"),
-    _family("icon-indices", _GTK + "|" + _QT, r"share/icons/[^/]+", r"index\.theme"),
-    _family(
-        "source-languages",
+    *opened_by(
         r"libgtksourceview-\S+",
-        r"gtksourceview-[^/]+/(language-specs|styles)",
-        r".*\.(lang|rng|xml)",
+        (
+            "source-languages",
+            r"gtksourceview-[^/]+/(language-specs|styles)",
+            r".*\.(lang|rng|xml)",
+        ),
+        ("spelling", r"lib(/[^/]+)?", r"libgspell-1\.so\.\d"),
     ),
-    _family(
-        "spelling", r"libgtksourceview-\S+", r"lib(/[^/]+)?", r"libgspell-1\.so\.\d"
-    ),
-    _family("gegl-operations", r"libgegl-0\S+", r"gegl-[^/]+", r".*\.so"),
-    _family("babl-extensions", r"libbabl-0\S+", r"babl-[^/]+", r".*\.so"),
+    *opened_by(r"libgegl-0\S+", ("gegl-operations", r"gegl-[^/]+", r".*\.so")),
+    *opened_by(r"libbabl-0\S+", ("babl-extensions", r"babl-[^/]+", r".*\.so")),
 )
-_QT_FILES = (
-    _family("qt-platform", _QT, r"plugins/platforms", r"libqxcb\.so"),
-    _family("qt-platforms", _QT, r"plugins/platforms", r"libq(?!xcb)\S+\.so"),
-    _family("qt-gl", _QT, r"plugins/xcbglintegrations", r".*\.so"),
-    _family("qt-images", _QT, r"plugins/imageformats", r".*\.so"),
-    _family("qt-icons", _QT, r"plugins/iconengines", r".*\.so"),
-    _family("qt-input", _QT, r"plugins/platforminputcontexts", r".*\.so"),
-    _family("qt-themes", _QT, r"plugins/(platformthemes|styles)", r".*\.so"),
-    _family("qt-bearers", r"libQt5Network\.so\S*", r"plugins/bearer", r".*\.so"),
-    _family(
-        "qt-databases", r"libQt[56]Sql\.so\S*", r"plugins/sqldrivers", r".*sqlite\.so"
+_QT_OPENS = (
+    *opened_by(
+        _QT,
+        ("qt-platform", r"plugins/platforms", r"libqxcb\.so"),
+        ("qt-platforms", r"plugins/platforms", r"libq(?!xcb)\S+\.so"),
+        ("qt-gl", r"plugins/xcbglintegrations", r".*\.so"),
+        ("qt-images", r"plugins/imageformats", r".*\.so"),
+        ("qt-icons", r"plugins/iconengines", r".*\.so"),
+        ("qt-input", r"plugins/platforminputcontexts", r".*\.so"),
+        ("qt-themes", r"plugins/(platformthemes|styles)", r".*\.so"),
     ),
-    _family(
-        "kde-text-plugins",
+    *opened_by(r"libQt5Network\.so\S*", ("qt-bearers", r"plugins/bearer", r".*\.so")),
+    *opened_by(
+        r"libQt[56]Sql\.so\S*",
+        ("qt-databases", r"plugins/sqldrivers", r".*sqlite\.so"),
+    ),
+    *opened_by(
         r"libKF[56]TextEditor\.so\S*",
-        r"plugins/ktexteditor",
-        r".*\.so",
+        ("kde-text-plugins", r"plugins/ktexteditor", r".*\.so"),
     ),
-    _family("kde-plugins", r"libKF[56]KIO\S*", r"plugins/kf[56]/.*", r".*\.so"),
+    *opened_by(r"libKF[56]KIO\S*", ("kde-plugins", r"plugins/kf[56]/.*", r".*\.so")),
 )
-_WEB_FILES = (
-    _family("web-engine-code-points", _WEB, r"", r"icudtl\.dat", beside=True),
-    _family("web-engine-snapshot", _WEB, r"", r"snapshot_blob\.bin", beside=True),
-    _family(
-        "web-engine-context-snapshot",
+_WEB_OPENS = (
+    *opened_by(
         _WEB,
-        r"",
-        r"v8_context_snapshot\S*\.bin",
+        ("web-engine-code-points", r"", r"icudtl\.dat"),
+        ("web-engine-snapshot", r"", r"snapshot_blob\.bin"),
+        ("web-engine-context-snapshot", r"", r"v8_context_snapshot\S*\.bin"),
+        ("web-engine-resources", r"", r".*\.pak"),
+        ("web-engine-locale", r"locales", r"en-US\.pak"),
+        ("web-engine-crash-reports", r"", r"chrome_crashpad_handler"),
         beside=True,
     ),
-    _family("web-engine-resources", _WEB, r"", r".*\.pak", beside=True),
-    _family("web-engine-locale", _WEB, r"locales", r"en-US\.pak", beside=True),
-    _family(
-        "web-engine-crash-reports", _WEB, r"", r"chrome_crashpad_handler", beside=True
+    *opened_by(
+        _QT_WEB,
+        (
+            "qt-web-engine-resources",
+            r"resources",
+            r"qtwebengine_\S+\.pak|icudtl\.dat|v8_context_snapshot\S*\.bin",
+        ),
+        ("qt-web-engine-locale", r"qtwebengine_locales", r"en-US\.pak"),
+        ("qt-web-engine-process", r"libexec", r"QtWebEngineProcess"),
     ),
-    _family(
-        "qt-web-engine-resources",
-        r"libQt[56]WebEngineCore\S+",
-        r"resources",
-        r"qtwebengine_\S+\.pak|icudtl\.dat|v8_context_snapshot\S*\.bin",
+    *opened_by(
+        r"chrom\S+|electron", ("web-engine-toolkit", r"lib/[^/]+", r"libgtk-3\.so\.0")
     ),
-    _family(
-        "qt-web-engine-locale",
-        r"libQt[56]WebEngineCore\S+",
-        r"qtwebengine_locales",
-        r"en-US\.pak",
+    *opened_by(
+        _ANY,
+        ("electron-code", r"resources", r"(electron|app)\.asar"),
+        ("mozilla-code", r"", r"libxul\.so"),
+        beside=True,
     ),
-    _family(
-        "qt-web-engine-process",
-        r"libQt[56]WebEngineCore\S+",
-        r"libexec",
-        r"QtWebEngineProcess",
-    ),
-    _family(
-        "web-engine-toolkit", r"chrom\S+|electron", r"lib/[^/]+", r"libgtk-3\.so\.0"
-    ),
-    _family("electron-code", _ANY, r"resources", r"(electron|app)\.asar", beside=True),
-    _family("mozilla-code", _ANY, r"", r"libxul\.so", beside=True),
-    _family(
-        "mozilla-libraries",
+    *opened_by(
         r"libxul\.so",
-        r"",
-        r"lib(moz|nss|ssl|soft)\S+\.so",
+        ("mozilla-libraries", r"", r"lib(moz|nss|ssl|soft)\S+\.so"),
+        ("mozilla-resources", r"(browser)?", r"omni\.ja"),
         beside=True,
-    ),
-    _family(
-        "mozilla-resources", r"libxul\.so", r"(browser)?", r"omni\.ja", beside=True
     ),
 )
 _OFFICE = (
-    _family("office-settings", r"soffice\.bin", r"libreoffice/registry", r".*\.xcd"),
-    _family("office-types", r"soffice\.bin", r"types", r".*\.rdb", beside=True),
-    _family(
-        "office-services",
-        r"soffice\.bin",
-        r"(services)?",
-        r"(services|types)\.rdb",
+    *opened_by(
+        _OFFICE_PROGRAM, ("office-settings", r"libreoffice/registry", r".*\.xcd")
+    ),
+    *opened_by(
+        _OFFICE_PROGRAM,
+        ("office-types", r"types", r".*\.rdb"),
+        ("office-services", r"(services)?", r"(services|types)\.rdb"),
+        ("office-toolkit", r"", r"libvclplug_gtk3lo\.so"),
+        (
+            "office-parts",
+            r"",
+            r"lib(gcc3_uno|stocserviceslo|sal_textenclo|localedata_en|expwraplo)\.so",
+        ),
         beside=True,
     ),
-    _family(
-        "office-toolkit", r"soffice\.bin", r"", r"libvclplug_gtk3lo\.so", beside=True
-    ),
-    _family(
-        "office-parts",
-        r"soffice\.bin",
-        r"",
-        r"lib(gcc3_uno|stocserviceslo|sal_textenclo|localedata_en|expwraplo)\.so",
-        beside=True,
-    ),
-    _family(
-        "office-calc",
-        r"--calc|[ls]o?calc",
-        r"\w*office\d*/program",
-        r"lib(sc|scfilt|oox)lo\.so",
-    ),
-    _family(
-        "office-writer",
-        r"--writer|[ls]o?writer",
-        r"\w*office\d*/program",
-        r"libswlo\.so",
-    ),
-    _family(
-        "office-impress",
-        r"--impress|[ls]o?impress",
-        r"\w*office\d*/program",
-        r"libsdlo\.so",
-    ),
-)
-_JAVA = (
-    _family("java-machine", r"java", r".*/lib/server", r"libjvm\.so"),
-    _family("java-archive", r"java", r".*/lib/server", r"classes\.jsa"),
-    _family("java-modules", r"java", r".*jvm/.*/lib", r"modules"),
-    _family(
-        "java-libraries",
-        r"java",
-        r".*jvm/.*/lib",
-        r"lib(java|jimage|jli|net|nio|zip|jsvml)\.so",
-    ),
-    _family(
-        "java-window-libraries",
-        r"java",
-        r".*jvm/.*/lib",
-        r"lib(awt|awt_xawt|fontmanager|freetype)\.so",
-    ),
-    _family(
-        "java-other-libraries",
-        r"java",
-        r".*jvm/.*/lib",
-        r"lib(verify|mlib_image|lcms|prefs|management\w*|extnet|javajpeg)\.so",
-    ),
-    _family(
-        "java-font-library",
-        r"libfontmanager\.so",
-        r"lib(/[^/]+)?",
-        r"libfontconfig\.so\.\d",
-    ),
-)
-_OTHER_RUNTIMES = (
-    _family("lisp-dump", r"emacs\S*", r"libexec/emacs/.*", r"emacs.*\.pdmp"),
-    _family("lisp-code", r"emacs\S*", r"native-lisp/.*/preloaded", r".*\.eln"),
     *(
-        _family("tex-format", engine, r"web2c(/.*)?", rf"{engine}\.fmt")
+        family
+        for part, file in (
+            ("calc", r"lib(sc|scfilt|oox)lo\.so"),
+            ("writer", r"libswlo\.so"),
+            ("impress", r"libsdlo\.so"),
+        )
+        for family in opened_by(
+            rf"--{part}|[ls]o?{part}", (f"office-{part}", r"\w*office\d*/program", file)
+        )
+    ),
+)
+_OTHERS = (
+    *opened_by(
+        r"emacs\S*",
+        ("lisp-dump", r"libexec/emacs/.*", r"emacs.*\.pdmp"),
+        ("lisp-code", r"native-lisp/.*/preloaded", r".*\.eln"),
+    ),
+    *(
+        family
         for engine in ("pdflatex", "latex", "lualatex", "xelatex", "pdftex", "tex")
+        for family in opened_by(
+            engine, ("tex-format", r"web2c(/.*)?", rf"{engine}\.fmt")
+        )
     ),
-    _family("tex-settings", r"\w*tex", r"(texmf\S*|web2c)", r"texmf\.cnf|ls-R\S*"),
-    _family("r-library", r"R|Rscript", r"lib/R/lib", r"libR\.so"),
-    _family(
-        "r-packages",
-        r"R|Rscript",
-        r"R/library/(base|methods|datasets|utils|grDevices|graphics|stats)"
-        r"/(R|Meta|libs)",
-        r"(?!cairo)\S+\.(rdb|rdx|rds|so)"
-        r"|(base|stats|utils|methods|graphics|grDevices|datasets)",
+    *opened_by(r"\w*tex", ("tex-settings", r"(texmf\S*|web2c)", r"texmf\.cnf|ls-R\S*")),
+    *opened_by(
+        r"libasound\.so\S*", ("sound-settings", r"share/alsa(/.*)?", r".*\.conf")
     ),
-    _family("sound-settings", r"libasound\.so\S*", r"share/alsa(/.*)?", r".*\.conf"),
-    _family("sdl-devices", r"libSDL\d?-\S+", r"lib(/[^/]+)?", r"libudev\.so\.\d"),
-    _family("node-certificates", r"node", r"etc/ssl/certs", r"ca-certificates\.crt"),
+    *opened_by(r"libSDL\d?-\S+", ("sdl-devices", r"lib(/[^/]+)?", r"libudev\.so\.\d")),
 )
 
 FAMILIES: tuple[Family, ...] = (
     *_SYSTEM,
-    *_gl_families(),
-    *_FONT_FILES,
+    *_GL,
+    *_FONT,
     *_DESKTOP,
-    *_GTK_FILES,
-    *_QT_FILES,
-    *_WEB_FILES,
+    *_GTK_OPENS,
+    *_QT_OPENS,
+    *_WEB_OPENS,
     *_OFFICE,
-    *_JAVA,
-    *_OTHER_RUNTIMES,
+    *(family for runtime in RUNTIMES for family in runtime.families),
+    *_OTHERS,
 )
 """All rules; where several name one file, the first counts."""
 
 WINDOW_FAMILIES = frozenset(
-    family.name
-    for families in (_gl_families(), _FONT_FILES, _DESKTOP, _GTK_FILES, _QT_FILES)
-    for family in families
+    family.name for family in (*_GL, *_FONT, *_DESKTOP, *_GTK_OPENS, *_QT_OPENS)
 )
 """Rules of what a program reads only if it opens a window."""
 
@@ -346,3 +268,45 @@ WINDOW_SYSTEM = re.compile(
 )
 """Libraries that say so where the program links them itself: those of codecs and of
 number crunchers link them too, for what a command-line tool doesn't use."""
+
+_WINDOW_KINDS = tuple(
+    (name, re.compile(mapped))
+    for name, mapped in (
+        ("LibreOffice", _OFFICE_PROGRAM),
+        ("Mozilla", r"libxul\.so"),
+        ("Chromium engine", rf"chrom\S+|electron|{_QT_WEB}"),
+        ("Java", r"java|libjvm\.so"),
+        ("GTK 4", r"libgtk-4\S+"),
+        ("GTK 3", r"libgtk-3\S+"),
+        ("GTK 2", r"libgtk-x11-2\S+"),
+        ("Qt", r"libQt[56]Gui\S+"),
+        ("SDL", r"libSDL\d?-\S+"),
+        ("Tk", r"libtk\d\S*"),
+    )
+)
+_RUNTIME_KINDS = tuple((each.kind, each.mapped) for each in reversed(RUNTIMES))
+PROGRAM = "plain program"
+OTHER_WINDOW = "other program with windows"
+UNKNOWN = "script in a language that isn't followed"
+
+
+def application_kind(
+    triggers: Iterable[Trigger], *, window: bool, followed: bool
+) -> str:
+    """Return the kind: the toolkit of what opens windows, the run time of others.
+
+    :param triggers: programs started, and all libraries mapped.
+    :param window: whether it seems to open windows.
+    :param followed: whether every program started is known.
+    """
+    names = {
+        trigger.name
+        for trigger in triggers
+        if trigger.folder or ".so" in trigger.name  # one of a content snap
+    }
+    for kind, mapped in _WINDOW_KINDS if window else _RUNTIME_KINDS:
+        if any(mapped.fullmatch(name) for name in names):
+            return kind
+    if not followed:
+        return UNKNOWN
+    return OTHER_WINDOW if window else PROGRAM

@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _FOLDER = re.compile(
 )
 _STEM = re.compile(r"(?P<stem>[A-Za-z][A-Za-z_]*?)[-_.\d]*(?:bin)?")
 _COMMON = frozenset(
-    ("env", "bash", "sh", "dash", "python", "perl", "node", "ruby", "java", "icons")
+    ("", "env", "bash", "sh", "dash", "icons", *(each.interpreter for each in RUNTIMES))
 )
 _CODE = (".so", ".oct", ".node", ".jar")
 _KINDS = {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import posixpath
 import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
 from snapcraft_compression_advisor.launch.script import (
     SCRIPT_MAX_BYTES,
     parse_shebang,
@@ -29,11 +29,12 @@ MAX_PROGRAMS = 64
 _STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
 
 _STARTED_UNSEEN = {
-    "java-wrappers.sh": (r"usr/lib/jvm/[^/]+/bin/java",),
     "oosplash": (r".*/program/soffice\.bin",),
-    "Rscript": (r"usr/(?:local/)?lib(?:64)?/R/bin/(?:exec/)?R",),
+    **{name: paths for each in RUNTIMES for name, paths in each.starts.items()},
 }
 """Programs that start others without a script that says so, and which."""
+
+_FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +46,12 @@ class Programs:
     :param unresolved: programs that the payload doesn't hold.
     :param followed: whether every program started is known; a script in another
         language than shell leaves that open.
-    :param python_modules: started as programs, with ``python3 -m``.
     """
 
     started: tuple[Entry, ...]
     words: tuple[str, ...]
     unresolved: Mapping[str, Unresolved]
     followed: bool
-    python_modules: tuple[str, ...] = ()
 
 
 def find_programs(
@@ -70,7 +69,6 @@ def find_programs(
         words=tuple(walk.words),
         unresolved=walk.unresolved,
         followed=walk.followed,
-        python_modules=_modules_started(walk.words),
     )
 
 
@@ -144,7 +142,9 @@ class _Walk:
         self._start_interpreter(shebang.interpreter, script=program.path)
         if shebang.shell:
             self._follow_shell_script(program, head.decode(errors="replace"))
-        elif "python" not in posixpath.basename(shebang.interpreter):
+        elif not any(
+            name in posixpath.basename(shebang.interpreter) for name in _FOLLOWED
+        ):
             self.followed = False
 
     def _start_interpreter(self, interpreter: str, *, script: str) -> None:
@@ -181,17 +181,6 @@ class _Walk:
         rest = word.partition("/")[2]
         if rest and not word.startswith(("$SNAP/", "${SNAP}/")):
             self._start_if_shipped(posixpath.join(posixpath.dirname(script.path), rest))
-
-
-def _modules_started(words: list[str]) -> tuple[str, ...]:
-    """Return what ``-m`` names in commands of Python."""
-    return tuple(
-        module
-        for option, module in itertools.pairwise(words)
-        if option == "-m"
-        and "python" in posixpath.basename(words[0])
-        and re.fullmatch(r"\w+(?:\.\w+)*", module)
-    )
 
 
 def _split_command(command: str) -> list[str]:

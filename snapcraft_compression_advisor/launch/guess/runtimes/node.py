@@ -1,4 +1,4 @@
-"""The files that a Node program requires, followed through the payload."""
+"""Node programs: the files that they require."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.guess.families import opened_by
+from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded, Runtime
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -130,3 +134,24 @@ def _main(text: bytes) -> str:
         return ""
     main = document.get("main") if isinstance(document, dict) else None
     return main if isinstance(main, str) else ""
+
+
+_MAPPED = re.compile(r"node(?:js)?|libnode\.so\S*")
+
+
+def _loads(app: StartedApp) -> Iterator[Loaded]:
+    if app.runs(_MAPPED):
+        scripts = app.scripts("node", ".js")
+        for entry in required_files(scripts, app.payload, app.paths.file):
+            yield Loaded(entry=entry, way="node-module")
+
+
+RUNTIME = Runtime(
+    kind="Node",
+    mapped=_MAPPED,
+    interpreter="node",
+    families=opened_by(
+        r"node", ("node-certificates", r"etc/ssl/certs", r"ca-certificates\.crt")
+    ),
+    loads=_loads,
+)

@@ -1,17 +1,24 @@
-"""The modules that a Python program imports, followed through the payload."""
+"""Python programs: the modules that they import."""
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.guess.runtimes.introspection import (
+    introspected,
+)
+from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded, Runtime
+from snapcraft_compression_advisor.payload.linkage import library_path
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -51,6 +58,9 @@ _LIBRARY = re.compile(
     r"|python3\.\d+(?:/(?:(?:dist|site)-packages|lib-dynload))?)"
 )
 _COMPILED = re.compile(r".*/__pycache__/[^/]+\.(?P<tag>\w+-\d+)\.pyc")
+_PROGRAM = re.compile(r"(?:lib)?python\d[\d.]*(?:\.so\S*)?")
+_MODULE = re.compile(r"\w+(?:\.\w+)*")
+_NAMESPACE = "gi.repository."
 _EXTENSION = re.compile(r"[^/]*?(?P<suffix>(?:\.(?:cpython-\d+\S*|abi3))?\.so)")
 
 
@@ -214,3 +224,47 @@ def _with_parents(name: str) -> Iterator[str]:
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         yield ".".join(parts[:end])
+
+
+def _loads(app: StartedApp) -> Iterator[Loaded]:
+    if not app.runs(_PROGRAM):
+        return
+    scripts = app.scripts("python", ".py")
+    search = map(
+        app.paths.in_payload, library_path(app.environment.get("PYTHONPATH", ""))
+    )
+    finder = ModuleFinder(
+        app.payload,
+        script_folders=(posixpath.dirname(script.path) for script in scripts),
+        search=tuple(part for part in search if part is not None),
+    )
+    modules = _modules_started(app.programs.words)
+    for entry in finder.imported(scripts, modules=modules):
+        kind = "extension" if entry.path.endswith(".so") else "module"
+        yield Loaded(entry=entry, way=f"python-{kind}")
+    namespaces = {
+        module.removeprefix(_NAMESPACE)
+        for module in finder.names
+        if module.startswith(_NAMESPACE)
+    }
+    yield from introspected(app, sorted(namespaces), finder.versions)
+
+
+def _modules_started(words: Sequence[str]) -> tuple[str, ...]:
+    """Return what ``-m`` names in commands of Python: modules started as programs."""
+    return tuple(
+        module
+        for option, module in itertools.pairwise(words)
+        if option == "-m"
+        and "python" in posixpath.basename(words[0])
+        and _MODULE.fullmatch(module)
+    )
+
+
+RUNTIME = Runtime(
+    kind="Python",
+    mapped=re.compile(r"python\d[\d.]*"),
+    interpreter="python",
+    loads=_loads,
+    tells_all=True,
+)

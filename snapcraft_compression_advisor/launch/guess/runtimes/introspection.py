@@ -1,4 +1,4 @@
-"""What Python and JavaScript programs bring in through GObject Introspection."""
+"""What programs of several languages bring in through GObject Introspection."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -23,11 +26,25 @@ _LIBRARIES = re.compile(rb"\0(lib[\w.+-]+\.so[\w.]*(?:,lib[\w.+-]+\.so[\w.]*)*)\
 _NEEDS = re.compile(rb"\0(\w+-\d[\d.]*(?:\|\w+-\d[\d.]*)*)\0")
 
 
-class Typelibs:
-    """The typelibs of a payload.
+def introspected(
+    app: StartedApp, namespaces: Iterable[str], versions: Mapping[str, str]
+) -> Iterator[Loaded]:
+    """Yield the typelibs of namespaces and of those that these need, and libraries.
 
-    :param payload: where to read from.
+    :param namespaces: such as ``Gtk``.
+    :param versions: those that the program asks for; the highest of others.
     """
+    for typelib, libraries in _Typelibs(app.payload).needed_by(namespaces, versions):
+        yield Loaded(entry=typelib, way="gi-typelib", needs="gi-library")
+        for library in libraries:
+            places = map(app.paths.file, _library_places(library, typelib))
+            found = next(filter(None, places), None)
+            if found is not None:
+                yield Loaded(entry=found, way="gi-library", library=True)
+
+
+class _Typelibs:
+    """The typelibs of a payload."""
 
     def __init__(self, payload: Payload) -> None:
         self._payload = payload
@@ -40,11 +57,7 @@ class Typelibs:
     def needed_by(
         self, namespaces: Iterable[str], versions: Mapping[str, str]
     ) -> Iterator[tuple[Entry, tuple[str, ...]]]:
-        """Yield each typelib that is loaded, with the libraries that it names.
-
-        :param namespaces: such as ``Gtk``.
-        :param versions: those that the program asks for; the highest of others.
-        """
+        """Yield each typelib that is loaded, with the libraries that it names."""
         pending = list(namespaces)
         wanted = dict(versions)
         seen: set[str] = set()
@@ -73,13 +86,7 @@ def _listed(pattern: re.Pattern[bytes], content: bytes, separator: bytes) -> lis
     return [part.decode(errors="replace") for part in match[1].split(separator)]
 
 
-def gi_namespace(module: str) -> str | None:
-    """Return the namespace of ``gi.repository.NAME``, ``None`` for other modules."""
-    parent, _, name = module.rpartition(".")
-    return name if parent == "gi.repository" else None
-
-
-def library_places(name: str, typelib: Entry) -> tuple[str, ...]:
+def _library_places(name: str, typelib: Entry) -> tuple[str, ...]:
     """Return where a typelib's library may be: in the directory above, and higher."""
     above = posixpath.dirname(posixpath.dirname(typelib.path))
     return tuple(

@@ -1,31 +1,19 @@
-"""What toolkits and runtimes open, on small trees of every kind."""
+"""What toolkits and applications open, on small trees of every kind."""
 
 from __future__ import annotations
 
 import pytest
 
 from elf_files import make_elf
+from guesses import found
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import (
     NO_WINDOW,
-    Candidate,
     find_candidates,
 )
 
 LIB = "usr/lib/x86_64-linux-gnu"
 PYTHON = "usr/lib/python3.12"
-TYPELIB = b"GOBJ\nMETADATA\r\n\x1a"
-
-
-def found(
-    files: dict[str, bytes], command: str, *, links: dict[str, str] | None = None
-) -> dict[str, Candidate]:
-    """Return what a launch may read, with the command's own interpreter in the tree."""
-    payload = make_payload(
-        files, links=links, base="bare", apps={"hello": {"command": command}}
-    )
-    candidates = find_candidates(payload, "hello")
-    return {candidate.entry.path: candidate for candidate in candidates.files}
 
 
 def linked_to(*libraries: str) -> dict[str, bytes]:
@@ -221,118 +209,6 @@ def test_office_reads_the_part_that_its_command_names(command: str) -> None:
     assert f"{program}/libsclo.so" not in candidates
 
 
-def test_java_reads_its_machine_its_modules_and_the_archive_of_the_command() -> None:
-    java = "usr/lib/jvm/java-17"
-    files = {
-        f"{java}/bin/java": make_elf(),
-        f"{java}/lib/modules": b"x",
-        f"{java}/lib/server/libjvm.so": make_elf(),
-        f"{java}/lib/server/classes.jsa": b"x",
-        "app/hello.jar": b"x",
-        "app/other.jar": b"x",
-    }
-    named = found(files, f"{java}/bin/java -jar $SNAP/app/hello.jar")
-    assert set(named) == set(files) - {"app/other.jar"}
-
-
-def test_archives_of_a_class_path_are_read() -> None:
-    files = {"usr/bin/java": make_elf(), "a/x.jar": b"x", "a/y.jar": b"x"}
-    named = found(files, "usr/bin/java -cp $SNAP/a/x.jar:$SNAP/a/y.jar Main")
-    assert set(named) == set(files)
-
-
-def test_wrapper_of_java_leads_to_it_through_variables_with_defaults() -> None:
-    files = {
-        "usr/bin/hello": b"#!/bin/sh\nNAME=hello\n"
-        b'JAR="${JAR:-/usr/share/${NAME}/${NAME}.jar}"\nexec java -jar "${JAR}"\n',
-        "usr/bin/java": make_elf(),
-        "usr/share/hello/hello.jar": b"x",
-    }
-    assert set(found(files, "usr/bin/hello")) == set(files)
-
-
-def test_python_program_reads_the_modules_that_it_imports() -> None:
-    files = {
-        "usr/bin/hello": b"#!/usr/bin/python3\ndef main():\n    import json\n",
-        "usr/bin/python3": make_elf(),
-        f"{PYTHON}/json/__init__.py": b"import _json\n",
-        f"{PYTHON}/lib-dynload/_json.so": make_elf(),
-        f"{PYTHON}/other.py": b"",
-    }
-    candidates = found(files, "usr/bin/hello")
-    assert candidates[f"{PYTHON}/json/__init__.py"].way == "python-module"
-    assert candidates[f"{PYTHON}/lib-dynload/_json.so"].way == "python-extension"
-    assert f"{PYTHON}/other.py" not in candidates
-
-
-def test_module_started_with_an_option_is_followed() -> None:
-    files = {
-        "usr/bin/python3": make_elf(),
-        f"{PYTHON}/hello/__init__.py": b"x",
-        f"{PYTHON}/hello/__main__.py": b"import other\n",
-        f"{PYTHON}/other.py": b"x",
-    }
-    assert set(found(files, "usr/bin/python3 -m hello")) == set(files)
-
-
-def test_python_program_reads_the_typelibs_that_it_asks_for_and_their_libraries() -> (
-    None
-):
-    typelibs = f"{LIB}/girepository-1.0"
-    files = {
-        "usr/bin/hello": b"#!/usr/bin/python3\nimport gi\n"
-        b"gi.require_version('Gtk', '3.0')\nfrom gi.repository import Gtk\n",
-        "usr/bin/python3": make_elf(),
-        f"{typelibs}/Gtk-3.0.typelib": TYPELIB
-        + b"\0Gio-2.0|Gdk-3.0\0libgtk-3.so.0,libgdk-3.so.0\0",
-        f"{typelibs}/Gtk-4.0.typelib": TYPELIB,
-        f"{typelibs}/Gdk-3.0.typelib": b"not a typelib",
-        f"{LIB}/libgtk-3.so.0": make_elf(needed=["liba.so"]),
-        f"{LIB}/libgdk-3.so.0": make_elf(),
-        f"{LIB}/liba.so": make_elf(),
-        "usr/share/icons/Adwaita/icon-theme.cache": b"x",
-    }
-    assert set(found(files, "usr/bin/hello")) == set(files) - {
-        f"{typelibs}/Gtk-4.0.typelib"
-    }
-
-
-def test_node_program_reads_what_it_requires() -> None:
-    files = {
-        "usr/bin/node": make_elf(),
-        "app/main.js": b"const a = require('./lib/a');\nrequire('pkg');\n",
-        "app/lib/a.js": b"import b from '../b.mjs'\n",
-        "app/b.mjs": b"",
-        "app/node_modules/pkg/package.json": b'{"main": "dist/start.js"}',
-        "app/node_modules/pkg/dist/start.js": b"require('deep')",
-        "usr/share/nodejs/deep/index.js": b"",
-        "app/other.js": b"",
-    }
-    named = found(files, "usr/bin/node $SNAP/app/main.js")
-    assert set(named) == set(files) - {"app/other.js"}
-
-
-@pytest.mark.parametrize("text", [b"{", b"[]", b'{"main": 1}', b"[" * 100_000])
-def test_package_that_says_nothing_falls_back_on_its_index(text: bytes) -> None:
-    files = {
-        "usr/bin/node": make_elf(),
-        "app/main.js": b"require('./pkg')",
-        "app/pkg/package.json": text,
-        "app/pkg/index.js": b"",
-    }
-    assert "app/pkg/index.js" in found(files, "usr/bin/node app/main.js")
-
-
-def test_statistics_program_starts_the_shell_script_that_starts_the_real_one() -> None:
-    files = {
-        "usr/bin/Rscript": make_elf(),
-        "usr/lib/R/bin/R": b'#!/bin/sh\nexec "${R_binary}"\n',
-        "usr/lib/R/bin/exec/R": make_elf(),
-        "usr/lib/R/library/base/R/base.rdb": b"x",
-    }
-    assert set(found(files, "usr/bin/Rscript x.R")) == set(files)
-
-
 def test_typesetter_reads_the_format_of_its_own_name() -> None:
     files = {
         "usr/bin/pdftex": make_elf(),
@@ -349,45 +225,3 @@ def test_daemon_is_a_program_as_any_other() -> None:
         apps={"hello": {"command": "usr/bin/hello", "daemon": "simple"}},
     )
     assert len(find_candidates(payload, "hello").files) == 2
-
-
-def test_perl_program_reads_the_modules_that_it_uses() -> None:
-    perl = "usr/share/perl5"
-    files = {
-        "usr/bin/hello": b"#!/usr/bin/perl\nuse A::B;\nif (1) {\n  require C;\n}\n",
-        "usr/bin/perl": make_elf(),
-        f"{perl}/A/B.pm": b"  use D;\n  require Later;\n",
-        f"{perl}/C.pm": b"",
-        f"{perl}/D.pm": b"",
-        f"{perl}/Later.pm": b"",
-    }
-    assert set(found(files, "usr/bin/hello")) == set(files) - {f"{perl}/Later.pm"}
-
-
-def test_ruby_program_reads_what_it_requires() -> None:
-    ruby = "usr/lib/ruby"
-    files = {
-        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'a/b'\n",
-        "usr/bin/ruby": make_elf(),
-        f"{ruby}/3.1.0/rubygems.rb": b"",
-        f"{ruby}/vendor_ruby/rubygems.rb": b"",
-        f"{ruby}/3.1.0/a/b.rb": b"require_relative 'c'\ndef f\n  require 'd'\nend\n",
-        f"{ruby}/3.1.0/a/c.rb": b"require 'e'\n",
-        f"{ruby}/3.1.0/x86_64-linux-gnu/e.so": make_elf(),
-        f"{ruby}/3.1.0/d.rb": b"",
-    }
-    later = {f"{ruby}/3.1.0/d.rb", f"{ruby}/3.1.0/rubygems.rb"}
-    assert set(found(files, "usr/bin/hello")) == set(files) - later
-
-
-@pytest.mark.parametrize("first_line", ["#!/usr/bin/python3", "#!/usr/bin/env python3"])
-def test_modules_are_followed_where_the_base_supplies_python(first_line: str) -> None:
-    module = "lib/python3.12/site-packages/greeting/__init__.py"
-    payload = make_payload(
-        {"bin/hello": f"{first_line}\nimport greeting\n".encode(), module: b"A = 1\n"},
-        base="core24",
-        apps={"hello": {"command": "bin/hello"}},
-    )
-    candidates = find_candidates(payload, "hello")
-    assert module in {candidate.entry.path for candidate in candidates.files}
-    assert candidates.kind == "Python"

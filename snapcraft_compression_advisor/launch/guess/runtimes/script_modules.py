@@ -1,19 +1,21 @@
-"""The files that Perl and Ruby programs load, followed through the payload."""
+"""What scripts load by name from their language's directories, as Perl's and Ruby's."""
 
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded
 from snapcraft_compression_advisor.payload.elf import ELF_MAGIC
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator
 
+    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -31,7 +33,7 @@ class Language:
     :param interpreter: in the first line of its scripts.
     :param suffix: of scripts that are named as arguments.
     :param way: how priors call what is found.
-    :param loads: a statement: ``name`` is searched for, ``near`` beside the file;
+    :param statement: that loads: ``name`` is searched for, ``near`` beside the file;
         ``later`` where it stands in a function.
     :param folders: where it searches.
     :param suffixes: of files.
@@ -41,48 +43,21 @@ class Language:
     interpreter: str
     suffix: str
     way: str
-    loads: re.Pattern[bytes]
+    statement: re.Pattern[bytes]
     folders: re.Pattern[str]
     suffixes: tuple[str, ...]
     startup: tuple[str, ...] = ()
 
-
-PERL = Language(
-    interpreter="perl",
-    suffix=".pl",
-    way="perl-module",
-    loads=re.compile(
-        rb"^(?P<later>[ \t]+(?=require))?[ \t]*(?:use|require)[ \t]+"
-        rb"(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?P<near>)\b",
-        re.MULTILINE,
-    ),
-    folders=re.compile(
-        r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?perl(?:5|-base|/5[\d.]*)?"
-    ),
-    suffixes=(".pm",),
-)
-RUBY = Language(
-    interpreter="ruby",
-    suffix=".rb",
-    way="ruby-module",
-    loads=re.compile(
-        rb"^(?P<later>[ \t]+)?(?:require[ (]*[\"'](?P<name>[\w./-]+)[\"']"
-        rb"|require_relative[ (]*[\"'](?P<near>[\w./-]+)[\"'])",
-        re.MULTILINE,
-    ),
-    folders=re.compile(
-        r"(?:.*/)?(?:ruby/(?:\d[\d.]*|vendor_ruby)(?:/[^/]+-linux[^/]*)?|gems/[^/]+/lib)"
-    ),
-    suffixes=(".rb", ".so", ""),
-    startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
-)
+    def loads(self, app: StartedApp) -> Iterator[Loaded]:
+        """Yield the files that an app's scripts load, and those that these do."""
+        scripts = app.scripts(self.interpreter, self.suffix)
+        if scripts:
+            for entry in _Search(app.payload, self).loaded(scripts):
+                yield Loaded(entry=entry, way=self.way)
 
 
-class ScriptModules:
-    """Finds what scripts of one language load.
-
-    :param payload: where to read from.
-    """
+class _Search:
+    """Finds what scripts of one language load."""
 
     def __init__(self, payload: Payload, language: Language) -> None:
         self._payload = payload
@@ -97,7 +72,6 @@ class ScriptModules:
         self._folders = tuple(sorted(folders, key=lambda path: "vendor" not in path))
 
     def loaded(self, scripts: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the files that scripts load, and those that these do."""
         pending = deque(scripts)
         started = {entry.path for entry in pending}
         seen = set(started)
@@ -122,7 +96,7 @@ class ScriptModules:
         source = self._payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
         if source.startswith(ELF_MAGIC):
             return
-        for match in self._language.loads.finditer(source):
+        for match in self._language.statement.finditer(source):
             if match["later"] and not own:
                 continue
             if match["name"]:

@@ -1,4 +1,4 @@
-"""The modules that a Python program imports."""
+"""Programs in Python: the modules that they import."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elf_files import make_elf
+from guesses import found
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.guess.python_modules import (
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.runtimes.python import (
     ModuleFinder,
     imported_names,
 )
 
 LIB = "usr/lib/python3.12"
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
+TYPELIB = b"GOBJ\nMETADATA\r\n\x1a"
 
 
 def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[str]:
@@ -97,3 +102,62 @@ def test_modules_that_import_each_other_end() -> None:
 def test_interpreter_reads_its_own_modules_first() -> None:
     files = {"bin/x": b"", f"{LIB}/encodings/__init__.py": b"", f"{LIB}/site.py": b""}
     assert imported(files) == [f"{LIB}/encodings/__init__.py", f"{LIB}/site.py"]
+
+
+def test_python_program_reads_the_modules_that_it_imports() -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/python3\ndef main():\n    import json\n",
+        "usr/bin/python3": make_elf(),
+        f"{LIB}/json/__init__.py": b"import _json\n",
+        f"{LIB}/lib-dynload/_json.so": make_elf(),
+        f"{LIB}/other.py": b"",
+    }
+    candidates = found(files, "usr/bin/hello")
+    assert candidates[f"{LIB}/json/__init__.py"].way == "python-module"
+    assert candidates[f"{LIB}/lib-dynload/_json.so"].way == "python-extension"
+    assert f"{LIB}/other.py" not in candidates
+
+
+def test_module_started_with_an_option_is_followed() -> None:
+    files = {
+        "usr/bin/python3": make_elf(),
+        f"{LIB}/hello/__init__.py": b"x",
+        f"{LIB}/hello/__main__.py": b"import other\n",
+        f"{LIB}/other.py": b"x",
+    }
+    assert set(found(files, "usr/bin/python3 -m hello")) == set(files)
+
+
+def test_python_program_reads_the_typelibs_that_it_asks_for_and_their_libraries() -> (
+    None
+):
+    typelibs = f"{LIBRARIES}/girepository-1.0"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/python3\nimport gi\n"
+        b"gi.require_version('Gtk', '3.0')\nfrom gi.repository import Gtk\n",
+        "usr/bin/python3": make_elf(),
+        f"{typelibs}/Gtk-3.0.typelib": TYPELIB
+        + b"\0Gio-2.0|Gdk-3.0\0libgtk-3.so.0,libgdk-3.so.0\0",
+        f"{typelibs}/Gtk-4.0.typelib": TYPELIB,
+        f"{typelibs}/Gdk-3.0.typelib": b"not a typelib",
+        f"{LIBRARIES}/libgtk-3.so.0": make_elf(needed=["liba.so"]),
+        f"{LIBRARIES}/libgdk-3.so.0": make_elf(),
+        f"{LIBRARIES}/liba.so": make_elf(),
+        "usr/share/icons/Adwaita/icon-theme.cache": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files) - {
+        f"{typelibs}/Gtk-4.0.typelib"
+    }
+
+
+@pytest.mark.parametrize("first_line", ["#!/usr/bin/python3", "#!/usr/bin/env python3"])
+def test_modules_are_followed_where_the_base_supplies_python(first_line: str) -> None:
+    module = "lib/python3.12/site-packages/greeting/__init__.py"
+    payload = make_payload(
+        {"bin/hello": f"{first_line}\nimport greeting\n".encode(), module: b"A = 1\n"},
+        base="core24",
+        apps={"hello": {"command": "bin/hello"}},
+    )
+    candidates = find_candidates(payload, "hello")
+    assert module in {candidate.entry.path for candidate in candidates.files}
+    assert candidates.kind == "Python"

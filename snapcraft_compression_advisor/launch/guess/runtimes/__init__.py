@@ -1,0 +1,21 @@
+"""The runtimes that a guess knows: one module each."""
+
+from snapcraft_compression_advisor.launch.guess.runtimes import (
+    java,
+    node,
+    perl,
+    python,
+    r,
+    ruby,
+)
+
+RUNTIMES = (
+    python.RUNTIME,
+    perl.RUNTIME,
+    ruby.RUNTIME,
+    r.RUNTIME,
+    node.RUNTIME,
+    java.RUNTIME,
+)
+"""In the order in which their programs are followed. The last one that an app runs is
+its kind: a wrapper in Python that starts Java makes it an application in Java."""

@@ -1,0 +1,30 @@
+"""Perl programs: the modules that they use."""
+
+from __future__ import annotations
+
+import re
+
+from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Runtime
+from snapcraft_compression_advisor.launch.guess.runtimes.script_modules import Language
+
+PERL = Language(
+    interpreter="perl",
+    suffix=".pl",
+    way="perl-module",
+    statement=re.compile(
+        rb"^(?P<later>[ \t]+(?=require))?[ \t]*(?:use|require)[ \t]+"
+        rb"(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?P<near>)\b",
+        re.MULTILINE,
+    ),
+    folders=re.compile(
+        r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?perl(?:5|-base|/5[\d.]*)?"
+    ),
+    suffixes=(".pm",),
+)
+
+RUNTIME = Runtime(
+    kind="Perl",
+    mapped=re.compile(r"perl[\d.]*|libperl\.so\S*"),
+    interpreter=PERL.interpreter,
+    loads=PERL.loads,
+)

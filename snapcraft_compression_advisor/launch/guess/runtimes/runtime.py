@@ -1,0 +1,94 @@
+"""What a guess has to know of a language's runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from snapcraft_compression_advisor.launch.guess.families import Family, Trigger
+    from snapcraft_compression_advisor.launch.guess.programs import Programs
+    from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
+    from snapcraft_compression_advisor.payload.inventory import Entry
+    from snapcraft_compression_advisor.payload.source import Payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A file that programs of a runtime load.
+
+    :param way: how priors call files that are found like this one.
+    :param needs: likewise, the libraries that it links; as itself by default.
+    :param library: whether it is loaded as a library.
+    """
+
+    entry: Entry
+    way: str
+    needs: str | None = None
+    library: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedApp:
+    """An app as far as it is known when its runtimes are looked at.
+
+    :param paths: find the payload's files.
+    :param environment: of the app.
+    :param programs: that it starts.
+    :param triggers: names of programs and libraries; what a runtime loads adds more.
+    """
+
+    payload: Payload
+    paths: SnapPaths
+    environment: Mapping[str, str]
+    programs: Programs
+    triggers: Collection[Trigger]
+
+    def runs(self, name: re.Pattern[str]) -> bool:
+        """Tell whether it runs a program, or maps a library, of this name."""
+        return any(name.fullmatch(trigger.name) for trigger in self.triggers)
+
+    def scripts(self, interpreter: str, suffix: str) -> tuple[Entry, ...]:
+        """Return the scripts that it starts.
+
+        :param interpreter: in their first line.
+        :param suffix: of those that are named as arguments.
+        """
+        return tuple(self._scripts(interpreter.encode(), suffix))
+
+    def _scripts(self, interpreter: bytes, suffix: str) -> Iterator[Entry]:
+        for program in self.programs.started:
+            head = self.payload.read(program.path, offset=0, length=128)
+            first_line = head.partition(b"\n")[0]
+            if program.path.endswith(suffix) or (
+                head.startswith(b"#!") and interpreter in first_line
+            ):
+                yield program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """A language's runtime.
+
+    :param kind: what applications of this runtime are called, in priors and reports.
+    :param mapped: names of the programs and libraries that make an app one of them.
+    :param interpreter: stem of the interpreter's name. Directories of this name are the
+        language's own, not the application's; empty where there are none.
+    :param families: what it opens by itself.
+    :param loads: yields what an app's programs load, if they are of this runtime.
+    :param starts: by a program's name, patterns of the programs that it starts without
+        a script that says so.
+    :param tells_all: whether what its scripts load is as good as all that they read;
+        else they may start anything.
+    """
+
+    kind: str
+    mapped: re.Pattern[str]
+    interpreter: str = ""
+    families: tuple[Family, ...] = ()
+    loads: Callable[[StartedApp], Iterator[Loaded]] | None = None
+    starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tells_all: bool = False

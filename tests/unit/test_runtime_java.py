@@ -1,0 +1,36 @@
+"""Programs in Java."""
+
+from __future__ import annotations
+
+from elf_files import make_elf
+from guesses import found
+
+
+def test_java_reads_its_machine_its_modules_and_the_archive_of_the_command() -> None:
+    java = "usr/lib/jvm/java-17"
+    files = {
+        f"{java}/bin/java": make_elf(),
+        f"{java}/lib/modules": b"x",
+        f"{java}/lib/server/libjvm.so": make_elf(),
+        f"{java}/lib/server/classes.jsa": b"x",
+        "app/hello.jar": b"x",
+        "app/other.jar": b"x",
+    }
+    named = found(files, f"{java}/bin/java -jar $SNAP/app/hello.jar")
+    assert set(named) == set(files) - {"app/other.jar"}
+
+
+def test_archives_of_a_class_path_are_read() -> None:
+    files = {"usr/bin/java": make_elf(), "a/x.jar": b"x", "a/y.jar": b"x"}
+    named = found(files, "usr/bin/java -cp $SNAP/a/x.jar:$SNAP/a/y.jar Main")
+    assert set(named) == set(files)
+
+
+def test_wrapper_of_java_leads_to_it_through_variables_with_defaults() -> None:
+    files = {
+        "usr/bin/hello": b"#!/bin/sh\nNAME=hello\n"
+        b'JAR="${JAR:-/usr/share/${NAME}/${NAME}.jar}"\nexec java -jar "${JAR}"\n',
+        "usr/bin/java": make_elf(),
+        "usr/share/hello/hello.jar": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
