@@ -18,12 +18,12 @@ from snapcraft_compression_advisor.lint.look_back import BaselineSource
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
-from snapcraft_compression_advisor.report.lint_formats.baseline import (
+from snapcraft_compression_advisor.report.lint_formats.json import (
     BASELINE,
     baseline_of,
+    build_lint_document,
     parse_baseline,
 )
-from snapcraft_compression_advisor.report.lint_formats.json import build_lint_document
 
 if TYPE_CHECKING:
     import argparse

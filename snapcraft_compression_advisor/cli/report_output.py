@@ -19,7 +19,6 @@ from snapcraft_compression_advisor.report.html_report import (
 from snapcraft_compression_advisor.report.json_report import (
     Beside,
     build_report,
-    report_text,
 )
 from snapcraft_compression_advisor.report.markdown_report import render_markdown
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
@@ -75,7 +74,7 @@ def write_reports(report: Report, parsed_args: argparse.Namespace) -> None:
     :raises AdvisorError: where that isn't possible.
     """
     if parsed_args.format == "json":
-        write_output(report_text(report), parsed_args.output)
+        write_output(report.text(), parsed_args.output)
     if parsed_args.report is not None:
         write_page(Sources(report=report), parsed_args.report)
 

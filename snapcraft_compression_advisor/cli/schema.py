@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
@@ -10,11 +11,12 @@ from craft_cli import BaseCommand
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.devices.device_file import device_schema_text
 from snapcraft_compression_advisor.launch.profile import profile_schema_text
-from snapcraft_compression_advisor.report.compare_json import comparison_schema_text
-from snapcraft_compression_advisor.report.diff_json import diff_schema_text
-from snapcraft_compression_advisor.report.json_report import schema_text
-from snapcraft_compression_advisor.report.lint_formats.json import lint_schema_text
-from snapcraft_compression_advisor.report.measure_json import measurement_schema_text
+from snapcraft_compression_advisor.report.compare_json import ComparisonReport
+from snapcraft_compression_advisor.report.contract import schema_text
+from snapcraft_compression_advisor.report.diff_json import DifferenceReport
+from snapcraft_compression_advisor.report.json_report import Report
+from snapcraft_compression_advisor.report.lint_formats.json import LintDocument
+from snapcraft_compression_advisor.report.measure_json import MeasurementReport
 from snapcraft_compression_advisor.settings.lint_policy import policy_schema_text
 
 if TYPE_CHECKING:
@@ -42,16 +44,23 @@ SCHEMAS: Mapping[str, Schema] = {
     "device": Schema(
         what="device profiles, as 'calibrate' writes them", text=device_schema_text
     ),
-    "diff": Schema(what="'diff --format json'", text=diff_schema_text),
+    "diff": Schema(
+        what="'diff --format json'", text=partial(schema_text, DifferenceReport)
+    ),
     "launch-profile": Schema(
         what="recorded launches, as 'record' writes them", text=profile_schema_text
     ),
     "launch-set-comparison": Schema(
-        what="'launch-set --compare FILE --format json'", text=comparison_schema_text
+        what="'launch-set --compare FILE --format json'",
+        text=partial(schema_text, ComparisonReport),
     ),
-    "lint": Schema(what="'lint --format json'", text=lint_schema_text),
-    "measure": Schema(what="'measure --format json'", text=measurement_schema_text),
-    "report": Schema(what="'advise --format json'", text=schema_text),
+    "lint": Schema(
+        what="'lint --format json'", text=partial(schema_text, LintDocument)
+    ),
+    "measure": Schema(
+        what="'measure --format json'", text=partial(schema_text, MeasurementReport)
+    ),
+    "report": Schema(what="'advise --format json'", text=partial(schema_text, Report)),
 }
 """By name. The files in ``docs`` are made from these as well."""
 

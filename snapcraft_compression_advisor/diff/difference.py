@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
 from snapcraft_compression_advisor.core.errors import BadDataError
@@ -56,6 +56,11 @@ class Side:
     image_bytes: Interval
     measured: bool
     files: int
+
+    @property
+    def origin(self) -> Literal["measured", "estimated"]:
+        """How its size is known."""
+        return "measured" if self.measured else "estimated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

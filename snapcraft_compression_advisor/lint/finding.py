@@ -66,6 +66,16 @@ class Fix:
     safe: bool = False
     edit: Edit | None = None
 
+    @property
+    def automatic(self) -> bool:
+        """Whether ``--fix`` makes it."""
+        return self.safe and self.edit is not None
+
+    @property
+    def diff(self) -> str | None:
+        """Its change to the project file, for ``patch -p1``."""
+        return None if self.edit is None else self.edit.diff()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -1,51 +1,42 @@
-"""Two builds of a snap compared, as JSON: a contract, versioned by its ``schema``."""
+"""Two builds of a snap compared, as JSON."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, ConfigDict, Field
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.report.diff_phrases import origin
-from snapcraft_compression_advisor.report.lint_formats.json import (
+from snapcraft_compression_advisor.report.contract import (
+    DIGITS,
+    Count,
+    Document,
     IntervalReport,
-    interval_report,
+    Part,
+    Rounded,
+    Share,
+    Text,
+    filled,
 )
-from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.diff.difference import (
-        BuildDifference,
-        Side,
-    )
-    from snapcraft_compression_advisor.diff.files import FileChange
-    from snapcraft_compression_advisor.diff.launches import LaunchChange
-
-Count = Annotated[int, Field(ge=0)]
-_DIGITS = 6
-"""Of seconds: microseconds; further ones are noise of the arithmetic."""
+    from snapcraft_compression_advisor.diff.difference import BuildDifference
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SideReport(_Model):
+class SideReport(Part):
     """One of the two builds."""
 
-    path: str
-    compression: str
+    path: Text
+    compression: str = Field(validation_alias=AliasChoices("compression", "codec"))
     image_bytes: IntervalReport
     origin: Literal["measured", "estimated"] = Field(description="of the image's size")
     files: Count
 
 
-class FileReport(_Model):
+class FileReport(Part):
     """A name that isn't the same in both builds."""
 
-    path: str
+    path: Text
     change: Literal["added", "removed", "changed"]
     old_bytes: Count | None = Field(description="length before; null where it is new")
     new_bytes: Count | None = Field(description="length now; null where it is gone")
@@ -53,26 +44,24 @@ class FileReport(_Model):
         description="what it adds to the image; contents that several names share "
         "count under one of them"
     )
-    share: Annotated[float, Field(ge=0, le=1)] = Field(
-        description="of all files' changes, whichever their sign"
-    )
+    share: Share = Field(description="of all files' changes, whichever their sign")
 
 
-class CauseReport(_Model):
+class CauseReport(Part):
     """Why a launch takes more or less time."""
 
-    path: str | None = Field(description="null: other compression of unchanged files")
-    seconds: float = Field(description="that it adds; the middle of an estimate")
+    path: Text | None = Field(description="null: other compression of unchanged files")
+    seconds: Rounded = Field(description="that it adds; the middle of an estimate")
     old_bytes: Count | None
     new_bytes: Count | None
     unchanged: bool = Field(description="the file is the same, but read otherwise")
 
 
-class LaunchReport(_Model):
+class LaunchReport(Part):
     """What a cold launch adds over a warm one, before and now; estimated."""
 
-    app: str
-    device: str
+    app: Text
+    device: Text
     source: Literal["static", "recorded"] = Field(
         description="whether what a launch reads was guessed from files or recorded"
     )
@@ -83,14 +72,12 @@ class LaunchReport(_Model):
     causes: list[CauseReport] = Field(description="the largest first")
 
 
-class DifferenceReport(_Model):
+class DifferenceReport(Document):
     """The report of ``compression-advisor diff --format json``."""
 
     model_config = ConfigDict(title="compression-advisor diff")
 
-    schema_version: Literal[1] = Field(alias="schema", default=1)
-    advisor_version: str
-    name: str
+    name: Text
     old: SideReport
     new: SideReport
     image_change_bytes: IntervalReport
@@ -103,78 +90,27 @@ class DifferenceReport(_Model):
     )
     launches: list[LaunchReport]
     files: list[FileReport] = Field(description="the largest in the image first")
-    notes: list[str] = Field(description="what couldn't be compared, and why")
-
-
-def build_diff_report(difference: BuildDifference) -> DifferenceReport:
-    """Return the difference in the shape of the contract."""
-    files = difference.files
-    return DifferenceReport(
-        advisor_version=__version__,
-        name=printable(difference.name),
-        old=_side(difference.old),
-        new=_side(difference.new),
-        image_change_bytes=interval_report(difference.image_change),
-        unchanged_files=files.unchanged,
-        repacked_bytes=interval_report(files.repacked_bytes),
-        tables_change_bytes=interval_report(difference.tables_change),
-        launches=[_launch(each) for each in difference.launches],
-        files=[_file(each, files.share(each)) for each in files.changes],
-        notes=[printable(note) for note in difference.notes],
-    )
+    notes: list[Text] = Field(description="what couldn't be compared, and why")
 
 
 def render_diff_json(difference: BuildDifference) -> str:
     """Return the difference as JSON text."""
-    report = build_diff_report(difference)
-    return report.model_dump_json(by_alias=True, indent=2) + "\n"
-
-
-def diff_schema_text() -> str:
-    """Return the JSON Schema of the report, as ``docs`` keeps it."""
-    schema = DifferenceReport.model_json_schema(by_alias=True, mode="serialization")
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
-
-
-def _side(side: Side) -> SideReport:
-    return SideReport(
-        path=printable(str(side.path)),
-        compression=side.codec,
-        image_bytes=interval_report(side.image_bytes),
-        origin="measured" if origin(side) == "measured" else "estimated",
-        files=side.files,
-    )
-
-
-def _file(change: FileChange, share: float) -> FileReport:
-    return FileReport(
-        path=printable(change.path),
-        change=change.change,
-        old_bytes=change.old_bytes,
-        new_bytes=change.new_bytes,
-        stored_change_bytes=interval_report(change.stored_change),
-        share=round(share, _DIGITS),
-    )
-
-
-def _launch(launch: LaunchChange) -> LaunchReport:
-    return LaunchReport(
-        app=printable(launch.app),
-        device=printable(launch.device),
-        source=launch.source,
-        old_s=interval_report(launch.old_s),
-        new_s=interval_report(launch.new_s),
-        change_s=interval_report(launch.change_s),
-        verdict=launch.verdict,
-        causes=[
-            CauseReport(
-                path=None if cause.path is None else printable(cause.path),
-                seconds=round(cause.seconds, _DIGITS),
-                old_bytes=cause.old_bytes,
-                new_bytes=cause.new_bytes,
-                unchanged=cause.unchanged,
+    files = difference.files
+    return filled(
+        DifferenceReport,
+        difference,
+        advisor_version=__version__,
+        image_change_bytes=difference.image_change,
+        unchanged_files=files.unchanged,
+        repacked_bytes=files.repacked_bytes,
+        tables_change_bytes=difference.tables_change,
+        files=[
+            filled(
+                FileReport,
+                each,
+                stored_change_bytes=each.stored_change,
+                share=round(files.share(each), DIGITS),
             )
-            for cause in launch.causes
+            for each in files.changes
         ],
-    )
+    ).text()

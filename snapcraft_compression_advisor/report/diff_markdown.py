@@ -14,7 +14,6 @@ from snapcraft_compression_advisor.report.diff_phrases import (
     bytes_change,
     contents_text,
     launch_verdict,
-    origin,
     percent_change,
     seconds_change,
     signed_bytes,
@@ -48,7 +47,7 @@ def before_and_after(difference: BuildDifference) -> Iterator[str]:
     yield "|---|---|---|---|"
     changed = "" if old.codec == new.codec else "changed"
     yield f"| compression | {plain(old.codec)} | {plain(new.codec)} | {changed} |"
-    sizes = [f"{bytes_text(each.image_bytes)}, {origin(each)}" for each in (old, new)]
+    sizes = [f"{bytes_text(each.image_bytes)}, {each.origin}" for each in (old, new)]
     percent = percent_change(old.image_bytes.mid, new.image_bytes.mid)
     change = bytes_change(difference.image_change)
     yield f"| image | {sizes[0]} | {sizes[1]} | {change}, {percent} |"

@@ -70,11 +70,6 @@ def percent_change(old: float, new: float) -> str:
     return f"{new / old - 1:+.1%}" if old else ""
 
 
-def origin(side: Side) -> str:
-    """Return how an image's size is known."""
-    return "measured" if side.measured else "estimated"
-
-
 def launch_verdict(launch: LaunchChange) -> str:
     """Return which way a launch went, in words."""
     return {

@@ -11,7 +11,6 @@ from snapcraft_compression_advisor.report.diff_phrases import (
     bytes_change,
     contents_text,
     launch_verdict,
-    origin,
     percent_change,
     seconds_change,
     signed_bytes,
@@ -54,7 +53,7 @@ def _image_lines(difference: BuildDifference) -> Iterator[str]:
     percent = percent_change(old.image_bytes.mid, new.image_bytes.mid)
     yield _labelled("image", f"{change}, {percent}")
     for label, side in (("  old", old), ("  new", new)):
-        yield _labelled(label, f"{bytes_text(side.image_bytes)} ({origin(side)})")
+        yield _labelled(label, f"{bytes_text(side.image_bytes)} ({side.origin})")
 
 
 def _labelled(label: str, text: str) -> str:

@@ -17,7 +17,7 @@ def printable(name: str) -> str:
     >>> printable("lib/\udcff")
     'lib/\\xff'
     """
-    return "".join(map(_printable, name))
+    return name if name.isprintable() else "".join(map(_printable, name))
 
 
 def _printable(character: str) -> str:

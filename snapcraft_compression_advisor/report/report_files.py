@@ -12,12 +12,11 @@ from snapcraft_compression_advisor.codecs import (
 )
 from snapcraft_compression_advisor.core.units import KIB, MIB
 from snapcraft_compression_advisor.payload.file_kinds import file_kind
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.report_model import (
+from snapcraft_compression_advisor.report.contract import (
     Count,
     Interval,
-    ReportPart,
-    interval,
+    Part,
+    Text,
 )
 from snapcraft_compression_advisor.trial.incompressible import find_incompressible
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from snapcraft_compression_advisor.core.units import Interval as Size
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.trial.stored import StoredSizes
 
@@ -36,14 +36,14 @@ RANKS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 LISTED_FILES = 10
 
 
-class FileReport(ReportPart):
+class FileReport(Part):
     """A file and a size of it."""
 
-    path: str
+    path: Text
     size_bytes: float
 
 
-class SizeClassReport(ReportPart):
+class SizeClassReport(Part):
     """Files of similar size."""
 
     up_to_bytes: Count | None = Field(description="null for the largest class")
@@ -51,14 +51,14 @@ class SizeClassReport(ReportPart):
     raw_bytes: Count
 
 
-class TopReport(ReportPart):
+class TopReport(Part):
     """What the largest files are of the payload."""
 
     files: Count
     share: float = Field(description="of the length of all, 0 to 1")
 
 
-class FileSizesReport(ReportPart):
+class FileSizesReport(Part):
     """How long files are; files of equal contents count once, empty ones not at all.
 
     Measured.
@@ -71,7 +71,7 @@ class FileSizesReport(ReportPart):
     largest: list[FileReport]
 
 
-class KindReport(ReportPart):
+class KindReport(Part):
     """Files of a kind, which their names tell."""
 
     kind: str
@@ -82,7 +82,7 @@ class KindReport(ReportPart):
     )
 
 
-class IncompressibleReport(ReportPart):
+class IncompressibleReport(Part):
     """Blocks that keep 95 % of their length or more; those under 4 KiB don't count."""
 
     codec: CodecName
@@ -108,10 +108,7 @@ def file_sizes_report(layout: Layout) -> FileSizesReport:
             for rank in ranks
         ],
         largest=[
-            FileReport(
-                path=printable(layout.paths[number]),
-                size_bytes=int(layout.sizes[number]),
-            )
+            FileReport(path=layout.paths[number], size_bytes=int(layout.sizes[number]))
             for number in order[:LISTED_FILES].tolist()
         ],
     )
@@ -152,7 +149,7 @@ def kind_reports(stored: StoredSizes, executables: Container[str]) -> list[KindR
                 files=int(members.sum()),
                 raw_bytes=length,
                 stored_bytes={
-                    codec: _at_most(interval(sizes.total(blocks)), length)
+                    codec: _at_most(sizes.total(blocks), length)
                     for codec, sizes in stored.codecs.items()
                 },
             )
@@ -160,7 +157,7 @@ def kind_reports(stored: StoredSizes, executables: Container[str]) -> list[KindR
     return sorted(found, key=lambda each: (-each.raw_bytes, each.kind))
 
 
-def _at_most(found: Interval, length: float) -> Interval:
+def _at_most(found: Size, length: float) -> Interval:
     """Return an interval without what can't be: a block that grows is stored."""
     return Interval(
         low=min(found.low, length),
@@ -178,11 +175,11 @@ def incompressible_report(
         return None
     return IncompressibleReport(
         codec=codec,
-        stored_bytes=interval(found.stored_bytes),
+        stored_bytes=Interval.model_validate(found.stored_bytes),
         total_bytes=found.total_bytes,
         files=len(found.files),
         largest=[
-            FileReport(path=printable(file.path), size_bytes=round(file.stored_bytes))
+            FileReport(path=file.path, size_bytes=round(file.stored_bytes))
             for file in found.files[:LISTED_FILES]
         ],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -12,12 +13,12 @@ from snapcraft_compression_advisor.advice.update_cost import (
     download_seconds,
 )
 from snapcraft_compression_advisor.codecs import CodecName
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.report_model import (
+from snapcraft_compression_advisor.report.contract import (
     Count,
     Interval,
-    ReportPart,
-    interval,
+    Part,
+    Text,
+    filled,
 )
 from snapcraft_compression_advisor.report.size_phrases import SizesMade
 
@@ -33,7 +34,7 @@ LINKS_MBIT_PER_S = (5.0, 20.0, 50.0, 200.0, 1000.0)
 """From a poor mobile link to fibre; the policy's own is added."""
 
 
-class BreakEvenReport(ReportPart):
+class BreakEvenReport(Part):
     """After how many cold launches lzo's larger download has paid for itself."""
 
     link_mbit_per_s: float
@@ -45,15 +46,15 @@ class BreakEvenReport(ReportPart):
     launches_high: float | None = Field(description="at the worst ends; likewise")
 
 
-class DeviceReport(ReportPart):
+class DeviceReport(Part):
     """A machine that costs were estimated for."""
 
-    name: str
-    description: str
-    sources: list[str] = Field(description="measured or published, each as it says")
+    name: Text
+    description: Text
+    sources: list[Text] = Field(description="measured or published, each as it says")
 
 
-class PolicyReport(ReportPart):
+class PolicyReport(Part):
     """When lzo is worth its bytes."""
 
     min_saving_s: float
@@ -65,10 +66,10 @@ class PolicyReport(ReportPart):
     max_growth_share: float | None
 
 
-class MethodReport(ReportPart):
+class MethodReport(Part):
     """How the numbers were made."""
 
-    command: str = Field(description="empty where it isn't known")
+    command: Text = Field(description="empty where it isn't known")
     app_choice: str = Field(description="why these apps count")
     distinct_blocks: Count = Field(
         description="data blocks of different contents, as an image holds them"
@@ -82,29 +83,13 @@ class MethodReport(ReportPart):
 
 def method_report(analysis: Analysis, *, command: str) -> MethodReport:
     """Return how an analysis was made."""
-    stored, policy = analysis.trial.stored, analysis.policy
-    return MethodReport(
-        command=printable(command),
-        app_choice=analysis.app_choice,
+    stored = analysis.trial.stored
+    return filled(
+        MethodReport,
+        analysis,
+        command=command,
         distinct_blocks=stored.layout.block_count if stored else 0,
         blocks_known=_blocks_known(analysis.trial),
-        devices=[
-            DeviceReport(
-                name=printable(device.name),
-                description=printable(device.description),
-                sources=[printable(source) for source in device.sources],
-            )
-            for device in analysis.devices
-        ],
-        policy=PolicyReport(
-            min_saving_s=policy.min_saving_s,
-            min_saving_share=policy.min_saving_share,
-            max_launches=policy.max_launches,
-            link_mbit_per_s=policy.link_mbit_per_s,
-            deciding_apps=policy.deciding_apps,
-            max_growth_bytes=policy.max_growth_bytes,
-            max_growth_share=policy.max_growth_share,
-        ),
     )
 
 
@@ -159,7 +144,9 @@ def break_even_reports(
     return [
         BreakEvenReport(
             link_mbit_per_s=link,
-            download_s=interval(added.map(lambda count: download_seconds(count, link))),  # noqa: B023 # called at once
+            download_s=Interval.model_validate(
+                added.map(partial(download_seconds, link_mbit_per_s=link))
+            ),
             launches=break_even_launches(added.mid, seconds.mid, link),
             launches_low=break_even_launches(added.low, seconds.high, link),
             launches_high=break_even_launches(added.high, seconds.low, link),

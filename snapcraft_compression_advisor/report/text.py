@@ -20,7 +20,6 @@ from snapcraft_compression_advisor.report.page.texts import WHAT_IF
 from snapcraft_compression_advisor.report.page.texts import seconds as in_seconds
 from snapcraft_compression_advisor.report.phrases import counted
 from snapcraft_compression_advisor.report.report_method import sizes_made
-from snapcraft_compression_advisor.report.report_model import interval
 from snapcraft_compression_advisor.report.undecided import what_decides
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def _versus(size: Interval, xz_size: Interval | None) -> str:
 
 def _with_interval(seconds: Interval) -> str:
     """Return seconds as the pages have them, with a dash that every terminal has."""
-    return in_seconds(interval(seconds)).replace("\N{EN DASH}", "-")
+    return in_seconds(seconds).replace("\N{EN DASH}", "-")
 
 
 def _method_lines(analysis: Analysis) -> Iterator[str]:

@@ -13,7 +13,8 @@ import jsonschema
 import pytest
 
 from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
-from snapcraft_compression_advisor.report.diff_json import diff_schema_text
+from snapcraft_compression_advisor.report.contract import schema_text
+from snapcraft_compression_advisor.report.diff_json import DifferenceReport
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def diff(*arguments: str | Path, locale: str = "C.UTF-8") -> dict[str, Any]:
     result = advisor("diff", *arguments, "--format", "json", LC_ALL=locale)
     assert result.returncode == 0, result.stderr
     document: dict[str, Any] = json.loads(result.stdout)
-    jsonschema.validate(document, json.loads(diff_schema_text()))
+    jsonschema.validate(document, json.loads(schema_text(DifferenceReport)))
     return document
 
 

@@ -32,7 +32,7 @@ from snapcraft_compression_advisor.lint.baseline import JudgedPayload, judge
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
 from snapcraft_compression_advisor.report.lint_formats import FORMATS
-from snapcraft_compression_advisor.report.lint_formats.baseline import (
+from snapcraft_compression_advisor.report.lint_formats.json import (
     parse_baseline,
 )
 from snapcraft_compression_advisor.report.lint_formats.phrases import figure_rows

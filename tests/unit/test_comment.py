@@ -29,8 +29,10 @@ from snapcraft_compression_advisor.diff.figures import (
 from snapcraft_compression_advisor.lint.baseline import judge
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_formats.baseline import baseline_of
-from snapcraft_compression_advisor.report.lint_formats.json import build_lint_document
+from snapcraft_compression_advisor.report.lint_formats.json import (
+    baseline_of,
+    build_lint_document,
+)
 from snapcraft_compression_advisor.report.lint_formats.markdown import COMMENT_MARK
 
 if TYPE_CHECKING:

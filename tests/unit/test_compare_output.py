@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.launch.guess.compare import (
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.report.compare_json import (
-    comparison_schema_text,
+    ComparisonReport,
     render_comparison_json,
 )
 from snapcraft_compression_advisor.report.compare_text import (
@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.report.compare_text import (
     render_comparison_text,
     render_guess_text,
 )
+from snapcraft_compression_advisor.report.contract import schema_text
 
 BLOCK = 128 * 1024
 COMPARISON = Comparison(
@@ -87,7 +88,7 @@ def test_text_fits_a_terminal() -> None:
 
 def test_comparison_as_json_keeps_to_its_schema() -> None:
     document = json.loads(render_comparison_json(COMPARISON, app="hello"))
-    jsonschema.validate(document, json.loads(comparison_schema_text()))
+    jsonschema.validate(document, json.loads(schema_text(ComparisonReport)))
     assert document["recall"] == 0.6
     assert document["files"][0] == {
         "path": "bin/\\x1bx",

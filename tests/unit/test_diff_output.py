@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from builds import make_difference
 from lint_reports import HOSTILE_PATHS
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.report.contract import schema_text
 from snapcraft_compression_advisor.report.diff_json import (
-    diff_schema_text,
+    DifferenceReport,
     render_diff_json,
 )
 from snapcraft_compression_advisor.report.diff_markdown import render_diff_markdown
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.diff.difference import BuildDifference
 
-SCHEMA = json.loads(diff_schema_text())
+SCHEMA = json.loads(schema_text(DifferenceReport))
 GOLDEN = Path(__file__).parent / "golden"
 
 

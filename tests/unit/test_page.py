@@ -16,6 +16,7 @@ from reports import make_full_analysis, make_full_report
 from snapcraft_compression_advisor.advice.policy import Recommendation
 from snapcraft_compression_advisor.diff.figures import figures_of
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
+from snapcraft_compression_advisor.report.contract import Interval
 from snapcraft_compression_advisor.report.json_report import Report, build_report
 from snapcraft_compression_advisor.report.lint_formats.json import build_lint_document
 from snapcraft_compression_advisor.report.measure_json import (
@@ -30,7 +31,6 @@ from snapcraft_compression_advisor.report.page.texts import (
     short_seconds,
     size,
 )
-from snapcraft_compression_advisor.report.report_model import Interval
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.report.page.model import Chart, Page, Section

@@ -10,7 +10,7 @@ import pytest
 from measurements import make_measurement
 from reports import make_full_report
 from snapcraft_compression_advisor.report.html_report import render_html
-from snapcraft_compression_advisor.report.json_report import Report, report_text
+from snapcraft_compression_advisor.report.json_report import Report
 from snapcraft_compression_advisor.report.markdown_report import render_markdown
 from snapcraft_compression_advisor.report.measure_json import (
     MeasurementReport,
@@ -60,7 +60,7 @@ def check(report: object, measured: object) -> None:
 
 def saved() -> tuple[object, object]:
     return (
-        json.loads(report_text(make_full_report())),
+        json.loads(make_full_report().text()),
         json.loads(render_measurement_json(make_measurement(walk=True))),
     )
 

@@ -20,6 +20,7 @@ from snapcraft_compression_advisor.report.charts.file_sizes import (
     CurvePoint,
     draw_size_curve,
 )
+from snapcraft_compression_advisor.report.contract import Interval
 from snapcraft_compression_advisor.report.json_report import build_report
 from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
@@ -27,7 +28,6 @@ from snapcraft_compression_advisor.report.measure_json import (
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
 from snapcraft_compression_advisor.report.page.texts import percent, short_seconds, size
 from snapcraft_compression_advisor.report.report_files import kind_reports
-from snapcraft_compression_advisor.report.report_model import Interval
 from snapcraft_compression_advisor.report.text import render_text
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 

@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.report.report_files import (
     incompressible_report,
     kind_reports,
 )
-from snapcraft_compression_advisor.report.report_launch_files import (
+from snapcraft_compression_advisor.report.report_launch import (
     LISTED_DIRECTORIES,
     launch_directories,
 )

@@ -15,7 +15,6 @@ from measurements import make_measurement
 from reports import make_full_report
 from snapcraft_compression_advisor.cli import report as report_module
 from snapcraft_compression_advisor.cli.main import main
-from snapcraft_compression_advisor.report.json_report import report_text
 from snapcraft_compression_advisor.report.measure_json import render_measurement_json
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     """Return a folder with one report of each kind."""
-    (tmp_path / "advice.json").write_text(report_text(make_full_report()))
+    (tmp_path / "advice.json").write_text(make_full_report().text())
     measured = render_measurement_json(make_measurement())
     (tmp_path / "measured.json").write_text(measured)
     (tmp_path / "lint.json").write_text(rendered("json", make_report()))

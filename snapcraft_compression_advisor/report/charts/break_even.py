@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.report.charts.spec import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.report.report_model import Interval
+    from snapcraft_compression_advisor.report.contract import Interval
 
 _HEIGHT = 320
 _SAVED = "var(--lzo)"

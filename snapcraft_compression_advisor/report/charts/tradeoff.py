@@ -21,7 +21,7 @@ from snapcraft_compression_advisor.report.charts.spec import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.report.report_model import Interval
+    from snapcraft_compression_advisor.report.contract import Interval
 
 _HEIGHT = 300
 _MB = 1e6

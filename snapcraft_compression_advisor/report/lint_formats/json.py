@@ -1,44 +1,46 @@
-"""Findings as JSON: a contract, versioned by its ``schema`` key."""
+"""Findings as JSON, and a saved report read back as the baseline of another."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_formats.phrases import (
-    all_findings,
-    is_automatic,
+from snapcraft_compression_advisor.core.documents import DocumentKind
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.units import MIB
+from snapcraft_compression_advisor.diff.figures import LaunchFigure, PayloadFigures
+from snapcraft_compression_advisor.lint.baseline import (
+    Baseline,
+    BaselinePayload,
+    KnownFinding,
 )
-from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.contract import (
+    Count,
+    Document,
+    IntervalReport,
+    Part,
+    Text,
+    filled,
+)
+from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from snapcraft_compression_advisor.report.lint_formats.phrases import all_findings
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.core.units import Interval
-    from snapcraft_compression_advisor.diff.figures import PayloadFigures
+    from collections.abc import Mapping, Sequence
+
     from snapcraft_compression_advisor.lint import finding as found
-    from snapcraft_compression_advisor.lint.baseline import JudgedPayload
+    from snapcraft_compression_advisor.lint.baseline import JudgedPayload, JudgedReport
     from snapcraft_compression_advisor.report.lint_formats import Findings
 
-_DIGITS = 6
-"""Of seconds: microseconds; further ones are noise of the arithmetic."""
-Count = Annotated[int, Field(ge=0)]
-Figure = Annotated[float, Field(allow_inf_nan=False)]
-"""JSON as RFC 8259 has it knows neither NaN nor infinity; Python reads both."""
 
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LocationReport(_Model):
+class LocationReport(Part):
     """Where a finding is."""
 
     kind: Literal["project", "payload", "image"] = Field(
         description="a line of snapcraft.yaml, a file of the payload, the whole payload"
     )
-    path: str = Field(
+    path: Text = Field(
         description="of the project file as it was given, relative to the payload, or "
         "of the payload itself; what isn't UTF-8 or printable is escaped"
     )
@@ -47,18 +49,18 @@ class LocationReport(_Model):
     )
 
 
-class EvidenceReport(_Model):
+class EvidenceReport(Part):
     """A figure that a finding rests on."""
 
-    label: str
-    text: str = Field(description="the figure with its unit and interval")
+    label: Text
+    text: Text = Field(description="the figure with its unit and interval")
     origin: Literal["measured", "estimated", "published", "declared"]
 
 
-class FixReport(_Model):
+class FixReport(Part):
     """What fixes a finding."""
 
-    description: str
+    description: Text
     safe: bool = Field(description="whether it can be made without a look at it")
     automatic: bool = Field(description="whether --fix can make it")
     diff: str | None = Field(
@@ -67,7 +69,7 @@ class FixReport(_Model):
     )
 
 
-class FindingReport(_Model):
+class FindingReport(Part):
     """What a rule found."""
 
     rule: Annotated[str, Field(pattern=r"^SCA\d{3}$")]
@@ -76,10 +78,10 @@ class FindingReport(_Model):
     undecided: bool = Field(
         description="whether the evidence leaves open if the rule is broken"
     )
-    message: str
+    message: Text
     location: LocationReport
     evidence: list[EvidenceReport]
-    files: list[str] = Field(
+    files: list[Text] = Field(
         description="of the payload that it is about, the largest first"
     )
     fix: FixReport | None
@@ -91,26 +93,18 @@ class FindingReport(_Model):
     )
 
 
-class IntervalReport(_Model):
-    """A figure with its uncertainty; the ends are equal where it is known."""
-
-    low: Figure
-    mid: Figure
-    high: Figure
-
-
-class LaunchFigureReport(_Model):
+class LaunchFigureReport(Part):
     """What a cold launch adds over a warm one; estimated."""
 
-    app: str
-    device: str
+    app: Text
+    device: Text
     source: Literal["static", "recorded"] = Field(
         description="whether what it reads was guessed from files or recorded"
     )
     added_s: IntervalReport
 
 
-class FiguresReport(_Model):
+class FiguresReport(Part):
     """What of a build is compared with the next one's."""
 
     compression: str
@@ -119,7 +113,7 @@ class FiguresReport(_Model):
     launches: list[LaunchFigureReport]
 
 
-class GoneReport(_Model):
+class GoneReport(Part):
     """A finding of the baseline that is no more."""
 
     rule: Annotated[str, Field(pattern=r"^SCA\d{3}$")]
@@ -128,12 +122,12 @@ class GoneReport(_Model):
     message: str
 
 
-class LintedPayloadReport(_Model):
+class LintedPayloadReport(Part):
     """One payload's findings."""
 
-    path: str
-    snap_name: str = Field(description="empty where snap.yaml couldn't be read")
-    error: str | None = Field(description="why it couldn't be linted")
+    path: Text
+    snap_name: Text = Field(description="empty where snap.yaml couldn't be read")
+    error: Text | None = Field(description="why it couldn't be linted")
     findings: list[FindingReport]
     figures: FiguresReport | None = Field(
         default=None, description="to compare the next build with"
@@ -143,7 +137,7 @@ class LintedPayloadReport(_Model):
     )
 
 
-class SummaryReport(_Model):
+class SummaryReport(Part):
     """How many findings there are; one that is undecided counts only as such."""
 
     error: Count
@@ -153,117 +147,54 @@ class SummaryReport(_Model):
     not_linted: Count = Field(description="payloads that couldn't be linted")
 
 
-class LintDocument(_Model):
+class LintDocument(Document):
     """The report of ``compression-advisor lint --format json``."""
 
     model_config = ConfigDict(title="compression-advisor lint")
 
-    schema_version: Literal[1] = Field(alias="schema", default=1)
-    advisor_version: str
     payloads: list[LintedPayloadReport]
     summary: SummaryReport
 
 
-def build_lint_document(report: found.LintReport) -> LintDocument:
+def render(findings: Findings) -> str:
+    """Return the findings as JSON text; against a baseline, each with its state."""
+    return build_lint_document(findings.report, findings.judged).text()
+
+
+def build_lint_document(
+    report: found.LintReport, judged: JudgedReport | None = None
+) -> LintDocument:
     """Return findings in the shape of the contract."""
+    against = judged.payloads if judged else [None] * len(report.payloads)
+    prints = fingerprints(report)
     return LintDocument(
         advisor_version=report.version,
-        payloads=[
-            LintedPayloadReport(
-                path=printable(payload.path),
-                snap_name=printable(payload.snap_name),
-                error=None if payload.error is None else printable(payload.error),
-                figures=None if payload.figures is None else _figures(payload.figures),
-                findings=[
-                    _finding(finding, fingerprint)
-                    for finding, fingerprint in zip(
-                        payload.findings, prints, strict=True
-                    )
-                ],
-            )
-            for payload, prints in zip(
-                report.payloads, fingerprints(report), strict=True
-            )
-        ],
+        payloads=[*map(_payload, report.payloads, prints, against)],
         summary=_summary(report),
     )
 
 
-def render(findings: Findings) -> str:
-    """Return the findings as JSON text; against a baseline, each with its state."""
-    document = build_lint_document(findings.report)
-    if findings.judged is not None:
-        payloads = map(_judged_payload, document.payloads, findings.judged.payloads)
-        document = document.model_copy(update={"payloads": [*payloads]})
-    return document.model_dump_json(by_alias=True, indent=2) + "\n"
-
-
-def lint_schema_text() -> str:
-    """Return the JSON Schema of the report, as ``docs`` keeps it."""
-    schema = LintDocument.model_json_schema(by_alias=True, mode="serialization")
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
-
-
-def _finding(finding: found.Finding, fingerprint: str) -> FindingReport:
-    return FindingReport(
-        rule=finding.rule,
-        name=finding.name,
-        severity=finding.severity,
-        undecided=finding.undecided,
-        message=printable(finding.message),
-        location=LocationReport(
-            kind=finding.location.kind,
-            path=printable(finding.location.path),
-            line=finding.location.line,
-        ),
-        evidence=[
-            EvidenceReport(
-                label=printable(item.label),
-                text=printable(item.text),
-                origin=item.origin,
+def _payload(
+    payload: found.LintedPayload, prints: Sequence[str], judged: JudgedPayload | None
+) -> LintedPayloadReport:
+    figures = payload.figures
+    states = judged.findings if judged else ()
+    return filled(
+        LintedPayloadReport,
+        payload,
+        findings=[
+            filled(
+                FindingReport,
+                finding,
+                fingerprint=prints[place],
+                state=states[place].state if states else None,
             )
-            for item in finding.evidence
+            for place, finding in enumerate(payload.findings)
         ],
-        files=[printable(name) for name in finding.files],
-        fix=None if finding.fix is None else _fix(finding.fix),
-        fingerprint=fingerprint,
-    )
-
-
-def _figures(figures: PayloadFigures) -> FiguresReport:
-    size = figures.image_bytes
-    return FiguresReport(
-        compression=figures.codec,
-        image_bytes=None if size is None else interval_report(size),
-        measured=figures.measured,
-        launches=[
-            LaunchFigureReport(
-                app=printable(each.app),
-                device=printable(each.device),
-                source=each.source,
-                added_s=interval_report(each.added_s),
-            )
-            for each in figures.launches
-        ],
-    )
-
-
-def interval_report(figure: Interval) -> IntervalReport:
-    """Return a figure in the shape of the contract."""
-    return IntervalReport(
-        low=round(figure.low, _DIGITS),
-        mid=round(figure.mid, _DIGITS),
-        high=round(figure.high, _DIGITS),
-    )
-
-
-def _fix(fix: found.Fix) -> FixReport:
-    return FixReport(
-        description=printable(fix.description),
-        safe=fix.safe,
-        automatic=is_automatic(fix),
-        diff=None if fix.edit is None else fix.edit.diff(),
+        figures=None
+        if figures is None
+        else filled(FiguresReport, figures, compression=figures.codec),
+        gone=judged.gone if judged else (),
     )
 
 
@@ -282,15 +213,86 @@ def _summary(report: found.LintReport) -> SummaryReport:
     )
 
 
-def _judged_payload(
-    report: LintedPayloadReport, judged: JudgedPayload
-) -> LintedPayloadReport:
-    findings = [
-        finding.model_copy(update={"state": each.state})
-        for finding, each in zip(report.findings, judged.findings, strict=True)
-    ]
-    gone = [
-        GoneReport(rule=each.rule, name=each.name, path=each.path, message=each.message)
-        for each in judged.gone
-    ]
-    return report.model_copy(update={"findings": findings, "gone": gone})
+SCHEMA = 1
+_WRITE_ANEW = "Write a new one with 'lint --write-baseline'."
+
+BASELINE = DocumentKind(
+    model=LintDocument,
+    name="baseline",
+    max_bytes=64 * MIB,  # larger than a report on any snap
+    broken="The baseline {where!r} is neither a report of lint nor a snap",
+    resolution=_WRITE_ANEW,
+    if_unreadable="Check its path, or write one with --write-baseline.",
+)
+
+
+def parse_baseline(content: bytes, *, where: str) -> Baseline:
+    """Return what a saved report of lint knows.
+
+    :param where: the file, for errors.
+    :raises BadDataError: where it is no such report, or of another schema version.
+    """
+    document = BASELINE.load_json(content, where=where)
+    if isinstance(document, dict):
+        _check_version(document, where)
+    return baseline_of(BASELINE.check(document, where=where), where=where)
+
+
+def _check_version(document: Mapping[str, object], where: str) -> None:
+    """Refuse other versions, and a report that doesn't say its own."""
+    if "schema" not in document:
+        raise BASELINE.error(where, "it doesn't say its schema version")
+    version = document["schema"]
+    if version != SCHEMA:
+        message = f"The baseline {where!r} is of schema version {version!r}, not 1"
+        raise BadDataError(message, resolution=_WRITE_ANEW)
+
+
+def baseline_of(document: LintDocument, *, where: str) -> Baseline:
+    """Return what a report knows; payloads that couldn't be linted aren't in it."""
+    return Baseline(
+        where=where,
+        payloads=tuple(
+            BaselinePayload(
+                path=payload.path,
+                snap_name=payload.snap_name,
+                findings=tuple(map(_known, payload.findings)),
+                figures=None if payload.figures is None else _figures(payload.figures),
+            )
+            for payload in document.payloads
+            if payload.error is None
+        ),
+    )
+
+
+def _known(finding: FindingReport) -> KnownFinding:
+    evidence = finding.evidence
+    return KnownFinding(
+        rule=finding.rule,
+        name=finding.name,
+        severity=finding.severity,
+        undecided=finding.undecided,
+        message=finding.message,
+        kind=finding.location.kind,
+        path=finding.location.path,
+        subject=evidence[0].label if evidence else "",
+        fingerprint=finding.fingerprint,
+    )
+
+
+def _figures(figures: FiguresReport) -> PayloadFigures:
+    size = figures.image_bytes
+    return PayloadFigures(
+        codec=figures.compression,
+        image_bytes=None if size is None else size.interval(),
+        measured=figures.measured,
+        launches=tuple(
+            LaunchFigure(
+                app=each.app,
+                device=each.device,
+                source=each.source,
+                added_s=each.added_s.interval(),
+            )
+            for each in figures.launches
+        ),
+    )

@@ -22,7 +22,6 @@ from snapcraft_compression_advisor.report.diff_markdown import (
 from snapcraft_compression_advisor.report.lint_formats.phrases import (
     figure_rows,
     fix_label,
-    is_automatic,
     states_text,
     summary,
     verdict_text,
@@ -93,7 +92,7 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
     if finding.files:
         yield f"  - files: {_listed_files(finding)}"
     if finding.fix is not None:
-        made = ", `--fix` makes it" if is_automatic(finding.fix) else ""
+        made = ", `--fix` makes it" if finding.fix.automatic else ""
         description = plain(finding.fix.description)
         yield f"  - {fix_label(finding.fix)}{made}: {description}"
 

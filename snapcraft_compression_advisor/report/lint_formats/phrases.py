@@ -87,11 +87,6 @@ def fix_label(fix: Fix) -> str:
     return "fix (safe)" if fix.safe else "fix (look at its result)"
 
 
-def is_automatic(fix: Fix) -> bool:
-    """Tell whether ``--fix`` makes it."""
-    return fix.safe and fix.edit is not None
-
-
 def summary(report: LintReport) -> str:
     """Return how many findings of each severity there are, in one clause."""
     findings = [*all_findings(report)]

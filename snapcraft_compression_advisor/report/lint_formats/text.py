@@ -14,7 +14,6 @@ from snapcraft_compression_advisor.report.lint_formats.phrases import (
     figure,
     figure_rows,
     fix_label,
-    is_automatic,
     place,
     states_text,
     summary,
@@ -133,7 +132,7 @@ def _more(files: Sequence[str], shown: int) -> str:
 
 def _summary_lines(report: LintReport, paint: Paint, style: TextStyle) -> Iterator[str]:
     safe = sum(
-        finding.fix is not None and is_automatic(finding.fix)
+        finding.fix is not None and finding.fix.automatic
         for finding in all_findings(report)
     )
     for line in wrapped(f"Found: {summary(report)}.", style.columns):

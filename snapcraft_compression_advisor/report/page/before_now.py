@@ -14,14 +14,12 @@ from snapcraft_compression_advisor.report.page.model import (
 )
 from snapcraft_compression_advisor.report.page.texts import seconds, size, versus
 from snapcraft_compression_advisor.report.phrases import counted
-from snapcraft_compression_advisor.report.report_model import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.report.lint_formats.json import (
         FiguresReport,
-        IntervalReport,
         LintDocument,
         LintedPayloadReport,
     )
@@ -90,19 +88,15 @@ def _moves(before: FiguresReport, now: FiguresReport) -> Iterator[Move]:
         was = known.get((launch.app, launch.device))
         if was is not None:
             label = f"{launch.app} on {launch.device}"
-            old, new = _interval(was), _interval(launch.added_s)
+            old, new = was, launch.added_s
             text = f"{label}: {seconds(old)} before, {seconds(new)} now"
             yield Move(label=label, before=old, now=new, text=text)
-
-
-def _interval(figure: IntervalReport) -> Interval:
-    return Interval(low=figure.low, mid=figure.mid, high=figure.high)
 
 
 def _table(before: FiguresReport, now: FiguresReport, moves: tuple[Move, ...]) -> Table:
     rows = [("compression", before.compression, now.compression, "")]
     if before.image_bytes is not None and now.image_bytes is not None:
-        old, new = _interval(before.image_bytes), _interval(now.image_bytes)
+        old, new = before.image_bytes, now.image_bytes
         rows.append(("image", size(old), size(new), versus(new, old)))
     rows += [
         (

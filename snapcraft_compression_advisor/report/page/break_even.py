@@ -21,9 +21,9 @@ from snapcraft_compression_advisor.report.page.texts import seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from snapcraft_compression_advisor.report.contract import Interval
     from snapcraft_compression_advisor.report.json_report import Report
     from snapcraft_compression_advisor.report.report_method import BreakEvenReport
-    from snapcraft_compression_advisor.report.report_model import Interval
 
 _DRAWN_LAUNCHES = 20.0
 """Where the axis ends if the policy isn't known."""

@@ -9,6 +9,7 @@ from snapcraft_compression_advisor.report.charts.launch_parts import (
     LaunchBar,
     draw_launch_parts,
 )
+from snapcraft_compression_advisor.report.contract import Interval
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
     Group,
@@ -21,16 +22,15 @@ from snapcraft_compression_advisor.report.page.texts import (
     starred,
 )
 from snapcraft_compression_advisor.report.page.tradeoff import DRAWN_APPS
-from snapcraft_compression_advisor.report.report_model import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from snapcraft_compression_advisor.codecs import CodecName
-    from snapcraft_compression_advisor.report.json_report import (
+    from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.report_launch import (
         CostReport,
         LaunchReport,
-        Report,
     )
 
 

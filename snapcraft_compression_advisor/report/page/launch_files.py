@@ -36,9 +36,10 @@ from snapcraft_compression_advisor.report.phrases import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.report.json_report import LaunchReport, Report
-    from snapcraft_compression_advisor.report.report_launch_files import (
+    from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.report_launch import (
         LaunchDirectoryReport,
+        LaunchReport,
     )
 
 _LONG_PATH = 24

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.codecs import CodecName
-    from snapcraft_compression_advisor.report.json_report import CostReport, Report
+    from snapcraft_compression_advisor.report.json_report import Report
     from snapcraft_compression_advisor.report.measure_json import (
         CodecMeasurementReport,
         MeasurementReport,
         SampleReport,
     )
+    from snapcraft_compression_advisor.report.report_launch import CostReport
 
 
 _SHIPPABLE = ("xz", "lzo")

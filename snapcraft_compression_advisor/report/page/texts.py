@@ -9,8 +9,8 @@ from snapcraft_compression_advisor.report.report_method import own_codec
 from snapcraft_compression_advisor.report.size_phrases import SizesMade
 
 if TYPE_CHECKING:
+    from snapcraft_compression_advisor.report.contract import Figure
     from snapcraft_compression_advisor.report.json_report import CodecReport, Report
-    from snapcraft_compression_advisor.report.report_model import Interval
 
 WHAT_IF = "* what if: snapcraft and the store accept only xz and lzo"
 _SHOWN_SHARE = 0.0005
@@ -20,7 +20,7 @@ _WIDE = 0.3
 """Of a size: an interval that reaches further is told by its ends."""
 
 
-def seconds(figure: Interval) -> str:
+def seconds(figure: Figure) -> str:
     """Return seconds with their interval, where they have one, in one unit."""
     unit_s, unit = _unit(figure.mid)
     low, mid, high = (
@@ -54,7 +54,7 @@ def _number(value: float, unit: str) -> str:
     return f"{value:.0f}" if "e" in digits else digits.removesuffix(".")
 
 
-def size(figure: Interval) -> str:
+def size(figure: Figure) -> str:
     """Return bytes with the half width of their interval, where that shows.
 
     A wide interval may reach further to one side than to the other, so it is told by
@@ -70,7 +70,7 @@ def size(figure: Interval) -> str:
     return f"{format_bytes(figure.mid)}{tail}"
 
 
-def versus(figure: Interval, other: Interval | None) -> str:
+def versus(figure: Figure, other: Figure | None) -> str:
     """Return how much larger a size is than another in percent; nothing for itself."""
     if other is None or figure == other or not other.mid:
         return ""

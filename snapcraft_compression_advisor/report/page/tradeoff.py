@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from snapcraft_compression_advisor.codecs import CodecName
-    from snapcraft_compression_advisor.report.json_report import (
+    from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.report_launch import (
         CostReport,
         LaunchReport,
-        Report,
     )
 
 

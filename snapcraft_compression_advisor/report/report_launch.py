@@ -1,0 +1,328 @@
+"""The JSON report's part on launches: what they read, what that costs."""
+
+from __future__ import annotations
+
+import heapq
+import posixpath
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from snapcraft_compression_advisor.codecs import (
+    CodecName,  # noqa: TC001 # pydantic reads it at run time
+)
+from snapcraft_compression_advisor.launch.file_cost import cost_of_files
+from snapcraft_compression_advisor.launch.launch_set import (
+    Method,  # noqa: TC001 # pydantic reads it at run time
+    Source,  # noqa: TC001 # likewise
+)
+from snapcraft_compression_advisor.report.contract import (
+    Count,
+    Interval,
+    Part,
+    Text,
+    filled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+    from snapcraft_compression_advisor.launch.model import LaunchEstimate
+    from snapcraft_compression_advisor.launch.profile import FittedProfile
+
+LISTED_FILES = 10
+LISTED_DIRECTORIES = 14
+FILES_PER_DIRECTORY = 8
+_CANDIDATES = 60
+"""Files whose costs are compared: those of which most blocks are read."""
+
+_ROOT = "."
+_PROBE_DEVICE = 0
+"""Of the devices, the one that puts the files in order."""
+
+
+class GuessReport(Part):
+    """What a guess of a launch rests on."""
+
+    kind: str = Field(description="of application, by its toolkit or run time")
+    expected_blocks: float = Field(
+        description="data blocks expected to be read of those named"
+    )
+    read_share: Interval = Field(
+        description="bytes really read per byte expected, in nine launches of ten"
+    )
+    recorded: dict[str, float] = Field(
+        description="applications of this kind whose launches were recorded, and what "
+        "each read per byte that was expected without it; measured"
+    )
+
+
+class TraceReport(Part):
+    """What a launch that was recorded by trace leaves open."""
+
+    expected_blocks: float = Field(
+        description="data blocks expected to be read of those named, which a process "
+        "read or mapped"
+    )
+    read_share: Interval = Field(
+        description="bytes really read per byte expected, in nine launches of ten; "
+        "measured by residency"
+    )
+
+
+class FitReport(Part):
+    """How far a recorded launch fits a payload that has changed since."""
+
+    blocks_share: float = Field(description="of the launch profile's blocks, 0 to 1")
+    gone: list[Text] = Field(description="files that the payload doesn't hold")
+    changed: list[Text] = Field(description="files of another size")
+
+
+class LaunchFileReport(Part):
+    """A file that a launch reads."""
+
+    path: Text
+    blocks: float = Field(description="data blocks expected to be read of it")
+
+
+class LaunchDirectoryReport(Part):
+    """A directory that a launch reads from."""
+
+    path: Text = Field(
+        description="'.' is the payload's root; directories below it that aren't "
+        "listed themselves count with it"
+    )
+    files: Count
+    blocks: float = Field(description="data blocks expected to be read in it")
+    largest: list[LaunchFileReport]
+
+
+class HeavyFileReport(Part):
+    """A file with what it adds to a cold launch; estimated."""
+
+    path: Text
+    size_bytes: Count
+    blocks: float = Field(description="data blocks expected to be read of it")
+    added_s: dict[str, dict[CodecName, Interval]] = Field(
+        description="seconds by device and codec"
+    )
+
+
+class UnresolvedReport(Part):
+    """What a launch needs and the payload doesn't hold."""
+
+    name: Text
+    needed_by: Text
+    supplier: Literal["base", "base or content snap", "missing", "unreadable"]
+
+
+class CostReport(Part):
+    """What a cold launch costs with one codec on one device."""
+
+    added_s: Interval = Field(
+        description="seconds that a cold launch takes longer than a warm one"
+    )
+    io_s: float = Field(description="of its middle: waiting for storage")
+    copy_s: float = Field(
+        description="of its middle: asking for blocks and copying them; the same for "
+        "every codec"
+    )
+    decompress_s: float = Field(description="of its middle: decompressing")
+    warm_s: float | None = Field(description="only from a recorded launch")
+    cold_s: float | None = Field(description="only from a recorded launch")
+
+
+class LaunchReport(Part):
+    """One app's launch."""
+
+    app: str
+    source: Source
+    method: Method | None = Field(
+        default=None,
+        description="by which means the launch was recorded; null where it was guessed "
+        "or the profile doesn't say",
+    )
+    files: Count
+    data_blocks: Count
+    raw_bytes: Count
+    guess: GuessReport | None = Field(
+        default=None, description="only where the launch was guessed from files"
+    )
+    trace: TraceReport | None = Field(
+        default=None, description="only where the launch was recorded by trace"
+    )
+    fit: FitReport | None = Field(
+        default=None,
+        description="only where the launch was recorded and the payload has changed",
+    )
+    unresolved: list[UnresolvedReport]
+    directories: list[LaunchDirectoryReport] = Field(
+        default=[], description="where its blocks lie, most of them first"
+    )
+    heaviest: list[HeavyFileReport] = Field(
+        default=[], description="the files that add most with xz"
+    )
+    devices: dict[str, dict[CodecName, CostReport]]
+
+
+def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
+    """Return what is known of a launch."""
+    launch_set, profile = launch.launch_set, launch.profile
+    return filled(
+        LaunchReport,
+        launch_set,
+        files=len(launch_set.files),
+        guess=_guess_report(launch_set),
+        trace=_trace_report(launch_set),
+        fit=_fit_report(profile),
+        directories=launch_directories(launch_set),
+        heaviest=_heavy_files(analysis, launch_set),
+        devices={
+            device: {codec: _cost(cost, profile) for codec, cost in estimates.items()}
+            for device, estimates in launch.estimates.items()
+        },
+    )
+
+
+def _guess_report(launch_set: LaunchSet) -> GuessReport | None:
+    """Return what a guess rests on; ``None`` for a recorded launch."""
+    basis = launch_set.basis
+    if basis is None:
+        return None
+    return filled(
+        GuessReport,
+        launch_set,
+        kind=basis.kind,
+        expected_blocks=round(launch_set.expected_blocks, 1),
+        recorded=dict(basis.recorded),
+    )
+
+
+def _trace_report(launch_set: LaunchSet) -> TraceReport | None:
+    """Return what a trace leaves open; ``None`` for any other launch."""
+    if launch_set.method != "trace":
+        return None
+    blocks = round(launch_set.expected_blocks, 1)
+    return filled(TraceReport, launch_set, expected_blocks=blocks)
+
+
+def _fit_report(profile: FittedProfile | None) -> FitReport | None:
+    """Return how far a launch profile fits; ``None`` where it fits whole."""
+    if profile is None or not (profile.gone or profile.changed):
+        return None
+    return filled(FitReport, profile, blocks_share=profile.fitting_share)
+
+
+def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport:
+    warm_s = profile.warm_s if profile else None
+    return filled(
+        CostReport,
+        estimate,
+        io_s=estimate.io.mid,
+        copy_s=estimate.copying.mid,
+        decompress_s=estimate.decompression.mid,
+        warm_s=warm_s,
+        cold_s=None if warm_s is None else warm_s + estimate.added_s.mid,
+    )
+
+
+def launch_directories(launch_set: LaunchSet) -> list[LaunchDirectoryReport]:
+    """Return where a launch's blocks lie, the directory with most of them first.
+
+    Where directories would be too many, those with the fewest blocks count as part of
+    the directory that they lie in.
+    """
+    members: dict[str, list[LaunchFile]] = defaultdict(list)
+    for file in launch_set.files:
+        members[posixpath.dirname(file.path) or _ROOT].append(file)
+    _merge_smallest(members)
+    found = sorted(
+        ((_blocks(files), path, files) for path, files in members.items()),
+        key=lambda each: (-each[0], each[1]),
+    )
+    return [
+        LaunchDirectoryReport(
+            path=path,
+            files=len(files),
+            blocks=round(blocks, 2),
+            largest=[
+                LaunchFileReport(path=file.path, blocks=round(file.expected_blocks, 2))
+                for file in _largest(files, FILES_PER_DIRECTORY)
+            ],
+        )
+        for blocks, path, files in found
+    ]
+
+
+def _merge_smallest(members: dict[str, list[LaunchFile]]) -> None:
+    """Merge directories into the ones that they lie in, until few enough are left.
+
+    The one with the fewest blocks first, of those that have none below them.
+    """
+    below = Counter(above for path in members for above in _ancestors(path))
+    ends = [
+        (_blocks(files), path) for path, files in members.items() if not below[path]
+    ]
+    heapq.heapify(ends)
+    while len(members) > LISTED_DIRECTORIES and ends:
+        _, path = heapq.heappop(ends)
+        if path == _ROOT:
+            continue
+        parent = posixpath.dirname(path) or _ROOT
+        if parent not in members:
+            below.update(_ancestors(parent))
+        members[parent] += members.pop(path)
+        below.subtract(_ancestors(path))
+        if not below[parent]:
+            heapq.heappush(ends, (_blocks(members[parent]), parent))
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    while path != _ROOT:
+        path = posixpath.dirname(path) or _ROOT
+        yield path
+
+
+def _heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFileReport]:
+    """Return the files that add most to a launch with xz, with their cost per codec."""
+    codecs = {
+        name: codec for name, codec in analysis.trial.codecs.items() if codec.available
+    }
+    if not codecs or not analysis.devices:
+        return []
+    probe = codecs.get("xz") or next(iter(codecs.values()))
+    device = analysis.devices[_PROBE_DEVICE]
+    costs = sorted(
+        (
+            (-cost_of_files(launch_set, (file,), probe, device).mid, file.path, file)
+            for file in _largest(launch_set.files, _CANDIDATES)
+        ),
+        key=lambda each: each[:2],
+    )
+    return [
+        filled(
+            HeavyFileReport,
+            file,
+            blocks=round(file.expected_blocks, 2),
+            added_s={
+                each.name: {
+                    name: cost_of_files(launch_set, (file,), codec, each)
+                    for name, codec in codecs.items()
+                }
+                for each in analysis.devices
+            },
+        )
+        for _, _, file in costs[:LISTED_FILES]
+    ]
+
+
+def _largest(files: Iterable[LaunchFile], count: int) -> Sequence[LaunchFile]:
+    """Return the files of which most blocks are read."""
+    return sorted(files, key=lambda file: (-file.expected_blocks, file.path))[:count]
+
+
+def _blocks(files: Iterable[LaunchFile]) -> float:
+    return sum(file.expected_blocks for file in files)
