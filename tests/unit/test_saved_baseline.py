@@ -1,0 +1,181 @@
+"""A baseline that an earlier version saved is read, and knows the same findings.
+
+``golden/saved-baseline.json`` was written by the version whose fingerprints were made
+of the labels that people read. It isn't written anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyses import MB, make_analysis
+from lint_contexts import (
+    LITTLE,
+    MUCH,
+    PERHAPS,
+    make_context,
+    make_project,
+)
+from packings import make_packing, packed_context
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.baseline import judge
+from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
+from snapcraft_compression_advisor.lint.project import ComponentSizes
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import Selection
+from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.payload.shipped.copies import Copy
+from snapcraft_compression_advisor.payload.shipped.needless import (
+    Needless,
+    NeedlessFile,
+)
+from snapcraft_compression_advisor.payload.shipped.supplied import Supplied
+from snapcraft_compression_advisor.preflight.differences import Difference
+from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
+from snapcraft_compression_advisor.preflight.previous import PreviousSnap
+from snapcraft_compression_advisor.preflight.recompress import Recompressed
+from snapcraft_compression_advisor.preflight.resquash import Resquash
+from snapcraft_compression_advisor.report.baseline_json import parse_baseline
+from snapcraft_compression_advisor.report.fingerprint import fingerprints
+from surveyed import launching, storing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.lint.context import Context
+
+SAVED = Path(__file__).parent / "golden" / "saved-baseline.json"
+GIO = "usr/lib/x86_64-linux-gnu/libgio-2.0.so.0"
+FAULT = EntryFault(path="bin/tool", text="is odd")
+ODD = make_packing(
+    block_bytes=65_536,
+    flags=0x1,
+    fragment_count=2,
+    compressor_options=b"\1",
+    xattr_table_start=39_950,
+    image_bytes=6 * 1024**3,
+    owners=(FAULT,),
+    modes=(FAULT,),
+    order=FAULT,
+    numbers=FAULT,
+    zeros="bin/tool",
+)
+COMPONENTS = "name: x\ncompression: lzo\ncomponents:\n  data:\n    type: standard\n"
+
+
+def linted() -> LintReport:
+    """Return what all rules find now in what was linted then."""
+    payloads = tuple(
+        LintedPayload(
+            path=f"{name}.snap",
+            snap_name=name,
+            findings=run_rules(context, ALL_RULES, Selection(severities={})),
+        )
+        for name, context in _contexts()
+    )
+    return LintReport(version="0.1.0", payloads=payloads)
+
+
+def _contexts() -> Iterator[tuple[str, Context]]:
+    budgets = {
+        "cold-start": {"nvme-laptop": {"app0": "300ms"}, "hdd-laptop": "2min"},
+        "image-size": "1MB",
+    }
+    context = make_context(
+        saves=MUCH,
+        policy={
+            "budgets": budgets,
+            "compression": "lzo",
+            "targets": [{"name": "kiosk", "codecs": ["lzo"]}],
+        },
+        project=make_project("name: x\n"),
+    )
+    previous = PreviousSnap(path="x_1.snap", name="x", codec="lzo", image_bytes=90 * MB)
+    yield "slow", replace(context, previous=previous)
+    yield "perhaps", make_context(saves=PERHAPS)
+    sizes = ComponentSizes(
+        xz_bytes=Interval.exactly(10.0 * MB),
+        lzo_less_xz_bytes=Interval.exactly(3.0 * MB),
+    )
+    project = make_project(COMPONENTS, {"data": sizes})
+    yield "large", make_context(declared="lzo", saves=LITTLE, project=project)
+    yield "foreign", make_context(declared="zstd")
+    yield "surveyed", _surveyed()
+    context = packed_context(ODD)
+    difference = Difference(part="first difference", text="byte 24, in the superblock")
+    resquash = Resquash(
+        tool="mksquashfs 4.5.1",
+        options=("-noappend",),
+        equal=False,
+        differences=(difference,),
+    )
+    yield "packed", replace(context, resquash=resquash)
+    again = Recompressed(tried=4, differing="bin/tool", library="liblzma")
+    small = make_packing(used_bytes=9000, padded_bytes=12288, image_bytes=12288)
+    yield "small", packed_context(replace(small, recompressed=again))
+
+
+def _surveyed() -> Context:
+    site = "lib/python3.12/site-packages"
+    gio = CacheFault(
+        kind="gio-modules",
+        state="stale",
+        path="usr/lib/gio/modules/giomodule.cache",
+        sources=("usr/lib/gio/modules/liba.so",),
+        source_count=1,
+        reason="it lacks modules",
+        readers=("libgio-2.0",),
+    )
+    bytecode = CacheFault(
+        kind="python-bytecode",
+        state="missing",
+        path=site,
+        sources=(f"{site}/a.py", f"{site}/b.py"),
+        source_count=2,
+        reason="there is no bytecode",
+    )
+    static = NeedlessFile(path="usr/lib/liba.a", size_bytes=3 * MB)
+    manual = NeedlessFile(path="usr/share/man/a.1", size_bytes=2 * MB, doubt="man")
+    copy = Copy(
+        kind="older version",
+        path="usr/lib/libx.so.1.2",
+        like="usr/lib/libx.so.1.3",
+        size_bytes=4 * MB,
+        doubt=None,
+    )
+    base = Supplied(
+        path="usr/lib/libz.so.1", size_bytes=4 * MB, supplier="core24", same=True
+    )
+    files = {each.path: each.size_bytes for each in (static, manual, copy, base)}
+    stored = storing(files).trial.stored
+    analysis = launching(f"{site}/a.py", GIO)
+    trial = replace(make_analysis().trial, stored=stored)
+    context = make_context(analysis=replace(analysis, trial=trial))
+    survey = replace(
+        context.survey,
+        caches=(gio, bytecode),
+        needless=(
+            Needless(kind="static-libraries", files=(static,)),
+            Needless(kind="documentation", files=(manual,)),
+        ),
+        copies=(copy,),
+        supplied=(base,),
+    )
+    return replace(context, survey=survey)
+
+
+def test_what_an_earlier_version_saved_is_known() -> None:
+    now = linted()
+    baseline = parse_baseline(SAVED.read_bytes(), where="saved")
+    judged = judge(now, fingerprints(now), baseline)
+    states = [
+        (each.finding.rule, each.state)
+        for payload in judged.payloads
+        for each in payload.findings
+    ]
+    assert len(states) > 30
+    assert {state for _, state in states} == {"known"}
+    assert not any(payload.gone for payload in judged.payloads)
