@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
@@ -16,17 +16,13 @@ from snapcraft_compression_advisor.lint.finding import (
     LintReport,
     Location,
 )
+from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from snapcraft_compression_advisor.lint.baseline import JudgedReport
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Severity
-    from snapcraft_compression_advisor.lint.rule import Rule
 
 PROJECT = "snap/snapcraft.yaml"
 BEFORE = b"name: calculator\nbase: core24\ncompression: xz\nparts: {}\n"
@@ -137,46 +133,43 @@ def make_report() -> LintReport:
     )
 
 
-class _SampleRule:
-    id: ClassVar[str] = "SCA101"
-    name: ClassVar[str] = "lzo-would-gain"
-    severity: ClassVar[Severity] = "warning"
-    summary: ClassVar[str] = "lzo would gain launch time that is worth its size."
-    fails_if: ClassVar[str] = "lzo saves at least `min-saving` per cold launch."
-    why: ClassVar[str] = "A launch waits for every block that it reads."
-    how_to_fix: ClassVar[str] = "Set `compression: lzo` in snapcraft.yaml."
-    options: ClassVar[Mapping[str, str]] = {}
-
-    def check(
-        self,
-        context: Context,  # noqa: ARG002 # the protocol's argument
-    ) -> Iterator[Finding]:
-        yield LZO_WOULD_GAIN
-
-
-class _ColdStartBudget(_SampleRule):
-    id: ClassVar[str] = "SCA201"
-    name: ClassVar[str] = "cold-start-budget"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "A cold start takes longer than its budget."
-
-
-class _ImageSizeBudget(_SampleRule):
-    id: ClassVar[str] = "SCA301"
-    name: ClassVar[str] = "image-size-budget"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "The image is larger than its budget."
-
-
-class _DebugSymbols(_SampleRule):
-    id: ClassVar[str] = "SCA302"
-    name: ClassVar[str] = "debug-symbols"
-    summary: ClassVar[str] = "Debug symbols are shipped."
+SAMPLE_RULE = Rule(
+    id="SCA101",
+    name="lzo-would-gain",
+    severity="warning",
+    summary="lzo would gain launch time that is worth its size.",
+    fails_if="lzo saves at least `min-saving` per cold launch.",
+    why="A launch waits for every block that it reads.",
+    how_to_fix="Set `compression: lzo` in snapcraft.yaml.",
+    judge=lambda _rule, _context: iter([LZO_WOULD_GAIN]),
+)
 
 
 def sample_rules() -> tuple[Rule, ...]:
     """Return the rules of the findings above; most of their texts are the same."""
-    return (_SampleRule(), _ColdStartBudget(), _ImageSizeBudget(), _DebugSymbols())
+    return (
+        SAMPLE_RULE,
+        replace(
+            SAMPLE_RULE,
+            id="SCA201",
+            name="cold-start-budget",
+            severity="error",
+            summary="A cold start takes longer than its budget.",
+        ),
+        replace(
+            SAMPLE_RULE,
+            id="SCA301",
+            name="image-size-budget",
+            severity="error",
+            summary="The image is larger than its budget.",
+        ),
+        replace(
+            SAMPLE_RULE,
+            id="SCA302",
+            name="debug-symbols",
+            summary="Debug symbols are shipped.",
+        ),
+    )
 
 
 def report_of(*findings: Finding, path: str = "prime", snap: str = "s") -> LintReport:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.lint.rules.declared import CompressionChanged
-from snapcraft_compression_advisor.lint.rules.preflight_writer import ResquashDiffers
+from snapcraft_compression_advisor.lint.rules.declared import COMPRESSION_CHANGED
+from snapcraft_compression_advisor.lint.rules.preflight_contents import RESQUASH_DIFFERS
 from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.preflight.previous import read_previous
 
@@ -48,8 +48,8 @@ def with_preflight(
     """
     selections = [make_selection(request.policy) for request in requests.values()]
     for option, is_given, rule in (
-        ("--resquash", parsed_args.resquash, ResquashDiffers.id),
-        ("--previous", bool(parsed_args.previous), CompressionChanged.id),
+        ("--resquash", parsed_args.resquash, RESQUASH_DIFFERS.id),
+        ("--previous", bool(parsed_args.previous), COMPRESSION_CHANGED.id),
     ):
         if is_given and not any(each.wants(rule) for each in selections):
             message = f"{option} is given, but its rule {rule} isn't checked"

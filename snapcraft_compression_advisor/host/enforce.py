@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.host.errors import PolicyBrokenError
 from snapcraft_compression_advisor.lint.rules.budgets import (
-    ColdStartBudget,
-    ImageSizeBudget,
+    COLD_START_BUDGET,
+    IMAGE_SIZE_BUDGET,
 )
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import Selection
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.artifact import Decision
     from snapcraft_compression_advisor.lint.context import Context
 
-BUDGET_RULES = (ColdStartBudget(), ImageSizeBudget())
+BUDGET_RULES = (COLD_START_BUDGET, IMAGE_SIZE_BUDGET)
 
 
 def check_advice(decision: Decision) -> None:

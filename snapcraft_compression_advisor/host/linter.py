@@ -24,8 +24,8 @@ from snapcraft_compression_advisor.host.errors import (
     SettingsError,
 )
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.rules.component_sizes import component_sizes
-from snapcraft_compression_advisor.lint.rules.components import ComponentKey
+from snapcraft_compression_advisor.lint.project import component_sizes
+from snapcraft_compression_advisor.lint.rules.declared import COMPONENT_KEY
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.report.names import printable
@@ -144,7 +144,7 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
     if says is not None and path.is_file() and says.name != context.snap.name:
         says, context = None, replace(context, project=None)  # of another snap
     selection = make_selection(context.policy, ignored=says.ignored if says else ())
-    if says is not None and selection.wants(ComponentKey.id):
+    if says is not None and selection.wants(COMPONENT_KEY.id):
         sizes = component_sizes(path.parent, says, progress=emit.progress)
         context = replace(context, project=replace(says, component_sizes=sizes))
     return run_rules(context, ALL_RULES, selection)

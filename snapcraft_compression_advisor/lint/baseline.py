@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from pathlib import PurePath, PurePosixPath
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.rules.regressions import REGRESSIONS
-from snapcraft_compression_advisor.lint.rules.same_build import same_build
 from snapcraft_compression_advisor.lint.run import SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from snapcraft_compression_advisor.diff.figures import PayloadFigures
     from snapcraft_compression_advisor.lint.finding import (
@@ -242,3 +241,41 @@ def _elsewhere(finding: Finding, was: KnownFinding) -> bool:
             or PurePosixPath(place.path).name == PurePosixPath(was.path).name
         )
     )
+
+
+class HasPath(Protocol):
+    """What knows the path that its payload was given by."""
+
+    @property
+    def path(self) -> str:
+        """Return the path."""
+
+
+Known = TypeVar("Known", bound=HasPath)
+
+
+def same_build(path: str, known: Sequence[Known]) -> Known | None:
+    """Return what is known of a payload, of all that is known of its snap.
+
+    A snap is built for several architectures, so a baseline may hold several builds of
+    one name. That counts which has the same path, else the same file name, else the
+    same architecture in its name, which is ``NAME_VERSION_ARCHITECTURE.snap``.
+
+    :returns: ``None`` where there is none, or it isn't clear which.
+    """
+    if len(known) == 1:
+        return known[0]
+    likenesses: tuple[Callable[[str], str], ...] = (str, _file_name, _architecture)
+    for likeness in likenesses:
+        alike = [each for each in known if likeness(each.path) == likeness(path)]
+        if alike:
+            return alike[0] if len(alike) == 1 else None
+    return None
+
+
+def _file_name(path: str) -> str:
+    return PurePath(path).name
+
+
+def _architecture(path: str) -> str:
+    return PurePath(path).stem.rpartition("_")[2]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.diff.figures import BaselineBuild
+    from snapcraft_compression_advisor.lint.project import ProjectFile
     from snapcraft_compression_advisor.payload.inventory import Inventory
     from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
     from snapcraft_compression_advisor.payload.survey import Survey
@@ -17,26 +16,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.preflight.previous import PreviousSnap
     from snapcraft_compression_advisor.preflight.resquash import Resquash
     from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
-    """What snapcraft.yaml says of compression.
-
-    :param path: of the file, as it was given.
-    :param compression: of its root key; ``None`` where it isn't there.
-    :param compression_line: of that key, from 1; ``None`` likewise.
-    :param components: compression by component; ``None`` where a component has no key.
-    :param component_lines: where each component's key, or else its name, stands.
-    :param ignored: ids that ``lint: ignore:`` names.
-    """
-
-    path: Path
-    compression: str | None
-    compression_line: int | None
-    components: dict[str, str | None]
-    component_lines: dict[str, int]
-    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +39,7 @@ class Context:
     snap: SnapMetadata
     survey: Survey
     policy: LintPolicy
-    project: Project | None = None
+    project: ProjectFile | None = None
     packing: Packing | None = None
     resquash: Resquash | None = None
     previous: PreviousSnap | None = None

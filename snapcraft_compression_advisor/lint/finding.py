@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from snapcraft_compression_advisor.diff.figures import (
         BaselineBuild,
         PayloadFigures,
@@ -19,7 +21,7 @@ Severity = Literal["error", "warning", "info"]
 """The most severe first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Location:
     """Where a finding is.
 
@@ -39,7 +41,7 @@ Origin = Literal["measured", "estimated", "published", "declared"]
 """How a figure is known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """A figure that a finding rests on.
 
@@ -53,7 +55,7 @@ class Evidence:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fix:
     """What fixes a finding.
 
@@ -86,6 +88,8 @@ class Finding:
     :param severity: as the rule or the policy has it; ``info`` where undecided.
     :param message: one or two sentences that stand alone, figures included.
     :param location: where.
+    :param subject: what it is about beside its place, by kind: ``app``, ``device``,
+        ``component``; what tells two findings of one rule at one place apart.
     :param evidence: what it rests on.
     :param files: of the payload that it is about, the largest first.
     :param fix: what fixes it.
@@ -97,6 +101,7 @@ class Finding:
     severity: Severity
     message: str
     location: Location
+    subject: Mapping[str, str] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     files: tuple[str, ...] = ()
     fix: Fix | None = None

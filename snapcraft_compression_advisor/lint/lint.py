@@ -11,12 +11,12 @@ from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.diff.figures import figures_of
 from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.baseline import same_build
 from snapcraft_compression_advisor.lint.context import Context
 from snapcraft_compression_advisor.lint.finding import LintedPayload
 from snapcraft_compression_advisor.lint.look_back import BaselineSource, look_back
-from snapcraft_compression_advisor.lint.rules.component_sizes import component_sizes
-from snapcraft_compression_advisor.lint.rules.components import ComponentKey
-from snapcraft_compression_advisor.lint.rules.same_build import same_build
+from snapcraft_compression_advisor.lint.project import component_sizes
+from snapcraft_compression_advisor.lint.rules.declared import COMPONENT_KEY
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
@@ -128,7 +128,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
     selection = make_selection(
         request.policy, ignored=project.ignored if project else ()
     )
-    if project is not None and selection.wants(ComponentKey.id):
+    if project is not None and selection.wants(COMPONENT_KEY.id):
         folder = payload.path.absolute().parent
         sizes = component_sizes(folder, project, progress=progress)
         project = replace(project, component_sizes=sizes)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.lint.context import Project
+from snapcraft_compression_advisor.payload.component import ComponentDirectory
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
 from snapcraft_compression_advisor.project.set_scalar import set_compression
+from snapcraft_compression_advisor.trial.sampled import LEAST, run_sampled_trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from snapcraft_compression_advisor.core.units import Interval
+    from snapcraft_compression_advisor.trial.result import Progress, TrialResult
+
+
+_COMPONENT_NAME = re.compile("[a-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +37,28 @@ class ComponentSizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectFile(Project):
-    """What snapcraft.yaml says, and its text.
+class ProjectFile:
+    """What snapcraft.yaml says of compression, and its text.
 
+    :param path: of the file, as it was given.
     :param content: its bytes.
     :param name: of the snap; ``None`` where it doesn't say.
+    :param compression: of its root key; ``None`` where it isn't there.
+    :param compression_line: of that key, from 1; ``None`` likewise.
+    :param components: compression by component; ``None`` where a component has no key.
+    :param component_lines: where each component's key, or else its name, stands.
+    :param ignored: ids that ``lint: ignore:`` names.
     :param component_sizes: of the components whose files are at hand.
     """
 
+    path: Path
     content: bytes
     name: str | None = None
+    compression: str | None
+    compression_line: int | None
+    components: dict[str, str | None]
+    component_lines: dict[str, int]
+    ignored: tuple[str, ...] = ()
     component_sizes: Mapping[str, ComponentSizes] = field(default_factory=dict)
 
     @property
@@ -136,3 +154,43 @@ def read_project(path: Path, content: bytes) -> ProjectFile:
         component_lines=lines.component_lines,
         ignored=lines.ignored,
     )
+
+
+def component_sizes(
+    folder: Path, project: ProjectFile, *, progress: Progress
+) -> dict[str, ComponentSizes]:
+    """Try the files of the components that inherit lzo.
+
+    :param folder: that snapcraft works in, where ``prime`` is.
+    :returns: by component; none of those whose files aren't there.
+    :raises AdvisorError: where files can't be read.
+    """
+    if project.compression != "lzo":
+        return {}
+    found: dict[str, ComponentSizes] = {}
+    for name, compression in project.components.items():
+        files = folder / "partitions/component" / name / "prime"
+        if compression is None and _COMPONENT_NAME.fullmatch(name) and files.is_dir():
+            sizes = _sizes(files, name, progress)
+            if sizes is not None:
+                found[name] = sizes
+    return found
+
+
+def _sizes(files: Path, name: str, progress: Progress) -> ComponentSizes | None:
+    trial = run_sampled_trial(
+        ComponentDirectory(files, name=name),
+        wanted=tuple,
+        progress=progress,
+        decided=_is_decided,
+        effort=LEAST,
+    )
+    xz_bytes, added = trial.codecs["xz"].image_bytes, trial.lzo_less_xz_bytes
+    if xz_bytes is None or added is None:
+        return None
+    return ComponentSizes(xz_bytes=xz_bytes, lzo_less_xz_bytes=added)
+
+
+def _is_decided(_trial: TrialResult) -> bool:
+    """Tell that intervals of a few percent will do, as growth is seldom near 1 %."""
+    return True

@@ -1,40 +1,111 @@
-"""What a rule is."""
+"""What a rule is, and where its findings are."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
+from snapcraft_compression_advisor.lint.finding import (
+    Evidence,
+    Finding,
+    Fix,
+    Location,
+    Severity,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding, Severity
+
+Judge = Callable[["Rule", "Context"], Iterator[Finding]]
+
+RECORD = Fix("Record a launch, and name it as 'launch-profile'")
+"""What decides many a finding that is undecided."""
 
 
-class Rule(Protocol):
-    """A rule: what it says of itself, and its check.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule: what it says of itself, and how it judges a payload.
 
     Its documentation is made from these texts (Markdown, plain sentences).
 
-    :cvar id: ``SCA`` and three digits; never changes or comes back.
-    :cvar name: in words, with hyphens.
-    :cvar severity: unless the policy says otherwise.
-    :cvar summary: one line.
-    :cvar fails_if: when it fires, thresholds included.
-    :cvar why: why that matters.
-    :cvar how_to_fix: what to do.
-    :cvar options: keys of the policy that it heeds, with what they do.
+    :param id: ``SCA`` and three digits; never changes or comes back.
+    :param name: in words, with hyphens.
+    :param severity: unless the policy says otherwise.
+    :param summary: one line.
+    :param fails_if: when it fires, thresholds included.
+    :param why: why that matters.
+    :param how_to_fix: what to do.
+    :param options: keys of the policy that it heeds, with what they do.
+    :param judge: yields what is wrong, made by :meth:`finding`; no I/O.
+    :param remedy: what fixes a finding that brings no fix of its own, an imperative.
     """
 
-    id: ClassVar[str]
-    name: ClassVar[str]
-    severity: ClassVar[Severity]
-    summary: ClassVar[str]
-    fails_if: ClassVar[str]
-    why: ClassVar[str]
-    how_to_fix: ClassVar[str]
-    options: ClassVar[Mapping[str, str]]
+    id: str
+    name: str
+    severity: Severity
+    summary: str
+    fails_if: str
+    why: str
+    how_to_fix: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    judge: Judge
+    remedy: str | None = None
 
     def check(self, context: Context) -> Iterator[Finding]:
-        """Yield what is wrong; no I/O."""
-        ...
+        """Yield what is wrong."""
+        return self.judge(self, context)
+
+    def finding(  # noqa: PLR0913 # keywords, each with a default
+        self,
+        context: Context,
+        message: str,
+        *,
+        location: Location | None = None,
+        subject: Mapping[str, str] | None = None,
+        evidence: Iterable[Evidence] = (),
+        files: Iterable[str] = (),
+        fix: Fix | None = None,
+        undecided: bool = False,
+    ) -> Finding:
+        """Return a finding of this rule.
+
+        :param location: the payload as a whole by default.
+        :param subject: as in :class:`.Finding`.
+        :param fix: the rule's remedy by default.
+        """
+        if fix is None and self.remedy is not None:
+            fix = Fix(self.remedy)
+        return Finding(
+            rule=self.id,
+            name=self.name,
+            severity="info" if undecided else self.severity,
+            message=message,
+            location=location or image_place(context),
+            subject=subject or {},
+            evidence=tuple(evidence),
+            files=tuple(files),
+            fix=fix,
+            undecided=undecided,
+        )
+
+
+def current_codec(context: Context) -> str:
+    """Return what the payload is packed with, or will be."""
+    return context.analysis.payload.declared_compression or SNAPCRAFT_DEFAULT
+
+
+def image_place(context: Context) -> Location:
+    """Return the payload as a whole."""
+    return Location("image", str(context.analysis.payload.path))
+
+
+def compression_place(context: Context) -> Location:
+    """Return the line of ``compression``; without a project, the payload."""
+    project = context.project
+    if project is None:
+        return image_place(context)
+    return Location("project", str(project.path), project.compression_line)

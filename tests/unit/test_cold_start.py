@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.advice.cold_start import ColdStart
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.rules.compression import LzoWouldGain
+from snapcraft_compression_advisor.lint.rules.compression import LZO_WOULD_GAIN
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 MB = 1_000_000
@@ -180,7 +180,7 @@ def test_the_rule_names_the_budget_that_decides() -> None:
     context = replace(
         context, analysis=replace(context.analysis, recommendation=advice)
     )
-    (finding,) = found_by(LzoWouldGain(), context)
+    (finding,) = found_by(LZO_WOULD_GAIN, context)
     assert finding.message.startswith(
         "lzo keeps the budget of cold starts, xz breaks it. With lzo, a cold launch"
     )

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from lint_contexts import found_by
 from snapcraft_compression_advisor.lint.rules.launch_caches import (
-    CACHE_RULES,
-    CacheRule,
-    Fonts,
-    PythonBytecode,
-    SettingsSchemas,
+    FONTS,
+    PYTHON_BYTECODE,
+    RULES,
+    SETTINGS_SCHEMAS,
 )
-from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.payload.caches.fault import CacheFault, CacheKind
 from surveyed import launching, make_surveyed
 
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.lint.rule import Rule
+
+KINDS: dict[str, CacheKind] = {
+    "SCA210": "settings-schemas",
+    "SCA211": "image-loaders",
+    "SCA212": "input-methods",
+    "SCA213": "icon-theme",
+    "SCA214": "fonts",
+    "SCA215": "gio-modules",
+}
 GIO = "usr/lib/x86_64-linux-gnu/libgio-2.0.so.0"
 SITE = "lib/python3.12/site-packages"
 SCHEMAS = CacheFault(
@@ -38,15 +49,15 @@ BYTECODE = CacheFault(
 )
 
 
-def fault_of(rule: CacheRule) -> tuple[CacheFault, str]:
+def fault_of(rule: Rule) -> tuple[CacheFault, str]:
     """Return a fault of a rule's kind, and what a launch reads that needs it."""
-    if rule.kind == "python-bytecode":
+    if rule is PYTHON_BYTECODE:
         return BYTECODE, f"{SITE}/a.py"
-    return replace(SCHEMAS, kind=rule.kind), GIO
+    return replace(SCHEMAS, kind=KINDS[rule.id]), GIO
 
 
-@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
-def test_a_cache_that_a_launch_uses_is_a_finding(rule: CacheRule) -> None:
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_cache_that_a_launch_uses_is_a_finding(rule: Rule) -> None:
     fault, used = fault_of(rule)
     (finding,) = found_by(rule, make_surveyed(caches=[fault], analysis=launching(used)))
     assert finding.rule == rule.id
@@ -57,15 +68,15 @@ def test_a_cache_that_a_launch_uses_is_a_finding(rule: CacheRule) -> None:
     assert finding.evidence
 
 
-@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
-def test_caches_of_other_kinds_are_other_rules_affair(rule: CacheRule) -> None:
-    others = [fault_of(other)[0] for other in CACHE_RULES if other is not rule]
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_caches_of_other_kinds_are_other_rules_affair(rule: Rule) -> None:
+    others = [fault_of(other)[0] for other in RULES if other is not rule]
     context = make_surveyed(caches=others, analysis=launching(GIO, f"{SITE}/a.py"))
     assert not found_by(rule, context)
 
 
-@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
-def test_a_cache_that_no_launch_is_known_to_use_is_undecided(rule: CacheRule) -> None:
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_cache_that_no_launch_is_known_to_use_is_undecided(rule: Rule) -> None:
     fault, _ = fault_of(rule)
     context = make_surveyed(caches=[fault], analysis=launching("bin/other"))
     (finding,) = found_by(rule, context)
@@ -74,9 +85,9 @@ def test_a_cache_that_no_launch_is_known_to_use_is_undecided(rule: CacheRule) ->
     assert "no launch that counts is known to use it" in finding.message
 
 
-@pytest.mark.parametrize("rule", CACHE_RULES, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_cache_that_a_recorded_launch_does_not_use_is_no_finding(
-    rule: CacheRule,
+    rule: Rule,
 ) -> None:
     fault, used = fault_of(rule)
     unused = launching("bin/other", source="recorded")
@@ -88,16 +99,14 @@ def test_a_cache_that_a_recorded_launch_does_not_use_is_no_finding(
 def test_a_library_of_a_content_snap_uses_a_cache_too() -> None:
     analysis = launching("bin/x", elsewhere=["libgio-2.0.so.0"])
     (finding,) = found_by(
-        SettingsSchemas(), make_surveyed(caches=[SCHEMAS], analysis=analysis)
+        SETTINGS_SCHEMAS, make_surveyed(caches=[SCHEMAS], analysis=analysis)
     )
     assert not finding.undecided
 
 
 def test_a_doubt_leaves_a_used_cache_undecided() -> None:
     fault = replace(SCHEMAS, kind="fonts", doubt="its path isn't known")
-    (finding,) = found_by(
-        Fonts(), make_surveyed(caches=[fault], analysis=launching(GIO))
-    )
+    (finding,) = found_by(FONTS, make_surveyed(caches=[fault], analysis=launching(GIO)))
     assert finding.undecided
     assert "its path isn't known" in finding.message
 
@@ -105,7 +114,7 @@ def test_a_doubt_leaves_a_used_cache_undecided() -> None:
 def test_of_bytecode_those_modules_are_listed_that_a_launch_reads() -> None:
     analysis = launching(f"{SITE}/b.py", "bin/x")
     (finding,) = found_by(
-        PythonBytecode(), make_surveyed(caches=[BYTECODE], analysis=analysis)
+        PYTHON_BYTECODE, make_surveyed(caches=[BYTECODE], analysis=analysis)
     )
     assert finding.files == (f"{SITE}/b.py",)
     assert any("1, such as" in each.text for each in finding.evidence)
@@ -115,7 +124,7 @@ def test_stale_bytecode_counted_by_a_sample_is_an_estimate() -> None:
     fault = replace(BYTECODE, state="stale", source_count=900)
     analysis = launching(f"{SITE}/b.py")
     (finding,) = found_by(
-        PythonBytecode(), make_surveyed(caches=[fault], analysis=analysis)
+        PYTHON_BYTECODE, make_surveyed(caches=[fault], analysis=analysis)
     )
     assert "is stale" in finding.message
     assert finding.evidence[0].origin == "estimated"

@@ -2,140 +2,144 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.kernels import (
-    FIRST_KERNEL,
-    OLDEST_KERNEL,
-    kernel_has,
-    target_has,
-    version_text,
+from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
+from snapcraft_compression_advisor.lint.finding import Evidence
+from snapcraft_compression_advisor.lint.rule import (
+    Rule,
+    compression_place,
+    current_codec,
 )
-from snapcraft_compression_advisor.lint.places import compression_place, current_codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Severity
+    from snapcraft_compression_advisor.lint.finding import Finding, Origin
+    from snapcraft_compression_advisor.settings.lint_policy import Target
 
+Version = tuple[int, int]
+
+FIRST_KERNEL: Mapping[str, Version] = {
+    codec.name: codec.first_kernel for codec in CODECS.values() if codec.first_kernel
+}
+"""Since when mainline decompresses each; releases 2.6.x stand as (2, x)."""
+
+OLDEST_KERNEL: Version = (4, 4)
+"""Of Ubuntu 16.04 and Ubuntu Core 16: the oldest that snapd runs on."""
 _OLDEST_BASES = frozenset({"core", "core16"})
 """Bases of the release whose kernel is :data:`OLDEST_KERNEL`."""
 
+_REMEDY = "Pack with xz or lzo"
 
-class CodecNotInKernel:
-    """A kernel that the snap is for can't decompress it."""
 
-    id: ClassVar[str] = "SCA401"
-    name: ClassVar[str] = "codec-not-in-kernel"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "A target's kernel may lack the codec."
-    fails_if: ClassVar[str] = (
-        "The image's codec isn't in the kernel of one of the policy's `targets`: "
-        "mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, "
-        "lz4 since 3.19 and zstd since 4.14; a target may say that it has fewer. "
-        "Without targets it is compared with 4.4, the kernel of Ubuntu 16.04 and "
-        "Ubuntu Core 16, the oldest that snapd runs on: that decides for a snap of "
-        "that base, and for others it is undecided."
-    )
-    why: ClassVar[str] = (
-        "A snap that the kernel can't mount can't be installed there at all. xz and "
-        "lzo are in every kernel that snapd supports, but for some vendors' own."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Pack with xz or lzo, or name the kernels that the snap is for as `targets`."
-    )
-    options: ClassVar[Mapping[str, str]] = {
-        "targets": "systems by `kernel` ('4.4') or by `codecs` that theirs has"
-    }
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding for each target that lacks the codec."""
-        codec = current_codec(context)
-        for target in context.policy.targets:
-            if not target_has(target, codec):
-                yield self._finding(context, codec, target.label, origin="declared")
-        if context.policy.targets or kernel_has(codec, OLDEST_KERNEL):
-            return
-        yield self._finding(
-            context,
-            codec,
-            f"kernel {version_text(OLDEST_KERNEL)} of Ubuntu 16.04",
-            origin="published",
-            # No mainline kernel has a codec that isn't in the table.
-            undecided=codec in FIRST_KERNEL
-            and context.snap.base_name not in _OLDEST_BASES,
-        )
-
-    def _finding(
-        self,
-        context: Context,
-        codec: str,
-        target: str,
-        *,
-        origin: Literal["declared", "published"],
-        undecided: bool = False,
-    ) -> Finding:
-        since = FIRST_KERNEL.get(codec)
-        text = "in no mainline kernel" if since is None else "since Linux "
-        if since is not None:
-            text += version_text(since)
+def _check_kernels(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding for each target that lacks the codec."""
+    codec = current_codec(context)
+    lacking = [
+        (each.label, False)
+        for each in context.policy.targets
+        if not target_has(each, codec)
+    ]
+    if not context.policy.targets and not kernel_has(codec, OLDEST_KERNEL):
+        # No mainline kernel has a codec that isn't in the table.
+        undecided = codec in FIRST_KERNEL
+        undecided &= context.snap.base_name not in _OLDEST_BASES
+        oldest = f"kernel {_version_text(OLDEST_KERNEL)} of Ubuntu 16.04"
+        lacking.append((oldest, undecided))
+    since = FIRST_KERNEL.get(codec)
+    known = f"since Linux {_version_text(since)}" if since else "in no mainline kernel"
+    for target, undecided in lacking:
         verb = "may have to be mounted by" if undecided else "can't be mounted by"
-        detail = f"which lacks {codec}"
-        return Finding(
-            rule=self.id,
-            name=self.name,
-            severity="info" if undecided else self.severity,
-            message=f"An image packed with {codec} {verb} {target}, {detail}.",
+        origin: Origin = "declared" if context.policy.targets else "published"
+        yield rule.finding(
+            context,
+            f"An image packed with {codec} {verb} {target}, which lacks {codec}.",
             location=compression_place(context),
+            subject={"target": target},
             evidence=(
-                Evidence(label=f"target {target}", text=f"no {codec}", origin=origin),
-                Evidence(
-                    label=f"squashfs decompresses {codec}",
-                    text=text,
-                    origin="published",
-                ),
+                Evidence(f"target {target}", f"no {codec}", origin),
+                Evidence(f"squashfs decompresses {codec}", known, "published"),
             ),
-            fix=Fix(description="Pack with xz or lzo"),
             undecided=undecided,
         )
 
 
-class CodecNotAccepted:
-    """Neither snapcraft nor the store takes this codec."""
+CODEC_NOT_IN_KERNEL = Rule(
+    id="SCA401",
+    name="codec-not-in-kernel",
+    severity="error",
+    summary="A target's kernel may lack the codec.",
+    fails_if="The image's codec isn't in the kernel of one of the policy's `targets`: "
+    "mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, lz4 "
+    "since 3.19 and zstd since 4.14; a target may say that it has fewer. Without "
+    "targets it is compared with 4.4, the kernel of Ubuntu 16.04 and Ubuntu Core 16, "
+    "the oldest that snapd runs on: that decides for a snap of that base, and for "
+    "others it is undecided.",
+    why="A snap that the kernel can't mount can't be installed there at all. xz and "
+    "lzo are in every kernel that snapd supports, but for some vendors' own.",
+    how_to_fix="Pack with xz or lzo, or name the kernels that the snap is for as "
+    "`targets`.",
+    options={"targets": "systems by `kernel` ('4.4') or by `codecs` that theirs has"},
+    judge=_check_kernels,
+    remedy=_REMEDY,
+)
 
-    id: ClassVar[str] = "SCA402"
-    name: ClassVar[str] = "codec-not-accepted"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "snapcraft and the store accept only xz and lzo."
-    fails_if: ClassVar[str] = (
-        "The image is packed with a codec other than xz and lzo, or snapcraft.yaml "
-        "names one."
+
+def _check_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where the codec is another."""
+    codec = current_codec(context)
+    if codec in SHIPPABLE:
+        return
+    yield rule.finding(
+        context,
+        f"The image is packed with {codec}; snapcraft and the store "
+        "accept only xz and lzo.",
+        location=compression_place(context),
+        evidence=(Evidence("compression", codec, "declared"),),
     )
-    why: ClassVar[str] = (
-        "snapcraft refuses the key, and the store's review unpacks the image, packs "
-        "it again with xz or lzo, and compares."
-    )
-    how_to_fix: ClassVar[str] = "Pack with `snapcraft pack` and xz or lzo."
-    options: ClassVar[Mapping[str, str]] = {}
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where the codec is another."""
-        codec = current_codec(context)
-        if codec in SHIPPABLE:
-            return
-        yield Finding(
-            rule=self.id,
-            name=self.name,
-            severity=self.severity,
-            message=f"The image is packed with {codec}; snapcraft and the store "
-            "accept only xz and lzo.",
-            location=compression_place(context),
-            evidence=(Evidence(label="compression", text=codec, origin="declared"),),
-            fix=Fix(description="Pack with xz or lzo"),
-        )
 
 
-RULES = (CodecNotInKernel(), CodecNotAccepted())
+CODEC_NOT_ACCEPTED = Rule(
+    id="SCA402",
+    name="codec-not-accepted",
+    severity="error",
+    summary="snapcraft and the store accept only xz and lzo.",
+    fails_if="The image is packed with a codec other than xz and lzo, or "
+    "snapcraft.yaml names one.",
+    why="snapcraft refuses the key, and the store's review unpacks the image, packs it "
+    "again with xz or lzo, and compares.",
+    how_to_fix="Pack with `snapcraft pack` and xz or lzo.",
+    judge=_check_accepted,
+    remedy=_REMEDY,
+)
+
+
+def kernel_has(codec: str, kernel: Version) -> bool:
+    """Tell whether mainline of that release decompresses a codec; ``none`` always."""
+    first = FIRST_KERNEL.get(codec)
+    return codec == "none" or (first is not None and kernel >= first)
+
+
+def target_has(target: Target, codec: str) -> bool:
+    """Tell whether a system that the policy names can mount an image."""
+    if target.codecs is not None and codec not in (*target.codecs, "none"):
+        return False
+    return target.kernel is None or kernel_has(codec, _version(target.kernel))
+
+
+def _version_text(version: Version) -> str:
+    """Return a release as people write it."""
+    major, minor = version
+    return f"2.6.{minor}" if major < 3 else f"{major}.{minor}"  # noqa: PLR2004 # 2.6
+
+
+def _version(text: str) -> Version:
+    parts = [int(part) for part in text.split(".")]
+    if parts[0] < 3:  # noqa: PLR2004 # 2.6.38 stands as (2, 38)
+        return 2, parts[-1]
+    return parts[0], parts[1]
+
+
+RULES = (CODEC_NOT_IN_KERNEL, CODEC_NOT_ACCEPTED)

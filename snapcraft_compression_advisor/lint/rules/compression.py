@@ -1,12 +1,11 @@
-"""SCA1xx: whether the compression suits the payload."""
+"""SCA101 and SCA102: whether the compression suits the payload."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
 from snapcraft_compression_advisor.advice.reasons import LZO_PAYS
-from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.lint.figures import (
     bytes_text,
     launches_text,
@@ -14,17 +13,21 @@ from snapcraft_compression_advisor.lint.figures import (
     share_text,
     size_origin,
 )
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.kernels import target_has
-from snapcraft_compression_advisor.lint.places import compression_place, current_codec
-from snapcraft_compression_advisor.lint.project import ComponentProject, ProjectFile
-from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.lint.finding import Evidence, Fix
+from snapcraft_compression_advisor.lint.project import ComponentProject
+from snapcraft_compression_advisor.lint.rule import (
+    RECORD,
+    Rule,
+    compression_place,
+    current_codec,
+)
+from snapcraft_compression_advisor.lint.rules.compatibility import target_has
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Severity
+    from snapcraft_compression_advisor.lint.finding import Finding
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
     "advice.min-saving": "what lzo has to save per cold launch (0.25s), or a share",
@@ -38,162 +41,76 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
 }
 
 
-class LzoWouldGain:
-    """xz is slow to launch and lzo would pay."""
+def _check_gain(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where lzo pays, or may."""
+    if current_codec(context) != "lzo" and all(
+        target_has(target, "lzo") for target in context.policy.targets
+    ):
+        yield from _advised(rule, context, "lzo", _gain_message)
 
-    id: ClassVar[str] = "SCA101"
-    name: ClassVar[str] = "lzo-would-gain"
-    severity: ClassVar[Severity] = "warning"
-    summary: ClassVar[str] = "lzo would gain launch time that is worth its size."
-    fails_if: ClassVar[str] = (
-        "The snap isn't packed with lzo, and lzo would save at least `min-saving` per "
-        "cold launch of the deciding app on every device, at both ends of the "
-        "interval, and its larger download pays for itself within `max-launches`; or "
-        "lzo alone surely keeps `budgets.cold-start`, whatever it saves. "
-        "Where the interval leaves that open, the finding is undecided. It isn't "
-        "looked at where one of the policy's targets can't decompress lzo."
-    )
-    why: ClassVar[str] = (
-        "xz decompresses at some 50 MB/s, lzo at several hundred. A launch waits for "
-        "every block that it reads, so a large launch set takes seconds longer."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Set `compression: lzo` in snapcraft.yaml; `--fix` does, and gives components "
-        "without a key the one that they inherit now. Where it is undecided, record a "
-        "launch and name it as `launch-profile`."
-    )
-    options: ClassVar[Mapping[str, str]] = {
+
+LZO_WOULD_GAIN = Rule(
+    id="SCA101",
+    name="lzo-would-gain",
+    severity="warning",
+    summary="lzo would gain launch time that is worth its size.",
+    fails_if="The snap isn't packed with lzo, and lzo would save at least `min-saving` "
+    "per cold launch of the deciding app on every device, at both ends of the "
+    "interval, and its larger download pays for itself within `max-launches`; or lzo "
+    "alone surely keeps `budgets.cold-start`, whatever it saves. Where the interval "
+    "leaves that open, the finding is undecided. It isn't looked at where one of the "
+    "policy's targets can't decompress lzo.",
+    why="xz decompresses at some 50 MB/s, lzo at several hundred. A launch waits for "
+    "every block that it reads, so a large launch set takes seconds longer.",
+    how_to_fix="Set `compression: lzo` in snapcraft.yaml; `--fix` does, and gives "
+    "components without a key the one that they inherit now. Where it is undecided, "
+    "record a launch and name it as `launch-profile`.",
+    options={
         **_ADVICE_OPTIONS,
         "targets": "systems that have to mount the snap",
-    }
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where lzo pays, or may."""
-        advice = context.analysis.recommendation
-        if current_codec(context) == "lzo":
-            return
-        if not all(target_has(target, "lzo") for target in context.policy.targets):
-            return
-        if advice.verdict == "change" and advice.compression == "lzo":
-            yield Finding(
-                rule=self.id,
-                name=self.name,
-                severity=self.severity,
-                message=_gain_message(context),
-                location=compression_place(context),
-                evidence=tuple(_advice_evidence(context)),
-                fix=_fix(context, "lzo"),
-            )
-        elif advice.verdict == "undecided":
-            yield _undecided(self, context)
+    },
+    judge=_check_gain,
+)
 
 
-class LzoGainsNothing:
-    """Lzo is large and doesn't pay."""
-
-    id: ClassVar[str] = "SCA102"
-    name: ClassVar[str] = "lzo-gains-nothing"
-    severity: ClassVar[Severity] = "warning"
-    summary: ClassVar[str] = "lzo makes the image larger and doesn't pay for it."
-    fails_if: ClassVar[str] = (
-        "The snap is packed with lzo, is more than 1 % larger than with xz, and lzo "
-        "saves less than `min-saving` per cold launch of the deciding app, or its "
-        "larger download doesn't pay for itself within `max-launches`: wherever in "
-        "the interval the truth is. Not where xz would break `budgets.cold-start` and "
-        "lzo doesn't. Where the interval leaves that open, the finding "
-        "is undecided."
-    )
-    why: ClassVar[str] = (
-        "Every user downloads the larger image at each refresh. A launch that reads "
-        "few blocks gains nothing from it."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Set `compression: xz` in snapcraft.yaml; `--fix` does. Where it is "
-        "undecided, record a launch and name it as `launch-profile`."
-    )
-    options: ClassVar[Mapping[str, str]] = _ADVICE_OPTIONS
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where lzo doesn't pay, or may not."""
-        advice = context.analysis.recommendation
-        if current_codec(context) != "lzo":
-            return
-        if advice.verdict == "change" and advice.compression == "xz":
-            yield Finding(
-                rule=self.id,
-                name=self.name,
-                severity=self.severity,
-                message=_loss_message(context),
-                location=compression_place(context),
-                evidence=tuple(_advice_evidence(context)),
-                fix=_fix(context, "xz"),
-            )
-        elif advice.verdict == "undecided":
-            yield _undecided(self, context)
+def _check_loss(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where lzo doesn't pay, or may not."""
+    if current_codec(context) == "lzo":
+        yield from _advised(rule, context, "xz", _loss_message)
 
 
-class KeyImplicit:
-    """snapcraft.yaml leaves the choice to a default."""
-
-    id: ClassVar[str] = "SCA103"
-    name: ClassVar[str] = "key-implicit"
-    severity: ClassVar[Severity] = "info"
-    summary: ClassVar[str] = "snapcraft.yaml has no `compression` key."
-    fails_if: ClassVar[str] = (
-        "The project file has no root key `compression`, or it is null. Where no "
-        "project file is found, there is nothing to look at. A component has the "
-        "snap's, so nothing is said of it."
-    )
-    why: ClassVar[str] = (
-        "snapcraft then packs with xz. Written down, the choice is visible, reviewed, "
-        "and stays when a default or an extension changes."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Write `compression: xz`, or what SCA101 recommends; `--fix` does."
-    )
-    options: ClassVar[Mapping[str, str]] = {}
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where the key isn't there."""
-        project = context.project
-        if project is None or project.compression is not None:
-            return
-        if context.snap.type == COMPONENT_TYPE:
-            return
-        codec = current_codec(context)
-        yield Finding(
-            rule=self.id,
-            name=self.name,
-            severity=self.severity,
-            message="There is no 'compression' key, so snapcraft packs with "
-            f"{SNAPCRAFT_DEFAULT} by default."
-            if codec == SNAPCRAFT_DEFAULT
-            else f"There is no 'compression' key: this is packed with {codec}, but "
-            f"snapcraft's default is {SNAPCRAFT_DEFAULT}.",
-            location=compression_place(context),
-            evidence=(
-                Evidence(
-                    label="compression in snapcraft.yaml",
-                    text="none",
-                    origin="declared",
-                ),
-            ),
-            fix=_fix(context, codec if codec in SHIPPABLE else SNAPCRAFT_DEFAULT),
-        )
+LZO_GAINS_NOTHING = Rule(
+    id="SCA102",
+    name="lzo-gains-nothing",
+    severity="warning",
+    summary="lzo makes the image larger and doesn't pay for it.",
+    fails_if="The snap is packed with lzo, is more than 1 % larger than with xz, and "
+    "lzo saves less than `min-saving` per cold launch of the deciding app, or its "
+    "larger download doesn't pay for itself within `max-launches`: wherever in the "
+    "interval the truth is. Not where xz would break `budgets.cold-start` and lzo "
+    "doesn't. Where the interval leaves that open, the finding is undecided.",
+    why="Every user downloads the larger image at each refresh. A launch that reads "
+    "few blocks gains nothing from it.",
+    how_to_fix="Set `compression: xz` in snapcraft.yaml; `--fix` does. Where it is "
+    "undecided, record a launch and name it as `launch-profile`.",
+    options=_ADVICE_OPTIONS,
+    judge=_check_loss,
+)
 
 
-def _fix(context: Context, compression: str) -> Fix:
+def compression_fix(context: Context, compression: str) -> Fix:
+    """Return what sets the compression, and keeps that of components."""
     project = context.project
     if project is not None and project.compression == compression:
         return Fix(
-            description="Build the snap again: snapcraft.yaml already says "
+            "Build the snap again: snapcraft.yaml already says "
             f"'compression: {compression}'"
         )
     description = f"Set 'compression: {compression}' in snapcraft.yaml"
     if isinstance(project, ComponentProject):
         description = f"Give component {project.component} 'compression: {compression}'"
-    if not isinstance(project, ProjectFile):
-        return Fix(description=description, safe=True)
+    if project is None:
+        return Fix(description, safe=True)
     kept: dict[str, str] = {}
     if compression == "lzo" and project.inheriting:
         # Chosen for the snap's launch alone.
@@ -202,25 +119,32 @@ def _fix(context: Context, compression: str) -> Fix:
         )
         description += f", and keep that of {', '.join(project.inheriting)}"
     return Fix(
-        description=description,
-        safe=True,
-        edit=project.edit(compression, component_keys=kept),
+        description, safe=True, edit=project.edit(compression, component_keys=kept)
     )
 
 
-def _undecided(rule: LzoWouldGain | LzoGainsNothing, context: Context) -> Finding:
-    return Finding(
-        rule=rule.id,
-        name=rule.name,
-        severity="info",
-        message=_open_question(context),
-        location=compression_place(context),
-        evidence=tuple(_advice_evidence(context)),
-        fix=Fix(description="Record a launch, and name it as 'launch-profile'")
-        if context.analysis.launches
-        else None,
-        undecided=True,
-    )
+def _advised(
+    rule: Rule, context: Context, codec: str, message: Callable[[Context], str]
+) -> Iterator[Finding]:
+    """Yield one finding where the advice is to change to a codec, or is undecided."""
+    advice = context.analysis.recommendation
+    if advice.verdict == "change" and advice.compression == codec:
+        yield rule.finding(
+            context,
+            message(context),
+            location=compression_place(context),
+            evidence=_advice_evidence(context),
+            fix=compression_fix(context, codec),
+        )
+    elif advice.verdict == "undecided":
+        yield rule.finding(
+            context,
+            _open_question(context),
+            location=compression_place(context),
+            evidence=_advice_evidence(context),
+            fix=RECORD if context.analysis.launches else None,
+            undecided=True,
+        )
 
 
 def _open_question(context: Context) -> str:
@@ -281,25 +205,23 @@ def _advice_evidence(context: Context) -> Iterator[Evidence]:
     if advice.decisive is not None:
         saving = advice.decisive
         yield Evidence(
-            label=f"lzo saves per cold launch of {saving.app} on {saving.device}",
-            text=seconds_text(saving.seconds),
-            origin="estimated",
+            f"lzo saves per cold launch of {saving.app} on {saving.device}",
+            seconds_text(saving.seconds),
+            "estimated",
         )
     for name in ("xz", "lzo"):
         size = analysis.trial.codecs[name].image_bytes
         if size is not None:
             yield Evidence(
-                label=f"image with {name}",
-                text=bytes_text(size),
-                origin=size_origin(size, analysis),
+                f"image with {name}", bytes_text(size), size_origin(size, analysis)
             )
     if advice.break_even_launches is not None:
         yield Evidence(
-            label="cold launches that pay for the larger download",
-            text=f"{launches_text(advice.break_even_launches)} "
+            "cold launches that pay for the larger download",
+            f"{launches_text(advice.break_even_launches)} "
             f"(at {analysis.policy.link_mbit_per_s:g} Mbit/s)",
-            origin="estimated",
+            "estimated",
         )
 
 
-RULES = (LzoWouldGain(), LzoGainsNothing(), KeyImplicit())
+RULES = (LZO_WOULD_GAIN, LZO_GAINS_NOTHING)

@@ -1,134 +1,238 @@
-"""SCA106 and SCA107: the compression declared, packed and published."""
+"""SCA103, SCA104, SCA106 and SCA107: the compression declared, packed, published."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.advice.evidence import Policy
+from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
+from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.places import compression_place, current_codec
+from snapcraft_compression_advisor.lint.figures import bytes_text, share_text
+from snapcraft_compression_advisor.lint.finding import Evidence, Fix, Location
+from snapcraft_compression_advisor.lint.rule import (
+    Rule,
+    compression_place,
+    current_codec,
+)
+from snapcraft_compression_advisor.lint.rules.compression import compression_fix
+from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from snapcraft_compression_advisor.core.units import Interval
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Severity
+    from snapcraft_compression_advisor.lint.finding import Finding, Origin
+    from snapcraft_compression_advisor.lint.project import ComponentSizes
+
+_NEGLIGIBLE = Policy().negligible_growth
 
 
-class CompressionLost:
-    """A key that the built snap doesn't show."""
-
-    id: ClassVar[str] = "SCA106"
-    name: ClassVar[str] = "compression-lost"
-    severity: ClassVar[Severity] = "warning"
-    summary: ClassVar[str] = "The snap isn't packed with what was declared."
-    fails_if: ClassVar[str] = (
-        "A built snap is packed with another codec than snapcraft.yaml's `compression` "
-        "or the policy's says, or snapcraft.yaml says another than the policy. "
-        "Nothing is looked at where neither says anything."
+def _check_key(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where the key isn't there."""
+    project = context.project
+    if project is None or project.compression is not None:
+        return
+    if context.snap.type == COMPONENT_TYPE:
+        return
+    codec = current_codec(context)
+    yield rule.finding(
+        context,
+        "There is no 'compression' key, so snapcraft packs with "
+        f"{SNAPCRAFT_DEFAULT} by default."
+        if codec == SNAPCRAFT_DEFAULT
+        else f"There is no 'compression' key: this is packed with {codec}, but "
+        f"snapcraft's default is {SNAPCRAFT_DEFAULT}.",
+        location=compression_place(context),
+        evidence=(Evidence("compression in snapcraft.yaml", "none", "declared"),),
+        fix=compression_fix(
+            context, codec if codec in SHIPPABLE else SNAPCRAFT_DEFAULT
+        ),
     )
-    why: ClassVar[str] = (
-        "A key gets lost where a plugin, a wrapper or another packer packs with its "
-        "own default, or where the snap is older than the key: what users get is then "
-        "not what was decided."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Build the snap again. Where the key is lost again, pack with `snapcraft "
-        "pack`, or give `snap pack` its `--compression`."
-    )
-    options: ClassVar[Mapping[str, str]] = {
-        "compression": "what the snap is to be packed with: `xz` or `lzo`"
-    }
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield a finding for each declaration that the snap doesn't keep."""
-        codec = current_codec(context)
-        project = context.project
-        is_built = context.analysis.payload.kind == "snap"
-        in_project = project.compression if project and is_built else None
-        for where, declared in (
-            ("snapcraft.yaml", in_project),
-            ("the policy", context.policy.compression),
-        ):
-            if declared is None or declared == codec:
-                continue
-            verb = "is" if is_built else "would be"
-            yield Finding(
-                rule=self.id,
-                name=self.name,
-                severity=self.severity,
-                message=f"{declared} is declared in {where}, but the snap {verb} "
-                f"packed with {codec}.",
-                location=compression_place(context),
-                evidence=(
-                    Evidence(label=f"in {where}", text=declared, origin="declared"),
-                    Evidence(
-                        label="packed with" if is_built else "to be packed with",
-                        text=codec,
-                        origin="measured" if is_built else "declared",
-                    ),
-                ),
-                fix=Fix(
-                    description="Build the snap again with 'snapcraft pack'"
-                    if is_built
-                    else f"Set 'compression: {declared}' in snapcraft.yaml"
-                ),
-            )
 
 
-class CompressionChanged:
-    """Another codec than the published snap has."""
+KEY_IMPLICIT = Rule(
+    id="SCA103",
+    name="key-implicit",
+    severity="info",
+    summary="snapcraft.yaml has no `compression` key.",
+    fails_if="The project file has no root key `compression`, or it is null. Where no "
+    "project file is found, there is nothing to look at. A component has the snap's, "
+    "so nothing is said of it.",
+    why="snapcraft then packs with xz. Written down, the choice is visible, reviewed, "
+    "and stays when a default or an extension changes.",
+    how_to_fix="Write `compression: xz`, or what SCA101 recommends; `--fix` does.",
+    judge=_check_key,
+)
 
-    id: ClassVar[str] = "SCA107"
-    name: ClassVar[str] = "compression-changed"
-    severity: ClassVar[Severity] = "warning"
-    summary: ClassVar[str] = "The previous snap was packed with another codec."
-    fails_if: ClassVar[str] = (
-        "With `--previous FILE`: the snap that was published before, of the same "
-        "name, is packed with another codec than this one."
-    )
-    why: ClassVar[str] = (
-        "A change of the codec changes every block: the next refresh downloads the "
-        "whole image, and launch time and size change for all users. That should be a "
-        "decision, not an accident."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Where it is meant, ignore the rule for this release; else set `compression` "
-        "to what it was."
-    )
-    options: ClassVar[Mapping[str, str]] = {}
 
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where it changed."""
-        previous = context.previous
-        codec = current_codec(context)
-        if previous is None or previous.codec == codec:
-            return
-        is_built = context.analysis.payload.kind == "snap"
-        yield Finding(
-            rule=self.id,
-            name=self.name,
-            severity=self.severity,
-            message=f"The previous snap was packed with {previous.codec}, this one "
-            f"{'is' if is_built else 'would be'} with {codec}.",
-            location=compression_place(context),
-            evidence=(
-                Evidence(
-                    label=f"previous snap {previous.path}",
-                    text=f"{previous.codec}, {format_bytes(previous.image_bytes)}",
-                    origin="measured",
-                ),
-                Evidence(
-                    label="now",
-                    text=codec,
-                    origin="measured" if is_built else "declared",
-                ),
+def _check_components(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding for each component that inherits lzo."""
+    project = context.project
+    if project is None or project.compression != "lzo":
+        return
+    for name in project.inheriting:
+        sizes = project.component_sizes.get(name)
+        growth = None if sizes is None else _growth(sizes)
+        if growth is not None and growth.high <= _NEGLIGIBLE:
+            continue
+        undecided = growth is None or growth.low <= _NEGLIGIBLE
+        yield rule.finding(
+            context,
+            f"Component {name} inherits 'compression: lzo', {_what_it_costs(sizes)}",
+            location=Location(
+                "project", str(project.path), project.component_lines.get(name)
             ),
+            subject={"component": name},
+            evidence=_component_evidence(name, sizes),
             fix=Fix(
-                description=f"Set 'compression: {previous.codec}' in snapcraft.yaml, "
-                "unless the change is meant"
+                f"Give component {name} 'compression: xz'",
+                safe=not undecided,
+                edit=project.edit_component(name, "xz"),
             ),
+            undecided=undecided,
         )
 
 
-RULES = (CompressionLost(), CompressionChanged())
+def _what_it_costs(sizes: ComponentSizes | None) -> str:
+    if sizes is None:
+        return "which is chosen for the snap's launch; its files aren't here to try."
+    added = sizes.lzo_less_xz_bytes
+    share = share_text(added.mid, sizes.xz_bytes.mid)
+    return (
+        f"which adds an estimated {bytes_text(added)} ({share}) to what it would take "
+        "with xz; the snap's launch reads none of its files."
+    )
+
+
+def _growth(sizes: ComponentSizes) -> Interval:
+    """Return what lzo adds, as a share of the image with xz."""
+    return sizes.lzo_less_xz_bytes.map(lambda added: added / sizes.xz_bytes.mid)
+
+
+def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evidence]:
+    yield Evidence(f"compression of component {name}", "inherited", "declared")
+    if sizes is not None:
+        size, added = bytes_text(sizes.xz_bytes), bytes_text(sizes.lzo_less_xz_bytes)
+        yield Evidence(f"component {name} with xz", size, "estimated")
+        yield Evidence("added by lzo", added, "estimated")
+
+
+COMPONENT_KEY = Rule(
+    id="SCA104",
+    name="component-key",
+    severity="warning",
+    summary="A component inherits a compression that doesn't suit it.",
+    fails_if="snapcraft.yaml has `compression: lzo`, a component has no key of its own "
+    "and so inherits it, and lzo makes the component's image more than 1 % larger than "
+    "xz. That is tried on the component's files, where they are beside the snap's "
+    "(`partitions/component/NAME/prime`). Where they aren't, or the interval leaves it "
+    "open, the finding is undecided.",
+    why="lzo is chosen for the files that the snap's launch reads. A component's files "
+    "aren't among them, so its users only download more.",
+    how_to_fix="Give the component a `compression: xz`; `--fix` does. Write "
+    "`compression: lzo` where its files are read while the user waits.",
+    judge=_check_components,
+)
+
+
+def _check_lost(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each declaration that the snap doesn't keep."""
+    codec = current_codec(context)
+    project = context.project
+    is_built = context.analysis.payload.kind == "snap"
+    in_project = project.compression if project and is_built else None
+    for where, declared in (
+        ("snapcraft.yaml", in_project),
+        ("the policy", context.policy.compression),
+    ):
+        if declared is None or declared == codec:
+            continue
+        verb = "is" if is_built else "would be"
+        yield rule.finding(
+            context,
+            f"{declared} is declared in {where}, but the snap {verb} packed with "
+            f"{codec}.",
+            location=compression_place(context),
+            subject={"declared-in": where.rpartition(" ")[2]},
+            evidence=(
+                Evidence(f"in {where}", declared, "declared"),
+                _now("packed with" if is_built else "to be packed with", context),
+            ),
+            fix=Fix("Build the snap again with 'snapcraft pack'")
+            if is_built
+            else Fix(f"Set 'compression: {declared}' in snapcraft.yaml"),
+        )
+
+
+def _now(label: str, context: Context) -> Evidence:
+    """Return what the snap is packed with, as evidence."""
+    is_built = context.analysis.payload.kind == "snap"
+    origin: Origin = "measured" if is_built else "declared"
+    return Evidence(label, current_codec(context), origin)
+
+
+COMPRESSION_LOST = Rule(
+    id="SCA106",
+    name="compression-lost",
+    severity="warning",
+    summary="The snap isn't packed with what was declared.",
+    fails_if="A built snap is packed with another codec than snapcraft.yaml's "
+    "`compression` or the policy's says, or snapcraft.yaml says another than the "
+    "policy. Nothing is looked at where neither says anything.",
+    why="A key gets lost where a plugin, a wrapper or another packer packs with its "
+    "own default, or where the snap is older than the key: what users get is then not "
+    "what was decided.",
+    how_to_fix="Build the snap again. Where the key is lost again, pack with "
+    "`snapcraft pack`, or give `snap pack` its `--compression`.",
+    options={"compression": "what the snap is to be packed with: `xz` or `lzo`"},
+    judge=_check_lost,
+)
+
+
+def _check_changed(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where it changed."""
+    previous = context.previous
+    codec = current_codec(context)
+    if previous is None or previous.codec == codec:
+        return
+    verb = "is" if context.analysis.payload.kind == "snap" else "would be"
+    size = format_bytes(previous.image_bytes)
+    yield rule.finding(
+        context,
+        f"The previous snap was packed with {previous.codec}, this one {verb} with "
+        f"{codec}.",
+        location=compression_place(context),
+        evidence=(
+            Evidence(
+                f"previous snap {previous.path}",
+                f"{previous.codec}, {size}",
+                "measured",
+            ),
+            _now("now", context),
+        ),
+        fix=Fix(
+            f"Set 'compression: {previous.codec}' in snapcraft.yaml, unless the change "
+            "is meant"
+        ),
+    )
+
+
+COMPRESSION_CHANGED = Rule(
+    id="SCA107",
+    name="compression-changed",
+    severity="warning",
+    summary="The previous snap was packed with another codec.",
+    fails_if="With `--previous FILE`: the snap that was published before, of the same "
+    "name, is packed with another codec than this one.",
+    why="A change of the codec changes every block: the next refresh downloads the "
+    "whole image, and launch time and size change for all users. That should be a "
+    "decision, not an accident.",
+    how_to_fix="Where it is meant, ignore the rule for this release; else set "
+    "`compression` to what it was.",
+    judge=_check_changed,
+)
+
+
+RULES = (KEY_IMPLICIT, COMPONENT_KEY, COMPRESSION_LOST, COMPRESSION_CHANGED)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
 from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
 from snapcraft_compression_advisor.launch.file_cost import cost_of_files
 from snapcraft_compression_advisor.lint.figures import seconds_text
-from snapcraft_compression_advisor.lint.finding import (
-    Evidence,
-    Finding,
-    Fix,
-    Location,
-)
-from snapcraft_compression_advisor.lint.places import current_codec
+from snapcraft_compression_advisor.lint.finding import Evidence, Location
+from snapcraft_compression_advisor.lint.rule import RECORD, Rule, current_codec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from snapcraft_compression_advisor.analysis import LaunchAnalysis
     from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Severity
+    from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.trial.result import CodecTrial
 
 FEW = 3
@@ -55,92 +50,73 @@ class _Dominance:
     share: Interval
 
 
-class LaunchDominated:
-    """A few files take most of what a cold launch adds."""
+def _check_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for an app, on the device where their share is largest."""
+    codec = current_codec(context)
+    trial = context.analysis.trial.codecs.get(codec)
+    if trial is None or not trial.available:
+        return
+    for launch in context.analysis.launches:
+        largest = _largest(launch.launch_set, trial)
+        found = [
+            (device, _dominance(launch, trial, device, largest))
+            for device in context.analysis.devices
+            if largest and codec in launch.estimates.get(device.name, {})
+        ]
+        for ends, undecided in ((_low, False), (_high, True)):
+            fitting = [each for each in found if _weighs(ends(each[1]))]
+            if fitting:
+                device, dominance = max(fitting, key=lambda each: each[1].share.mid)
+                files = dominance.files
+                verb = "takes" if len(files) == 1 else "take"
+                verb = "may take" if undecided else verb
+                yield rule.finding(
+                    context,
+                    _message(launch, device.name, codec, dominance, verb),
+                    location=Location("payload", files[0].path),
+                    subject={"app": launch.launch_set.app},
+                    evidence=_evidence(context, launch, device, files),
+                    files=[file.path for file in files],
+                    fix=RECORD if undecided else None,
+                    undecided=undecided,
+                )
+                break
 
-    id: ClassVar[str] = "SCA202"
-    name: ClassVar[str] = "launch-dominated"
-    severity: ClassVar[Severity] = "info"
-    summary: ClassVar[str] = "A few files take most of a cold launch's added time."
-    fails_if: ClassVar[str] = (
-        "Three files or fewer take half or more of what reading and decompressing add "
-        "to a cold launch, on one of the devices, and at least a quarter of a second. "
-        "Both are judged at the low end of their intervals; where only the high end is "
-        "beyond the line, it is undecided. A launch set that is guessed may be smaller "
-        "than the real one, which makes the files' share uncertain; a recorded one "
-        "isn't."
+
+def _message(
+    launch: LaunchAnalysis, device: str, codec: str, found: _Dominance, verb: str
+) -> str:
+    names = ", ".join(repr(file.path) for file in found.files)
+    return (
+        f"{names} {verb} an estimated {_percent(found.share)} of what reading and "
+        f"decompressing add to a cold launch of {launch.launch_set.app} on {device} "
+        f"with {codec}: {seconds_text(found.seconds)}."
     )
-    why: ClassVar[str] = (
-        "These are the files to look into first: making one of them smaller, or "
-        "reading it later, changes the launch more than anything else but the codec."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Strip them, leave out what isn't used, link or bundle in an order that "
-        "follows the start, or load them after the window is there. With lzo they cost "
-        "what the evidence says."
-    )
-    options: ClassVar[Mapping[str, str]] = {
+
+
+LAUNCH_DOMINATED = Rule(
+    id="SCA202",
+    name="launch-dominated",
+    severity="info",
+    summary="A few files take most of a cold launch's added time.",
+    fails_if="Three files or fewer take half or more of what reading and decompressing "
+    "add to a cold launch, on one of the devices, and at least a quarter of a second. "
+    "Both are judged at the low end of their intervals; where only the high end is "
+    "beyond the line, it is undecided. A launch set that is guessed may be smaller "
+    "than the real one, which makes the files' share uncertain; a recorded one isn't.",
+    why="These are the files to look into first: making one of them smaller, or "
+    "reading it later, changes the launch more than anything else but the codec.",
+    how_to_fix="Strip them, leave out what isn't used, link or bundle in an order that "
+    "follows the start, or load them after the window is there. With lzo they cost "
+    "what the evidence says.",
+    options={
         "apps": "whose launch counts",
         "devices": "to estimate for",
         "launch-profile": "recorded launches, which make the shares certain",
-    }
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield a finding for an app, on the device where their share is largest."""
-        codec = current_codec(context)
-        trial = context.analysis.trial.codecs.get(codec)
-        if trial is None or not trial.available:
-            return
-        for launch in context.analysis.launches:
-            largest = _largest(launch.launch_set, trial)
-            found = [
-                (device, _dominance(launch, trial, device, largest))
-                for device in context.analysis.devices
-                if largest and codec in launch.estimates.get(device.name, {})
-            ]
-            for ends, undecided in ((_low, False), (_high, True)):
-                fitting = [each for each in found if _weighs(ends(each[1]))]
-                if fitting:
-                    device, dominance = max(fitting, key=lambda each: each[1].share.mid)
-                    yield self._finding(
-                        context, launch, device, dominance, undecided=undecided
-                    )
-                    break
-
-    def _finding(
-        self,
-        context: Context,
-        launch: LaunchAnalysis,
-        device: DeviceProfile,
-        dominance: _Dominance,
-        *,
-        undecided: bool,
-    ) -> Finding:
-        app, codec = launch.launch_set.app, current_codec(context)
-        names = ", ".join(repr(file.path) for file in dominance.files)
-        verb = "may take" if undecided else "take"
-        if len(dominance.files) == 1:
-            verb = "may take" if undecided else "takes"
-        message = (
-            f"{names} {verb} an estimated {_percent(dominance.share)} of what reading "
-            f"and decompressing add to a cold launch of {app} on {device.name} with "
-            f"{codec}: {seconds_text(dominance.seconds)}."
-        )
-        return Finding(
-            rule=self.id,
-            name=self.name,
-            severity=self.severity,
-            message=message,
-            location=Location(kind="payload", path=dominance.files[0].path),
-            evidence=tuple(_evidence(context, launch, device, dominance.files)),
-            files=tuple(file.path for file in dominance.files),
-            fix=Fix(
-                description="Record a launch, and name it as 'launch-profile'"
-                if undecided
-                else "Make these files smaller, or read them later"
-            ),
-            undecided=undecided,
-        )
+    },
+    judge=_check_dominated,
+    remedy="Make these files smaller, or read them later",
+)
 
 
 def _low(dominance: _Dominance) -> tuple[float, float]:
@@ -216,19 +192,17 @@ def _evidence(
     codecs = context.analysis.trial.codecs
     for file in files:
         yield Evidence(
-            label=f"length of {file.path!r}",
-            text=format_bytes(file.size_bytes),
-            origin="measured",
+            f"length of {file.path!r}", format_bytes(file.size_bytes), "measured"
         )
         for name in dict.fromkeys((current_codec(context), *_CODECS)):
             trial = codecs.get(name)
             if trial is not None and trial.available:
                 cost = cost_of_files(launch.launch_set, (file,), trial, device)
                 yield Evidence(
-                    label=f"it adds with {name} on {device.name}",
-                    text=seconds_text(cost),
-                    origin="estimated",
+                    f"it adds with {name} on {device.name}",
+                    seconds_text(cost),
+                    "estimated",
                 )
 
 
-RULES = (LaunchDominated(),)
+RULES = (LAUNCH_DOMINATED,)

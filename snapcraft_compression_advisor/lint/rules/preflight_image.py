@@ -1,179 +1,360 @@
-"""SCA501 to SCA504: what the superblock says that the store's repack wouldn't."""
+"""SCA501 to SCA504, SCA508, SCA511, SCA512: what of an image the store refuses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.units import KIB
-from snapcraft_compression_advisor.lint.rules.preflight import (
-    ENFORCED_FOR,
-    PACK_AGAIN,
-    RESQUASH_WHY,
-    measured,
-    repacked_packing,
-    store_finding,
-)
+from snapcraft_compression_advisor.core.units import KIB, MIB
+from snapcraft_compression_advisor.lint.finding import Evidence, Fix
+from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.preflight.flags import (
+    CHECK,
     COMPRESSOR_OPTIONS,
+    DELTA_FLAGS,
     NO_FRAGMENTS,
     NO_XATTRS,
     SNAP_FLAGS,
     odd_flags,
 )
+from snapcraft_compression_advisor.squashfs.mksquashfs import (
+    MINIMUM_IMAGE_BYTES,
+    SYSTEM_SNAP_TYPES,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding, Severity
+    from snapcraft_compression_advisor.lint.finding import Finding
+    from snapcraft_compression_advisor.preflight.packing import Packing
+
+_GIB = 1024 * MIB
+COMPRESSED_LIMIT_BYTES = 5 * _GIB
+"""``MAX_COMPRESSED_SIZE`` of ``reviewtools/common.py``."""
+UNPACKED_LIMIT_BYTES = 25 * _GIB
+"""``MAX_UNCOMPRESSED_SIZE`` of ``reviewtools/common.py``."""
 
 
-class BlockSize:
-    """Data blocks of another size than mksquashfs's default."""
+RESQUASH_WHY = (
+    "The store's review unpacks the image, packs it again with `mksquashfs -noappend "
+    "-comp xz -all-root -no-xattrs -no-fragments` (or lzo) and compares the two byte "
+    "for byte (`squashfs_repack_checksum`)."
+)
+ENFORCED_FOR = (
+    "Bases, `core`, `os` and `snapd` aren't looked at: the store doesn't hold them to "
+    "the repack."
+)
+PACK_AGAIN = "Pack with `snapcraft pack` or `snap pack`, without options of your own."
+REMEDY = "Pack again with 'snapcraft pack' or 'snap pack'"
 
-    id: ClassVar[str] = "SCA501"
-    name: ClassVar[str] = "block-size"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "The image's blocks aren't of 128 KiB."
-    fails_if: ClassVar[str] = (
-        "The superblock of a built snap has a block size other than 131,072 bytes "
-        f"(mksquashfs's `-b`). {ENFORCED_FOR}"
+
+def repacked_packing(context: Context) -> Packing | None:
+    """Return how a built snap was packed, where the store packs it again."""
+    return None if context.snap.type in SYSTEM_SNAP_TYPES else context.packing
+
+
+def measured(label: str, text: str) -> Evidence:
+    """Return what was read in the image, as evidence."""
+    return Evidence(label, text, "measured")
+
+
+def _check_block_size(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where the block size is another."""
+    packing = repacked_packing(context)
+    if packing is None or packing.superblock.block_bytes == DATA_BLOCK_BYTES:
+        return
+    kib = packing.superblock.block_bytes // KIB
+    yield rule.finding(
+        context,
+        f"The image has blocks of {kib} KiB, and the store packs again with "
+        f"{DATA_BLOCK_BYTES // KIB} KiB: its repack differs.",
+        evidence=(measured("block size", f"{kib} KiB"),),
     )
-    why: ClassVar[str] = RESQUASH_WHY
-    how_to_fix: ClassVar[str] = PACK_AGAIN
-    options: ClassVar[Mapping[str, str]] = {}
 
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where the block size is another."""
-        packing = repacked_packing(context)
-        if packing is None or packing.superblock.block_bytes == DATA_BLOCK_BYTES:
-            return
-        kib = packing.superblock.block_bytes // KIB
-        yield store_finding(
-            self,
+
+BLOCK_SIZE = Rule(
+    id="SCA501",
+    name="block-size",
+    severity="error",
+    summary="The image's blocks aren't of 128 KiB.",
+    fails_if="The superblock of a built snap has a block size other than 131,072 bytes "
+    f"(mksquashfs's `-b`). {ENFORCED_FOR}",
+    why=RESQUASH_WHY,
+    how_to_fix=PACK_AGAIN,
+    judge=_check_block_size,
+    remedy=REMEDY,
+)
+
+
+def _check_fragments(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where there are fragments."""
+    packing = context.packing
+    if packing is None or not packing.superblock.fragment_count:
+        return
+    count = packing.superblock.fragment_count
+    blocks = "block" if count == 1 else "blocks"
+    yield rule.finding(
+        context,
+        f"The image has {count:,} fragment {blocks}: it was packed without "
+        "-no-fragments.",
+        evidence=(measured("fragment blocks", f"{count:,}"),),
+    )
+
+
+FRAGMENTS = Rule(
+    id="SCA502",
+    name="fragments",
+    severity="error",
+    summary="The image has fragments, which the store refuses.",
+    fails_if="A built snap of whatever type was packed without `-no-fragments` and has "
+    "fragment blocks.",
+    why="The store's review refuses fragments before it unpacks anything "
+    "(`squashfs_fragments`): older versions of mksquashfs filled them in an order that "
+    "changed from run to run.",
+    how_to_fix=PACK_AGAIN,
+    judge=_check_fragments,
+    remedy=REMEDY,
+)
+
+
+def _check_options(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where there are options."""
+    packing = repacked_packing(context)
+    if packing is None or packing.compressor_options is None:
+        return
+    codec = packing.superblock.codec
+    known = CODECS.get(codec)
+    if known and packing.compressor_options == known.default_options:
+        return
+    raw = packing.compressor_options.hex(" ")
+    yield rule.finding(
+        context,
+        f"The image carries options of {codec} that aren't mksquashfs's defaults: "
+        "the store's repack has none.",
+        evidence=(measured("compressor options", raw),),
+    )
+
+
+COMPRESSOR_OPTIONS_RULE = Rule(
+    id="SCA503",
+    name="compressor-options",
+    severity="error",
+    summary="The image was packed with options of the compressor.",
+    fails_if="A built snap's superblock is followed by compressor options: a "
+    "dictionary, filters, a level or an algorithm other than mksquashfs's defaults "
+    "(`-X...`). Options that name the default leave no trace and change nothing. "
+    f"{ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image too.",
+    how_to_fix=PACK_AGAIN,
+    judge=_check_options,
+    remedy=REMEDY,
+)
+
+
+def _check_flags(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding that names all such flags."""
+    packing = repacked_packing(context)
+    if packing is None:
+        return
+    flags = packing.superblock.flags
+    told = COMPRESSOR_OPTIONS  # rules of their own speak of these
+    told |= NO_FRAGMENTS if packing.superblock.fragment_count else 0
+    told |= NO_XATTRS if packing.has_xattrs else 0
+    words = odd_flags(flags & ~told | SNAP_FLAGS & told)
+    if not words:
+        return
+    yield rule.finding(
+        context,
+        f"The superblock differs from what the store packs again: {'; '.join(words)}.",
+        evidence=(measured("flags", f"{flags:#x}, a snap's are {SNAP_FLAGS:#x}"),),
+    )
+
+
+SUPERBLOCK_FLAGS = Rule(
+    id="SCA504",
+    name="superblock-flags",
+    severity="error",
+    summary="The superblock's flags aren't those of a snap.",
+    fails_if="A built snap's superblock has a flag that mksquashfs doesn't set with "
+    "the store's options, or lacks one: uncompressed inodes, data, ids, fragments or "
+    "attributes (`-noI`, `-noD`, `-noId`, `-noF`, `-noX`), `-tailends`, "
+    "`-no-duplicates`, `-no-exports`, no `-no-fragments`, no `-no-xattrs`. "
+    f"{ENFORCED_FOR}",
+    why=RESQUASH_WHY,
+    how_to_fix=PACK_AGAIN,
+    judge=_check_flags,
+    remedy=REMEDY,
+)
+
+
+def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where the end is another, or may be."""
+    packing = repacked_packing(context)
+    if packing is None:
+        return
+    sizes = (
+        measured("size of the file", f"{packing.image_bytes:,} bytes"),
+        measured("of which used", f"{packing.superblock.used_bytes:,} bytes"),
+    )
+    if not packing.ends_as_packed:
+        yield rule.finding(
             context,
-            f"The image has blocks of {kib} KiB, and the store packs again with "
-            f"{DATA_BLOCK_BYTES // KIB} KiB: its repack differs.",
-            evidence=(measured("block size", f"{kib} KiB"),),
+            f"The file has {packing.image_bytes:,} bytes, packed again it has "
+            f"{packing.padded_bytes:,}, with zeros at its end.",
+            evidence=sizes,
+        )
+    elif packing.is_small:
+        grown = packing.image_bytes == MINIMUM_IMAGE_BYTES
+        published = Evidence(
+            "snapd that pads to 16 KiB",
+            "2.61 and later; a review refused it in January 2024 "
+            "(canonical/checkbox pull request 934)",
+            "published",
+        )
+        yield rule.finding(
+            context,
+            f"The image has less than 16 KiB and is {'' if grown else 'not '}padded to "
+            "that; whether the store's repack is, depends on its version.",
+            evidence=(*sizes, published),
+            fix=Fix("Ship a few kilobytes more"),
+            undecided=True,
         )
 
 
-class Fragments:
-    """Tails of files packed together."""
+PADDING = Rule(
+    id="SCA508",
+    name="padding",
+    severity="error",
+    summary="The file doesn't end where a packed snap ends.",
+    fails_if="The file of a built snap doesn't end at the next multiple of 4 KiB "
+    "behind the image (`-nopad`, data appended to it), or has other bytes than zeros "
+    "there. Where the image itself is less than 16 KiB it is undecided: `snap pack` "
+    "grows such a file to 16 KiB since snapd 2.61, mksquashfs doesn't, and versions of "
+    f"the review differ in which of the two they expect. {ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} Kernels log errors where a loop device is smaller than 16 "
+    "KiB, for which snapd pads (pull request 13191).",
+    how_to_fix=f"{PACK_AGAIN} For an image of less than 16 KiB, ship a few kilobytes "
+    "more, such as the licence's text.",
+    judge=_check_padding,
+    remedy=REMEDY,
+)
 
-    id: ClassVar[str] = "SCA502"
-    name: ClassVar[str] = "fragments"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "The image has fragments, which the store refuses."
-    fails_if: ClassVar[str] = (
-        "A built snap of whatever type was packed without `-no-fragments` and has "
-        "fragment blocks."
+
+def _check_delta(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding that says why."""
+    packing = context.packing
+    if packing is None:
+        return
+    refused = tuple(_refusals(packing))
+    reasons = refused or tuple(_obstacles(packing))
+    if not reasons:
+        return
+    effect = (
+        "refuses the image and falls back to a delta of the compressed files"
+        if refused
+        else "rebuilds another image, and downloads the whole one"
     )
-    why: ClassVar[str] = (
-        "The store's review refuses fragments before it unpacks anything "
-        "(`squashfs_fragments`): older versions of mksquashfs filled them in an order "
-        "that changed from run to run."
+    yield rule.finding(
+        context,
+        f"snapd's snap-1-1-xdelta3 {effect}: {'; '.join(reasons)}.",
+        evidence=(
+            measured("flags", f"{packing.superblock.flags:#x}"),
+            Evidence(
+                "format snap-1-1-xdelta3",
+                "snapd 2.75 and later, experimental",
+                "published",
+            ),
+        ),
     )
-    how_to_fix: ClassVar[str] = PACK_AGAIN
-    options: ClassVar[Mapping[str, str]] = {}
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where there are fragments."""
-        packing = context.packing
-        if packing is None or not packing.superblock.fragment_count:
-            return
-        count = packing.superblock.fragment_count
-        blocks = "block" if count == 1 else "blocks"
-        yield store_finding(
-            self,
-            context,
-            f"The image has {count:,} fragment {blocks}: it was packed without "
-            "-no-fragments.",
-            evidence=(measured("fragment blocks", f"{count:,}"),),
-        )
 
 
-class CompressorOptions:
-    """Options of the compressor other than mksquashfs's defaults."""
-
-    id: ClassVar[str] = "SCA503"
-    name: ClassVar[str] = "compressor-options"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "The image was packed with options of the compressor."
-    fails_if: ClassVar[str] = (
-        "A built snap's superblock is followed by compressor options: a dictionary, "
-        "filters, a level or an algorithm other than mksquashfs's defaults (`-X...`). "
-        "Options that name the default leave no trace and change nothing. "
-        f"{ENFORCED_FOR}"
-    )
-    why: ClassVar[str] = (
-        f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image too."
-    )
-    how_to_fix: ClassVar[str] = PACK_AGAIN
-    options: ClassVar[Mapping[str, str]] = {}
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where there are options."""
-        packing = repacked_packing(context)
-        if packing is None or packing.compressor_options is None:
-            return
-        codec = packing.superblock.codec
-        known = CODECS.get(codec)
-        if known and packing.compressor_options == known.default_options:
-            return
-        raw = packing.compressor_options.hex(" ")
-        yield store_finding(
-            self,
-            context,
-            f"The image carries options of {codec} that aren't mksquashfs's defaults: "
-            "the store's repack has none.",
-            evidence=(measured("compressor options", raw),),
-        )
+NO_SNAP_DELTA = Rule(
+    id="SCA511",
+    name="no-snap-delta",
+    severity="info",
+    summary="snapd's newer delta format can't be used for the image.",
+    fails_if="A built snap has compressor options or the check flag, which make snapd "
+    "refuse the delta format `snap-1-1-xdelta3`; or blocks of another size than 128 "
+    "KiB, flags that the delta's header has no mksquashfs option for, data that aren't "
+    "in mksquashfs's order, zeros that aren't left out, another end of the file: snapd "
+    "then rebuilds another image and downloads the whole one.",
+    why="The format (snapd 2.75 and later, experimental: `snap set system "
+    "experimental.snap-delta-format=true`; `snap delta` in 2.76) takes the difference "
+    "of the unpacked contents and packs the new image on the user's machine, from the "
+    "codec, time and flags in the delta's header. Its deltas are smaller than the "
+    "plain xdelta3 between compressed images, which remains where it can't be used "
+    "(snapd's `snap/squashfs/delta.go`).",
+    how_to_fix=PACK_AGAIN,
+    judge=_check_delta,
+    remedy=REMEDY,
+)
 
 
-class SuperblockFlags:
-    """Flags that ``snap pack`` wouldn't leave."""
+def _check_size(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each limit that is passed."""
+    packing = context.packing
+    if packing is None:
+        return
+    for limit, what, size_bytes, limit_bytes in (
+        ("packed", "The file", packing.image_bytes, COMPRESSED_LIMIT_BYTES),
+        ("unpacked", "Unpacked it", context.inventory.raw_bytes, UNPACKED_LIMIT_BYTES),
+    ):
+        if size_bytes > limit_bytes:
+            most = f"{limit_bytes // _GIB} GiB"
+            yield rule.finding(
+                context,
+                f"{what} has {size_bytes / _GIB:.2f} GiB, more than the {most} that "
+                "the store takes.",
+                subject={"limit": limit},
+                evidence=(
+                    measured("size", f"{size_bytes:,} bytes"),
+                    Evidence("limit", most, "published"),
+                ),
+            )
 
-    id: ClassVar[str] = "SCA504"
-    name: ClassVar[str] = "superblock-flags"
-    severity: ClassVar[Severity] = "error"
-    summary: ClassVar[str] = "The superblock's flags aren't those of a snap."
-    fails_if: ClassVar[str] = (
-        "A built snap's superblock has a flag that mksquashfs doesn't set with the "
-        "store's options, or lacks one: uncompressed inodes, data, ids, fragments or "
-        "attributes (`-noI`, `-noD`, `-noId`, `-noF`, `-noX`), `-tailends`, "
-        "`-no-duplicates`, `-no-exports`, no `-no-fragments`, no `-no-xattrs`. "
-        f"{ENFORCED_FOR}"
-    )
-    why: ClassVar[str] = RESQUASH_WHY
-    how_to_fix: ClassVar[str] = PACK_AGAIN
-    options: ClassVar[Mapping[str, str]] = {}
 
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding that names all such flags."""
-        packing = repacked_packing(context)
-        if packing is None:
-            return
-        flags = packing.superblock.flags
-        told = COMPRESSOR_OPTIONS  # rules of their own speak of these
-        told |= NO_FRAGMENTS if packing.superblock.fragment_count else 0
-        told |= NO_XATTRS if packing.has_xattrs else 0
-        words = odd_flags(flags & ~told | SNAP_FLAGS & told)
-        if not words:
-            return
-        yield store_finding(
-            self,
-            context,
-            f"The superblock differs from what the store packs again: "
-            f"{'; '.join(words)}.",
-            evidence=(measured("flags", f"{flags:#x}, a snap's are {SNAP_FLAGS:#x}"),),
-        )
+STORE_SIZE = Rule(
+    id="SCA512",
+    name="store-size",
+    severity="error",
+    summary="The snap is larger than the store takes.",
+    fails_if="A built snap's file has more than 5 GiB, or its files come to more than "
+    "25 GiB unpacked.",
+    why="The store's review refuses it before it looks at anything else "
+    "(`MAX_COMPRESSED_SIZE` and `MAX_UNCOMPRESSED_SIZE`).",
+    how_to_fix="Leave files out, or move them into components or content snaps.",
+    judge=_check_size,
+    remedy="Leave files out, or move them elsewhere",
+)
+
+
+def _refusals(packing: Packing) -> Iterator[str]:
+    """Yield what snapd refuses such a delta for."""
+    flags = packing.superblock.flags & (CHECK | COMPRESSOR_OPTIONS)
+    yield from odd_flags(flags, expected=0)
+
+
+def _obstacles(packing: Packing) -> Iterator[str]:
+    """Yield what the delta's header doesn't say, so that the rebuilt image differs."""
+    block_bytes = packing.superblock.block_bytes
+    if block_bytes != DATA_BLOCK_BYTES:
+        yield f"blocks of {block_bytes // KIB} KiB"
+    yield from odd_flags(packing.superblock.flags & ~DELTA_FLAGS, expected=0)
+    if packing.order is not None:
+        yield "its data aren't in mksquashfs's order"
+    if packing.zeros is not None:
+        yield "blocks of zeros that aren't left out"
+    if not packing.ends_as_packed:
+        yield "another end of the file"
 
 
 RULES = (
-    BlockSize(),
-    Fragments(),
-    CompressorOptions(),
-    SuperblockFlags(),
+    BLOCK_SIZE,
+    FRAGMENTS,
+    COMPRESSOR_OPTIONS_RULE,
+    SUPERBLOCK_FLAGS,
+    PADDING,
+    NO_SNAP_DELTA,
+    STORE_SIZE,
 )

@@ -1,39 +1,38 @@
-"""SCA302 to SCA306: what needn't ship, with its bytes in the image."""
+"""SCA302 to SCA308: what needn't ship, with its bytes in the image."""
 
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
 from snapcraft_compression_advisor.lint.figures import bytes_text, share_text
-from snapcraft_compression_advisor.lint.finding import (
-    MOST_FILES,
-    Evidence,
-    Finding,
-    Fix,
-    Location,
+from snapcraft_compression_advisor.lint.finding import MOST_FILES, Evidence, Location
+from snapcraft_compression_advisor.lint.rule import (
+    Judge,
+    Rule,
+    current_codec,
+    image_place,
 )
-from snapcraft_compression_advisor.lint.places import current_codec, image_place
-from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.payload.shipped.needless import NeedlessFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Severity
-    from snapcraft_compression_advisor.payload.shipped.needless import (
-        NeedlessFile,
-        NeedlessKind,
-    )
+    from snapcraft_compression_advisor.lint.finding import Finding
+    from snapcraft_compression_advisor.payload.shipped.needless import NeedlessKind
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.001
 """What is worth a finding: so many bytes of the image and so large a share of it."""
 
-WHEN = (
+MOST_PAIRS = 10
+"""Files whose like a finding's evidence names."""
+
+_WHEN = (
     "Files weigh something where they take 100 kB of the image and a thousandth of it, "
     "by the sizes of their data blocks in it, with the codec that the snap is packed "
     "with or will be: exact for a built snap, else estimated from the trial. Where the "
@@ -57,203 +56,216 @@ class Weight:
     exact: bool
 
 
-class NeedlessRule:
-    """What all rules of needless files do.
+def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
+    """Return what yields one finding where files of a kind weigh something, or may.
 
-    :cvar kind: of the files.
-    :cvar what: they are, at the start of a sentence.
-    :cvar remedy: what to do about them, an imperative.
+    :param what: they are, at the start of a sentence.
     """
 
-    id: ClassVar[str]
-    name: ClassVar[str]
-    severity: ClassVar[Severity] = "warning"
-    options: ClassVar[Mapping[str, str]] = _OPTIONS
-    kind: ClassVar[NeedlessKind]
-    what: ClassVar[str]
-    remedy: ClassVar[str]
-    summary: ClassVar[str]
-    fails_if: ClassVar[str]
-    why: ClassVar[str]
-    how_to_fix: ClassVar[str]
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        """Yield one finding where they weigh something, or may."""
+    def judge(rule: Rule, context: Context) -> Iterator[Finding]:
         for needless in context.survey.needless:
-            if needless.kind == self.kind:
-                yield from self.judge(context, needless.files)
+            if needless.kind == kind:
+                yield from _judge_weight(rule, context, what, needless.files)
 
-    def judge(
-        self, context: Context, files: Sequence[NeedlessFile]
-    ) -> Iterator[Finding]:
-        """Yield one finding where files weigh something, or may.
+    return judge
 
-        :param files: the largest first.
-        """
-        files = self._wanted(context, files)
-        sure = [file for file in files if file.doubt is None]
-        limit = least_bytes(context.analysis)
-        weight = weigh(context, sure)
-        if weight.stored is not None and weight.stored.low >= limit:
-            yield self._finding(context, sure, weight, doubts=())
+
+def _judge_weight(
+    rule: Rule, context: Context, what: str, files: Sequence[NeedlessFile]
+) -> Iterator[Finding]:
+    """Yield one finding where files weigh something, or may.
+
+    :param what: they are, at the start of a sentence.
+    :param files: the largest first.
+    """
+    limit = _least_bytes(context.analysis)
+    sure = [file for file in files if file.doubt is None]
+    weight, doubts = weigh(context, sure), set[str]()
+    if weight.stored is None or weight.stored.low < limit:
+        weight, sure = weigh(context, files), [*files]
+        if weight.stored is None or weight.stored.high < limit:
             return
-        weight = weigh(context, files)
-        if weight.stored is not None and weight.stored.high >= limit:
-            doubts = sorted({file.doubt for file in files if file.doubt is not None})
-            yield self._finding(
-                context, files, weight, doubts=doubts or ("it may be less",)
-            )
+        doubts = {file.doubt for file in files if file.doubt is not None}
+        doubts = doubts or {"it may be less"}
+    message = f"{what} ({_count(len(sure))}) take {_size_text(context, weight)}"
+    yield rule.finding(
+        context,
+        f"{message}; but {'; '.join(sorted(doubts))}." if doubts else f"{message}.",
+        location=place_of(context, sure),
+        evidence=_evidence(sure, weight),
+        files=[file.path for file in sure[:MOST_FILES]],
+        undecided=bool(doubts),
+    )
 
-    def _wanted(
-        self, context: Context, files: Sequence[NeedlessFile]
-    ) -> Sequence[NeedlessFile]:
-        """Leave out, and don't weigh, what the policy leaves out by its path."""
-        selection = make_selection(context.policy)
-        if not selection.is_by_path(self.id):
-            return files
-        return [file for file in files if selection.wants_path(self.id, file.path)]
 
-    def _finding(
-        self,
-        context: Context,
-        files: Sequence[NeedlessFile],
-        weight: Weight,
-        *,
-        doubts: Sequence[str],
-    ) -> Finding:
-        message = (
-            f"{self.what} ({_count(len(files))}) take {_size_text(context, weight)}"
+DEBUG_SYMBOLS = Rule(
+    id="SCA302",
+    name="debug-symbols",
+    severity="warning",
+    remedy="Strip binaries, and leave out separate debug files",
+    summary="Debug information or symbol tables are shipped.",
+    fails_if="Separate debug files (`lib/debug`, `*.debug`, `*.dwp`), or sections of "
+    "programs and libraries that `strip` would take out, weigh something. " + _WHEN,
+    why="No launch reads them, but every user downloads them. They may be as large as "
+    "all code.",
+    how_to_fix="Build with `-s` or `install --strip`, or run `strip --strip-unneeded` "
+    "in `override-build`; keep the debug files outside of the snap. Try the stripped "
+    "program: a few (self-extracting ones) don't survive it.",
+    options=_OPTIONS,
+    judge=_needless_judge("debug-symbols", "Debug information and symbol tables"),
+)
+
+STATIC_LIBRARIES = Rule(
+    id="SCA303",
+    name="static-libraries",
+    severity="warning",
+    remedy="Leave '*.a' out of the snap",
+    summary="Static libraries are shipped.",
+    fails_if="Archives `lib/**/*.a` weigh something. Where a compiler or linker is "
+    "shipped too, which may read them, it is undecided. " + _WHEN,
+    why="Only linkers read them; what is linked has them already.",
+    how_to_fix="Leave them out of the part: `prime: [-usr/lib/**/*.a]`, or configure "
+    "with `--disable-static`.",
+    options=_OPTIONS,
+    judge=_needless_judge("static-libraries", "Static libraries"),
+)
+
+DEVELOPMENT_FILES = Rule(
+    id="SCA304",
+    name="headers",
+    severity="warning",
+    remedy="Leave headers and build files out of the snap",
+    summary="Headers and other files that only builds read are shipped.",
+    fails_if="`include`, pkg-config's `*.pc`, CMake's package files, libtool's `*.la`, "
+    "`*.gir`, `*.vapi` and autoconf's `*.m4` weigh something. Where a compiler is "
+    "shipped too, which may read them, it is undecided. " + _WHEN,
+    why="Nothing reads them at run time. They come with `-dev` packages that were "
+    "staged instead of used for the build.",
+    how_to_fix="Move `-dev` packages from `stage-packages` to `build-packages`, or "
+    "leave the files out: `prime: [-usr/include, -usr/lib/*/pkgconfig]`.",
+    options=_OPTIONS,
+    judge=_needless_judge("development-files", "Headers and other files for builds"),
+)
+
+DOCUMENTATION = Rule(
+    id="SCA305",
+    name="documentation",
+    severity="warning",
+    remedy="Leave documentation out of the snap, licences excepted",
+    summary="Documentation is shipped that nobody can read in a snap.",
+    fails_if="Files below `share/doc`, `share/man`, `share/info`, `share/gtk-doc` and "
+    "the like weigh something. Licences, copyright files and credits don't count. "
+    "Pages that an application could show as its help (HTML, PDF, pictures) leave it "
+    "undecided, and so do manual pages where `man` or another reader is "
+    "shipped. " + _WHEN,
+    why="`man` and `info` on the host don't look into snaps. Changelogs are compressed "
+    "already, so the image's codec takes nothing off them.",
+    how_to_fix="Leave them out of the part, but keep the licences: `prime: "
+    "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`.",
+    options=_OPTIONS,
+    judge=_needless_judge("documentation", "Manuals and packages' documentation"),
+)
+
+PACKAGE_CACHES = Rule(
+    id="SCA306",
+    name="package-caches",
+    severity="warning",
+    remedy="Leave package managers' caches out of the snap",
+    summary="Package managers' caches are shipped.",
+    fails_if="What apt, dpkg, dnf, pip, uv, npm, cargo, gem and the like keep for "
+    "themselves (`var/lib/apt`, `var/lib/dpkg`, `.cache/pip`, `.npm/_cacache`, …) "
+    "weighs something. Where apt, dpkg or rpm is shipped too, its data may be wanted, "
+    "so that is undecided. " + _WHEN,
+    why="They serve the next installation, which a snap never sees.",
+    how_to_fix="Leave them out of the part (`prime: [-var/lib/apt, -var/cache]`), or "
+    "have the tool keep no cache: `pip install --no-cache-dir`, `npm ci --cache "
+    "/tmp/npm`.",
+    options=_OPTIONS,
+    judge=_needless_judge(
+        "package-caches", "Caches and data bases of package managers"
+    ),
+)
+
+
+def _check_copies(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where such files weigh something, or may."""
+    what = "Second copies and other versions of files"
+    pairs = {
+        copy.path: Evidence(f"{copy.path!r} is like", repr(copy.like), "measured")
+        for copy in context.survey.copies
+    }
+    files = (
+        NeedlessFile(path=copy.path, size_bytes=copy.size_bytes, doubt=copy.doubt)
+        for copy in context.survey.copies
+    )
+    yield from _with_pairs(
+        _judge_weight(rule, context, what, sorted(files, key=_largest_first)), pairs
+    )
+
+
+DUPLICATED_CONTENT = Rule(
+    id="SCA307",
+    name="duplicated-content",
+    severity="warning",
+    remedy="Ship one of them",
+    summary="Contents are in the image twice, or in several versions.",
+    fails_if="A built snap holds equal files with blocks of their own, or a library "
+    "lies beside another version with the same soname, which has the links, and they "
+    "weigh something. A library in two versions in two directories is undecided: which "
+    "one is loaded depends on search paths. Equal files are stored once by `snap pack` "
+    "and cost nothing but their names, so they aren't findings. " + _WHEN,
+    why="The loader takes one version of a library; the others are downloaded for "
+    "nothing, and may come to be loaded by accident. They come from parts that stage "
+    "different versions.",
+    how_to_fix="Leave the older one out of its part with `stage` or `prime`. Equal "
+    "files with blocks of their own come from packing with other options: use `snap "
+    "pack`.",
+    judge=_check_copies,
+    options=_OPTIONS,
+)
+
+
+def _check_supplied(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where such libraries weigh something, or may."""
+    what = "Libraries that the base or a content snap brings"
+    pairs = {
+        each.path: Evidence(
+            f"{each.path!r} is in",
+            repr(each.supplier),
+            "published" if each.same is None else "measured",
         )
-        message += f"; but {'; '.join(doubts)}." if doubts else "."
-        return Finding(
-            rule=self.id,
-            name=self.name,
-            severity="info" if doubts else self.severity,
-            message=message,
-            location=place_of(context, files),
-            evidence=tuple(_evidence(files, weight)),
-            files=tuple(file.path for file in files[:MOST_FILES]),
-            fix=Fix(description=self.remedy),
-            undecided=bool(doubts),
+        for each in context.survey.supplied
+    }
+    files = (
+        NeedlessFile(
+            path=each.path,
+            size_bytes=each.size_bytes,
+            doubt=_doubt(each.supplier, same=each.same),
         )
-
-
-class DebugSymbols(NeedlessRule):
-    """Debug information and symbols that nothing loads."""
-
-    id: ClassVar[str] = "SCA302"
-    name: ClassVar[str] = "debug-symbols"
-    kind: ClassVar[NeedlessKind] = "debug-symbols"
-    what: ClassVar[str] = "Debug information and symbol tables"
-    remedy: ClassVar[str] = "Strip binaries, and leave out separate debug files"
-    summary: ClassVar[str] = "Debug information or symbol tables are shipped."
-    fails_if: ClassVar[str] = (
-        "Separate debug files (`lib/debug`, `*.debug`, `*.dwp`), or sections of "
-        "programs and libraries that `strip` would take out, weigh something. " + WHEN
+        for each in context.survey.supplied
     )
-    why: ClassVar[str] = (
-        "No launch reads them, but every user downloads them. They may be as large as "
-        "all code."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Build with `-s` or `install --strip`, or run `strip --strip-unneeded` in "
-        "`override-build`; keep the debug files outside of the snap. Try the stripped "
-        "program: a few (self-extracting ones) don't survive it."
+    yield from _with_pairs(
+        _judge_weight(rule, context, what, sorted(files, key=_largest_first)), pairs
     )
 
 
-class StaticLibraries(NeedlessRule):
-    """Static libraries, which only linkers read."""
-
-    id: ClassVar[str] = "SCA303"
-    name: ClassVar[str] = "static-libraries"
-    kind: ClassVar[NeedlessKind] = "static-libraries"
-    what: ClassVar[str] = "Static libraries"
-    remedy: ClassVar[str] = "Leave '*.a' out of the snap"
-    summary: ClassVar[str] = "Static libraries are shipped."
-    fails_if: ClassVar[str] = (
-        "Archives `lib/**/*.a` weigh something. Where a compiler or linker is shipped "
-        "too, which may read them, it is undecided. " + WHEN
-    )
-    why: ClassVar[str] = "Only linkers read them; what is linked has them already."
-    how_to_fix: ClassVar[str] = (
-        "Leave them out of the part: `prime: [-usr/lib/**/*.a]`, or configure with "
-        "`--disable-static`."
-    )
-
-
-class DevelopmentFiles(NeedlessRule):
-    """Headers and other files that only builds read."""
-
-    id: ClassVar[str] = "SCA304"
-    name: ClassVar[str] = "headers"
-    kind: ClassVar[NeedlessKind] = "development-files"
-    what: ClassVar[str] = "Headers and other files for builds"
-    remedy: ClassVar[str] = "Leave headers and build files out of the snap"
-    summary: ClassVar[str] = (
-        "Headers and other files that only builds read are shipped."
-    )
-    fails_if: ClassVar[str] = (
-        "`include`, pkg-config's `*.pc`, CMake's package files, libtool's `*.la`, "
-        "`*.gir`, `*.vapi` and autoconf's `*.m4` weigh something. Where a compiler is "
-        "shipped too, which may read them, it is undecided. " + WHEN
-    )
-    why: ClassVar[str] = (
-        "Nothing reads them at run time. They come with `-dev` packages that were "
-        "staged instead of used for the build."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Move `-dev` packages from `stage-packages` to `build-packages`, or leave the "
-        "files out: `prime: [-usr/include, -usr/lib/*/pkgconfig]`."
-    )
-
-
-class Documentation(NeedlessRule):
-    """Manuals and packages' documentation."""
-
-    id: ClassVar[str] = "SCA305"
-    name: ClassVar[str] = "documentation"
-    kind: ClassVar[NeedlessKind] = "documentation"
-    what: ClassVar[str] = "Manuals and packages' documentation"
-    remedy: ClassVar[str] = "Leave documentation out of the snap, licences excepted"
-    summary: ClassVar[str] = "Documentation is shipped that nobody can read in a snap."
-    fails_if: ClassVar[str] = (
-        "Files below `share/doc`, `share/man`, `share/info`, `share/gtk-doc` and the "
-        "like weigh something. Licences, copyright files and credits don't count. "
-        "Pages that an application could show as its help (HTML, PDF, pictures) leave "
-        "it undecided, and so do manual pages where `man` or another reader is "
-        "shipped. " + WHEN
-    )
-    why: ClassVar[str] = (
-        "`man` and `info` on the host don't look into snaps. Changelogs are compressed "
-        "already, so the image's codec takes nothing off them."
-    )
-    how_to_fix: ClassVar[str] = (
-        "Leave them out of the part, but keep the licences: `prime: "
-        "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`."
-    )
-
-
-class PackageCaches(NeedlessRule):
-    """What package managers left behind."""
-
-    id: ClassVar[str] = "SCA306"
-    name: ClassVar[str] = "package-caches"
-    kind: ClassVar[NeedlessKind] = "package-caches"
-    what: ClassVar[str] = "Caches and data bases of package managers"
-    remedy: ClassVar[str] = "Leave package managers' caches out of the snap"
-    summary: ClassVar[str] = "Package managers' caches are shipped."
-    fails_if: ClassVar[str] = (
-        "What apt, dpkg, dnf, pip, uv, npm, cargo, gem and the like keep for "
-        "themselves (`var/lib/apt`, `var/lib/dpkg`, `.cache/pip`, `.npm/_cacache`, …) "
-        "weighs something. Where apt, dpkg or rpm is shipped too, its data may be "
-        "wanted, so that is undecided. " + WHEN
-    )
-    why: ClassVar[str] = "They serve the next installation, which a snap never sees."
-    how_to_fix: ClassVar[str] = (
-        "Leave them out of the part (`prime: [-var/lib/apt, -var/cache]`), or have the "
-        "tool keep no cache: `pip install --no-cache-dir`, `npm ci --cache /tmp/npm`."
-    )
+SUPPLIED_LIBRARIES = Rule(
+    id="SCA308",
+    name="supplied-libraries",
+    severity="warning",
+    remedy="Leave these libraries to the base or the content snap",
+    summary="Libraries are shipped that the base or a content snap has.",
+    fails_if="Libraries are equal to those of the base or a content snap that was "
+    "given (`--base`, `--content`), and weigh something. Where only their names are "
+    "known to be in the base, or theirs are other builds, it is undecided. Of a "
+    "classic snap, which doesn't run on its base's files, and of libc and libstdc++, "
+    "nothing is said without the base itself. " + _WHEN,
+    why="They are downloaded and cached twice, and miss the base's security updates.",
+    how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`); try the "
+    "application without them.",
+    judge=_check_supplied,
+    options=_OPTIONS,
+)
 
 
 def weigh(context: Context, files: Sequence[NeedlessFile]) -> Weight:
@@ -271,7 +283,7 @@ def weigh(context: Context, files: Sequence[NeedlessFile]) -> Weight:
     return Weight(codec=codec, stored=total, exact=total.known)
 
 
-def least_bytes(analysis: Analysis) -> float:
+def _least_bytes(analysis: Analysis) -> float:
     """Return how many bytes of the image are worth a finding."""
     image = analysis.trial.codecs["xz"].image_bytes
     return max(LEAST_BYTES, LEAST_SHARE * image.mid if image else 0.0)
@@ -281,7 +293,7 @@ def place_of(context: Context, files: Sequence[NeedlessFile]) -> Location:
     """Return the directory that files have in common, or else the payload."""
     directories = {posixpath.dirname(file.path) for file in files}
     common = posixpath.commonpath(directories) if all(directories) else ""
-    return Location(kind="payload", path=common) if common else image_place(context)
+    return Location("payload", common) if common else image_place(context)
 
 
 def _size_text(context: Context, weight: Weight) -> str:
@@ -296,21 +308,21 @@ def _size_text(context: Context, weight: Weight) -> str:
 def _evidence(files: Sequence[NeedlessFile], weight: Weight) -> Iterator[Evidence]:
     if weight.stored is not None:
         yield Evidence(
-            label=f"in the image with {weight.codec}",
-            text=bytes_text(weight.stored),
-            origin="measured" if weight.exact else "estimated",
+            f"in the image with {weight.codec}",
+            bytes_text(weight.stored),
+            "measured" if weight.exact else "estimated",
         )
     yield Evidence(
-        label="uncompressed",
-        text=f"{format_bytes(sum(file.size_bytes for file in files))} in "
+        "uncompressed",
+        f"{format_bytes(sum(file.size_bytes for file in files))} in "
         f"{_count(len(files))}",
-        origin="measured",
+        "measured",
     )
     largest = files[0]
     yield Evidence(
-        label=f"largest, {largest.path!r}, uncompressed",
-        text=format_bytes(largest.size_bytes),
-        origin="measured",
+        f"largest, {largest.path!r}, uncompressed",
+        format_bytes(largest.size_bytes),
+        "measured",
     )
 
 
@@ -318,19 +330,33 @@ def _count(number: int) -> str:
     return f"{number:,} file" + ("" if number == 1 else "s")
 
 
-NEEDLESS_RULES: tuple[NeedlessRule, ...] = (
-    DebugSymbols(),
-    StaticLibraries(),
-    DevelopmentFiles(),
-    Documentation(),
-    PackageCaches(),
-)
+def _doubt(supplier: str, *, same: bool | None) -> str | None:
+    if same:
+        return None
+    if same is None:
+        return f"that {supplier!r} has them is known by their names only"
+    return f"those of {supplier!r} are other builds"
+
+
+def _largest_first(file: NeedlessFile) -> tuple[int, str]:
+    return -file.size_bytes, file.path
+
+
+def _with_pairs(
+    findings: Iterator[Finding], pairs: Mapping[str, Evidence]
+) -> Iterator[Finding]:
+    """Say of each file what it is like, or where it is."""
+    for finding in findings:
+        known = [pairs[path] for path in finding.files[:MOST_PAIRS]]
+        yield replace(finding, evidence=(*finding.evidence, *known))
 
 
 RULES = (
-    DebugSymbols(),
-    StaticLibraries(),
-    DevelopmentFiles(),
-    Documentation(),
-    PackageCaches(),
+    DEBUG_SYMBOLS,
+    STATIC_LIBRARIES,
+    DEVELOPMENT_FILES,
+    DOCUMENTATION,
+    PACKAGE_CACHES,
+    DUPLICATED_CONTENT,
+    SUPPLIED_LIBRARIES,
 )

@@ -1,0 +1,263 @@
+"""SCA505 to SCA507, SCA509, SCA510: what of an image's contents the store refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcraft_compression_advisor.lint.finding import Evidence, Fix
+from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.lint.rules.preflight_image import (
+    ENFORCED_FOR,
+    PACK_AGAIN,
+    REMEDY,
+    RESQUASH_WHY,
+    measured,
+    repacked_packing,
+)
+from snapcraft_compression_advisor.squashfs.mksquashfs import SYSTEM_SNAP_TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.finding import Finding
+    from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
+    from snapcraft_compression_advisor.preflight.packing import Packing
+
+ROOT_NAME = "(root directory)"
+"""What findings call the entry whose path is empty."""
+_WHOLE = "(image)"
+_SHOWN = 3
+_FREE_TYPES = frozenset({"base", "os"})
+"""Types whose owners and devices the review lets pass (``check_squashfs_files``)."""
+
+_Trace = tuple[str, str, tuple[Evidence, ...], bool]
+"""A trace's kind, what it means, its evidence, and whether that is undecided."""
+
+
+def _check_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding where there are attributes."""
+    packing = repacked_packing(context)
+    if packing is None or not packing.has_xattrs:
+        return
+    yield rule.finding(
+        context,
+        "The image holds extended attributes, and the store's repack has none.",
+        evidence=(measured("extended attributes", "the image has their table"),),
+    )
+
+
+EXTENDED_ATTRIBUTES = Rule(
+    id="SCA505",
+    name="extended-attributes",
+    severity="error",
+    summary="The image holds extended attributes.",
+    fails_if=f"A built snap has a table of extended attributes. {ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} `-no-xattrs` leaves them out, so the repack differs; file "
+    "capabilities are among them.",
+    how_to_fix=PACK_AGAIN,
+    judge=_check_attributes,
+    remedy=REMEDY,
+)
+
+
+def _check_owners(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding that counts them."""
+    packing = context.packing
+    if packing is None or not packing.owners or context.snap.type in _FREE_TYPES:
+        return
+    count = len(packing.owners)
+    yield rule.finding(
+        context,
+        f"{_entries(count)} of the image {_dont(count)} belong to root.",
+        evidence=_examples(packing.owners),
+        files=_paths(packing.owners),
+    )
+
+
+OWNERS = Rule(
+    id="SCA506",
+    name="owners",
+    severity="error",
+    summary="Files of the image don't belong to root.",
+    fails_if="An entry of a built snap has a user or group other than 0. Types `base` "
+    "and `os` aren't looked at.",
+    why="The store's review refuses other owners (`squashfs_files`), and its repack, "
+    "made with `-all-root`, differs. Numbers of the build machine's users mean "
+    "something else where the snap is installed.",
+    how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
+    judge=_check_owners,
+    remedy=REMEDY,
+)
+
+
+def _check_modes(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding that counts them."""
+    packing = context.packing
+    if packing is None or not packing.modes:
+        return
+    count = len(packing.modes)
+    yield rule.finding(
+        context,
+        f"{_entries(count)} of the image {_have(count)} a mode or kind that the "
+        "store's review refuses.",
+        evidence=_examples(packing.modes),
+        files=_paths(packing.modes),
+        fix=Fix("Change the modes in 'override-prime' and pack again"),
+        undecided=context.snap.type in _FREE_TYPES,
+    )
+
+
+FILE_MODES = Rule(
+    id="SCA507",
+    name="file-modes",
+    severity="error",
+    summary="Modes or kinds of files that the store refuses.",
+    fails_if="A built snap holds a device, FIFO or socket, a file or directory with "
+    "set-user-id or set-group-id, a file with the sticky bit, a symbolic link whose "
+    "mode isn't 0777, or its root directory or `meta` can't be listed by everybody. "
+    "Where the snap is a base or `os`, of which the store lists exceptions by name, it "
+    "is undecided.",
+    why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
+    "on its list of exceptions. Its unpacking, without root, loses devices and "
+    "set-user-id bits, so that the repack differs as well.",
+    how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
+    "`chmod 755 meta`), remove devices and sockets.",
+    judge=_check_modes,
+    remedy=REMEDY,
+)
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count:,} entries"
+
+
+def _dont(count: int) -> str:
+    return "doesn't" if count == 1 else "don't"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _examples(faults: Sequence[EntryFault]) -> tuple[Evidence, ...]:
+    """Return the first faults as evidence."""
+    return tuple(
+        measured(each.path or ROOT_NAME, each.text) for each in faults[:_SHOWN]
+    )
+
+
+def _paths(faults: Sequence[EntryFault]) -> tuple[str, ...]:
+    return tuple(each.path for each in faults if each.path)
+
+
+def _check_writer(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each trace."""
+    packing = repacked_packing(context)
+    if packing is None:
+        return
+    for trace, message, evidence, undecided in _traces(packing):
+        path = evidence[-1].label
+        yield rule.finding(
+            context,
+            message,
+            subject={"trace": trace},
+            evidence=evidence,
+            files=() if path == _WHOLE else (path,),
+            undecided=undecided,
+        )
+
+
+def _traces(packing: Packing) -> Iterator[_Trace]:
+    """Yield what another program left; what depends on versions is undecided."""
+    if packing.order is not None:
+        message = "The image's data aren't where mksquashfs writes them."
+        yield "order", message, (_example(packing.order),), False
+    if packing.zeros is not None:
+        message = "A block of zeros is in the image, which mksquashfs leaves out."
+        yield "zeros", message, (measured(packing.zeros, "has such a block"),), False
+    if packing.numbers is not None:
+        message = "The image's inodes aren't numbered as mksquashfs 4.5.1 does."
+        yield "numbers", message, (_example(packing.numbers),), True
+    again, block = packing.recompressed, packing.superblock
+    if block.has_compressor_options or block.uncompressed_data:
+        return  # another rule says why blocks come out otherwise
+    if again is not None and again.differing is not None:
+        message = (
+            f"A data block comes out otherwise when it is compressed with "
+            f"{again.library} here: another library packed the image, or other options."
+        )
+        tried = measured("blocks compressed again", f"{again.tried}")
+        example = measured(again.differing, "has a block that differs")
+        yield "block", message, (tried, example), True
+
+
+OTHER_WRITER = Rule(
+    id="SCA509",
+    name="other-writer",
+    severity="error",
+    summary="The image isn't laid out as mksquashfs lays it out.",
+    fails_if="A built snap's files aren't in the order of a walk through its "
+    "directories (`-sort`, an image that was appended to, mksquashfs before 4.4, "
+    "another program), or a block of zeros isn't left out (`-no-sparse`). Where inodes "
+    "are numbered otherwise, or one of a few blocks that are compressed again here "
+    "comes out otherwise, it is undecided: the store's mksquashfs and libraries may be "
+    f"of the version that packed it. {ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} Images of other versions were refused when the store's "
+    "machines were upgraded (Launchpad bug 1936871).",
+    how_to_fix=f"{PACK_AGAIN} `lint --resquash` packs it again with the mksquashfs of "
+    "this machine and says what differs.",
+    judge=_check_writer,
+    remedy=REMEDY,
+)
+
+
+def _check_resquash(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield one finding that says what differs."""
+    resquash = context.resquash
+    if resquash is None or resquash.equal:
+        return
+    first = resquash.differences[0]
+    files = dict.fromkeys(each.path for each in resquash.differences if each.path)
+    yield rule.finding(
+        context,
+        "Unpacked and packed again as the store's review does, the image isn't "
+        f"the same; the first difference is {first.text}.",
+        evidence=(
+            measured("packed again with", resquash.tool),
+            *(
+                measured(_part(each.part, each.path), each.text)
+                for each in resquash.differences[1:]
+            ),
+        ),
+        files=tuple(files),
+        undecided=context.snap.type in SYSTEM_SNAP_TYPES,
+    )
+
+
+RESQUASH_DIFFERS = Rule(
+    id="SCA510",
+    name="resquash-differs",
+    severity="error",
+    summary="Unpacked and packed again, the image differs.",
+    fails_if="With `--resquash`: a built snap that is unpacked and packed again, with "
+    "the options of the store's review and the mksquashfs of this machine, isn't the "
+    "same byte for byte. Where the snap is a base, `core`, `os` or `snapd`, which the "
+    "store doesn't hold to this, it is undecided.",
+    why=RESQUASH_WHY,
+    how_to_fix=f"{PACK_AGAIN} Where that was done, the versions of mksquashfs or its "
+    "libraries differ: pack where snapcraft's own is used.",
+    judge=_check_resquash,
+    remedy=REMEDY,
+)
+
+
+def _example(fault: EntryFault) -> Evidence:
+    return measured(fault.path or _WHOLE, fault.text)
+
+
+def _part(part: str, path: str | None) -> str:
+    return part if path is None else f"{part} {path or ROOT_NAME}"
+
+
+RULES = (EXTENDED_ATTRIBUTES, OWNERS, FILE_MODES, OTHER_WRITER, RESQUASH_DIFFERS)
