@@ -39,7 +39,7 @@ from snapcraft_compression_advisor.preflight.previous import PreviousSnap
 from snapcraft_compression_advisor.preflight.recompress import Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
 from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_formats.baseline import parse_baseline
+from snapcraft_compression_advisor.report.lint_formats.json import parse_baseline
 from surveyed import launching, storing
 
 if TYPE_CHECKING:
