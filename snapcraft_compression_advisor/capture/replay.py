@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import BadDataError, StorageError
-from snapcraft_compression_advisor.launch.profile import ProfileFile, fit_profile
+from snapcraft_compression_advisor.launch.profile import fit_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+    from snapcraft_compression_advisor.launch.profile import (
+        FittedProfile,
+        LaunchProfile,
+    )
     from snapcraft_compression_advisor.payload.inventory import Inventory
 
 _WALK_READ_BYTES = 1024 * 1024
@@ -33,29 +37,27 @@ _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
-def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> LaunchProfile:
+def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
     """Return what of a profile a payload holds.
 
     :param inventory: of the payload.
     :raises BadDataError: where that is nothing.
     """
-    files = tuple(
-        ProfileFile(path=file.path, size=file.size_bytes, blocks=file.blocks)
-        for file in fit_profile(profile, inventory).launch_set.files
-    )
-    if not files:
-        message = "Nothing that the launch profile names is in the payload"
+    fitted = fit_profile(profile, inventory)
+    if not fitted.launch_set.files:
+        message = "The payload has none of the files of the launch profile"
         raise BadDataError(
             message, resolution="Use a profile of this snap, or record one."
         )
-    return profile.model_copy(update={"files": files})
+    return fitted
 
 
-def replay(root: Path, profile: LaunchProfile) -> float:
-    """Read the data blocks of a profile in its order, and nothing else.
+def replay(root: Path, files: Iterable[LaunchFile]) -> float:
+    """Read the data blocks of a launch in its order, and nothing else.
 
-    Files that aren't there, and blocks beyond a file's end, are left out: whether
-    a profile fits is for :func:`~.profile.fit_profile` to say.
+    Blocks that the launch only may read are read too. Files that aren't there, and
+    blocks beyond a file's end, are left out: whether a profile fits is for
+    :func:`fit_for_replay` to say.
 
     :param root: where the payload is mounted.
     :return: seconds.
@@ -64,7 +66,7 @@ def replay(root: Path, profile: LaunchProfile) -> float:
     buffer = memoryview(bytearray(_FIRST_READ_BYTES))
     with _reading(root):
         start = time.perf_counter()
-        for file in profile.files:
+        for file in files:
             _read_blocks(f"{root}/{file.path}", file, buffer)
         return time.perf_counter() - start
 
@@ -95,7 +97,7 @@ def _reading(root: Path) -> Iterator[None]:
         ) from error
 
 
-def _read_blocks(path: str, file: ProfileFile, buffer: memoryview) -> None:
+def _read_blocks(path: str, file: LaunchFile, buffer: memoryview) -> None:
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
     except OSError as error:

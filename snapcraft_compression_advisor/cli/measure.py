@@ -31,7 +31,7 @@ from snapcraft_compression_advisor.cli.launch_arguments import (
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.launch.profile import fit_profile, read_profile
+from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.payload.find_payload import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.report.measure_json import render_measurement_json
@@ -42,11 +42,15 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.capture.measure import Launch
     from snapcraft_compression_advisor.capture.mount import Mount
+    from snapcraft_compression_advisor.launch.profile import FittedProfile
     from snapcraft_compression_advisor.payload.source import Payload
 
 RENDERERS = {"text": render_measurement_text, "json": render_measurement_json}
 DEFAULT_RUNS = 10
 """As many as the published study of snaps took."""
+
+_ALL = 0.995
+"""From here on, a share prints as 100 %."""
 
 
 class MeasureCommand(BaseCommand):
@@ -167,15 +171,27 @@ def _replayed(parsed_args: argparse.Namespace, payload: Payload) -> Launch:
             resolution="Name one: --launch-profile FILE, --app NAME or -- COMMAND….",
         )
     recorded = read_profile(parsed_args.launch_profile)
-    share = fit_profile(recorded, payload.inventory).fitting_share
-    if share < 1:
-        emit.progress(
-            f"Warning: the launch profile fits {share:.0%} of its blocks; the others "
-            "are not replayed",
-            permanent=True,
+    fitted = fit_for_replay(recorded, payload.inventory)
+    for warning in replay_warnings(fitted):
+        emit.progress(f"Warning: {warning}", permanent=True)
+    return lambda mount: replay(mount.root, fitted.launch_set.files)
+
+
+def replay_warnings(fitted: FittedProfile) -> Iterator[str]:
+    """Yield in what a replay differs from the launch, as far as that is known."""
+    if fitted.fitting_share < 1:
+        yield (
+            f"the payload has {fitted.fitting_share:.0%} of the launch profile's "
+            "blocks; the others are not replayed"
         )
-    profile = fit_for_replay(recorded, payload.inventory)
-    return lambda mount: replay(mount.root, profile)
+    launch_set = fitted.launch_set
+    if launch_set.read_of_named < _ALL:
+        how = "guessed" if launch_set.source == "static" else "traced"
+        yield (
+            f"the launch profile was {how}: a launch reads about "
+            f"{launch_set.read_of_named:.0%} of the blocks that it names, and all of "
+            "them are replayed"
+        )
 
 
 def _at_least_one(text: str) -> int:

@@ -118,6 +118,13 @@ class LaunchSet:
         return sum(file.expected_blocks for file in self.files)
 
     @property
+    def read_of_named(self) -> float:
+        """Of the blocks named, the share that a launch is expected to read."""
+        if not self.data_blocks:
+            return 1.0
+        return min(1.0, self.expected_blocks * self.read_share.mid / self.data_blocks)
+
+    @property
     def raw_bytes(self) -> int:
         """Length of the files named."""
         return sum(file.size_bytes for file in self.files)

@@ -13,7 +13,8 @@ from snapcraft_compression_advisor.capture.mount import Mount, drop_caches, moun
 from snapcraft_compression_advisor.capture.replay import replay, walk
 from snapcraft_compression_advisor.capture.residency import resident_blocks
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 
 if TYPE_CHECKING:
@@ -110,6 +111,13 @@ def test_without_the_quick_count_the_answer_is_the_same(
     assert resident_blocks(cold_mount.root, inventory) == expected
 
 
+def launch_files(*files: ProfileFile) -> tuple[LaunchFile, ...]:
+    return tuple(
+        LaunchFile(path=file.path, size_bytes=file.size, blocks=file.blocks)
+        for file in files
+    )
+
+
 @pytest.mark.parametrize(
     "blocks",
     [
@@ -123,11 +131,9 @@ def test_without_the_quick_count_the_answer_is_the_same(
 def test_replay_reads_the_blocks_of_the_profile_and_no_other(
     cold_mount: Mount, inventory: Inventory, blocks: tuple[tuple[int, int], ...]
 ) -> None:
-    profile = LaunchProfile(
-        source="residency", app="sample", files=(ONE, large(*blocks))
-    )
-    assert replay(cold_mount.root, profile) > 0
-    assert resident_blocks(cold_mount.root, inventory) == profile.files
+    files = (ONE, large(*blocks))
+    assert replay(cold_mount.root, launch_files(*files)) > 0
+    assert resident_blocks(cold_mount.root, inventory) == files
 
 
 def test_replay_leaves_out_what_is_not_there(
@@ -144,9 +150,7 @@ def test_replay_leaves_out_what_is_not_there(
         file("lib/one/below", (0, 0)),
         file("link", (0, 0)),
     )
-    replay(
-        cold_mount.root, LaunchProfile(source="residency", app="sample", files=files)
-    )
+    replay(cold_mount.root, launch_files(*files))
     assert resident_blocks(cold_mount.root, inventory) == (large((20, 20)),)
 
 

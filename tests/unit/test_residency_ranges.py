@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from payloads import make_payload
 from snapcraft_compression_advisor.capture.replay import fit_for_replay
 from snapcraft_compression_advisor.capture.residency import block_ranges
+from snapcraft_compression_advisor.cli.measure import replay_warnings
 from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, Method
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 
 BLOCK_PAGES = 128 * 1024 // mmap.PAGESIZE
@@ -49,8 +51,8 @@ def test_ranges_are_those_of_the_blocks_one_by_one(resident: set[int]) -> None:
     assert all(last + 1 < first for (_, last), (first, _) in pairwise(ranges))
 
 
-def profile(*files: ProfileFile) -> LaunchProfile:
-    return LaunchProfile(source="residency", app="hello", files=files)
+def profile(*files: ProfileFile, source: Method = "residency") -> LaunchProfile:
+    return LaunchProfile(source=source, app="hello", files=files)
 
 
 def test_profile_is_cut_to_what_the_payload_holds() -> None:
@@ -61,12 +63,58 @@ def test_profile_is_cut_to_what_the_payload_holds() -> None:
         ProfileFile(path="link", size=5, blocks=((0, 0),)),
     )
     fitting = fit_for_replay(recorded, payload.inventory)
-    assert fitting.files == (
-        ProfileFile(path="bin/hello", size=200_000, blocks=((1, 1),)),
+    assert fitting.launch_set.files == (
+        LaunchFile(path="bin/hello", size_bytes=200_000, blocks=((1, 1),)),
     )
 
 
 def test_profile_of_another_payload_is_refused() -> None:
     recorded = profile(ProfileFile(path="bin/gone", size=5, blocks=((0, 0),)))
-    with pytest.raises(BadDataError, match="in the payload"):
+    with pytest.raises(BadDataError, match="none of the files"):
         fit_for_replay(recorded, make_payload({"bin/hello": b"x"}).inventory)
+
+
+HELLO = make_payload({"bin/hello": bytes(4 * 128 * 1024)}).inventory
+
+
+@pytest.mark.parametrize(
+    ("shares", "percent"),
+    [
+        (None, "60%"),  # an older version, which didn't tell what was only mapped
+        ((1.0, 0.2), "59%"),
+    ],
+)
+def test_replay_of_a_traced_profile_says_that_it_reads_more_than_a_launch(
+    shares: tuple[float, ...] | None, percent: str
+) -> None:
+    file = ProfileFile(
+        path="bin/hello", size=4 * 128 * 1024, blocks=((0, 1), (2, 3)), shares=shares
+    )
+    fitted = fit_for_replay(profile(file, source="trace"), HELLO)
+    (warning,) = replay_warnings(fitted)
+    assert warning == (
+        f"the launch profile was traced: a launch reads about {percent} of the blocks "
+        "that it names, and all of them are replayed"
+    )
+
+
+@pytest.mark.parametrize(("source", "shares"), [("residency", None), ("trace", (1.0,))])
+def test_replay_of_what_a_launch_was_seen_to_read_says_nothing(
+    source: Method, shares: tuple[float, ...] | None
+) -> None:
+    file = ProfileFile(
+        path="bin/hello", size=4 * 128 * 1024, blocks=((0, 3),), shares=shares
+    )
+    assert not list(
+        replay_warnings(fit_for_replay(profile(file, source=source), HELLO))
+    )
+
+
+def test_replay_says_how_much_of_the_profile_the_payload_has() -> None:
+    gone = ProfileFile(path="bin/gone", size=5, blocks=((0, 0),))
+    hello = ProfileFile(path="bin/hello", size=4 * 128 * 1024, blocks=((0, 2),))
+    (warning,) = replay_warnings(fit_for_replay(profile(gone, hello), HELLO))
+    assert warning == (
+        "the payload has 75% of the launch profile's blocks; the others are not "
+        "replayed"
+    )
