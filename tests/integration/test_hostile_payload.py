@@ -14,6 +14,7 @@ import pytest
 
 from hostile_payload import make_hostile_prime
 from image_sources import mksquashfs
+from snapcraft_compression_advisor.report.lint_formats import FORMATS
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("strace") is None, reason="strace isn't installed"),
@@ -31,7 +32,6 @@ OURS = (
 CONTROL = re.compile(
     r"[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 CODE = (
     "import sys; from snapcraft_compression_advisor.cli.main import main;"
     "sys.exit(main())"

@@ -13,11 +13,11 @@ import pytest
 
 from component_payloads import fill_component
 from real_payloads import fill_prime, snap_pack
+from snapcraft_compression_advisor.report.lint_formats import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 POLICY = "budgets: {image-size: 100kB}\n"
 PROJECT = "name: sample\ncomponents:\n  texts: {type: standard}\nparts: {}\n"
 PATHS = ("sample_1.0_amd64.snap", "prime", "component", "broken.snap")

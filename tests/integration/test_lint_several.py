@@ -14,11 +14,11 @@ import pytest
 
 from component_payloads import fill_component, pack_component
 from real_payloads import advisor, snap_pack
+from snapcraft_compression_advisor.report.lint_formats import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 TIGHT = "budgets: {image-size: 100kB}\n"
 
 

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.baseline import JudgedReport
     from snapcraft_compression_advisor.lint.finding import LintReport
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
+FORMATS = (
+    "text",
+    "json",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "markdown",
+)
 """By name, which is that of the module here that renders it."""
 
 
