@@ -61,6 +61,11 @@ def run(folder: Path, *command: str) -> None:
             "snapcraft_compression_advisor/launch/guess/runtimes/gjs.py",
             ["test_runtime_gjs", "test_runtime_python", "test_runtime_node"],
         ),
+        (
+            "add-a-format",
+            "snapcraft_compression_advisor/report/lint_formats/checkstyle.py",
+            ["test_lint_checkstyle"],
+        ),
     ],
 )
 def test_each_patch_applies_and_brings_tests_that_pass(
