@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING
 from craft_cli import BaseCommand, emit
 
 from snapcraft_compression_advisor.analysis import analyse
-from snapcraft_compression_advisor.cli.advice_settings import (
-    add_settings_arguments,
-    chosen_requests,
-)
 from snapcraft_compression_advisor.cli.arguments import (
     add_format_argument,
     add_output_argument,
     add_path_argument,
 )
-from snapcraft_compression_advisor.cli.find_project import find_project
+from snapcraft_compression_advisor.cli.find_project import find_policy, find_project
+from snapcraft_compression_advisor.cli.policy_options import (
+    add_advice_arguments,
+    advice_options,
+    lint_request,
+)
 from snapcraft_compression_advisor.cli.set_compression import set_compression
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
+from snapcraft_compression_advisor.lint.lint import analysis_request, check_apps
 from snapcraft_compression_advisor.payload.component_yaml import (
     COMPONENT_TYPE,
     split_component_name,
@@ -68,7 +70,7 @@ class AdviseCommand(BaseCommand):
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""
         add_path_argument(parser)
-        add_settings_arguments(parser)
+        add_advice_arguments(parser)
         _add_output_arguments(parser)
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -82,9 +84,11 @@ class AdviseCommand(BaseCommand):
             _pages().check_report_path(parsed_args.report)
         check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
         with open_payload(path) as payload:
-            asked, lint = chosen_requests(parsed_args, payload, project_dir)
+            file = parsed_args.policy or find_policy(payload.path, project_dir)
+            lint = lint_request(file, advice_options(parsed_args), narrow=True)
+            check_apps(payload, lint)
             request = replace(
-                asked,
+                analysis_request(payload, lint, None),
                 declared_compression=_declared(payload, project_dir),
                 exact=parsed_args.exact,
                 effort=ORDINARY,

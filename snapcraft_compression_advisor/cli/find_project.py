@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.project.project_file import (
     find_project_file,
     read_project_file,
 )
-from snapcraft_compression_advisor.settings.policy_file import POLICY_FILE_NAME
+from snapcraft_compression_advisor.settings.load import POLICY_FILE_NAME
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.project import ProjectFile

@@ -22,11 +22,13 @@ from snapcraft_compression_advisor.cli.baseline_arguments import (
     add_baseline_arguments,
     check_baseline_options,
 )
-from snapcraft_compression_advisor.cli.lint_policy import (
-    add_lint_policy_arguments,
-    chosen_requests,
-)
+from snapcraft_compression_advisor.cli.find_project import find_policy
 from snapcraft_compression_advisor.cli.lint_run import lint_all
+from snapcraft_compression_advisor.cli.policy_options import (
+    add_rule_arguments,
+    lint_request,
+    rule_options,
+)
 from snapcraft_compression_advisor.cli.preflight_arguments import (
     add_preflight_arguments,
     with_preflight,
@@ -91,7 +93,7 @@ class LintCommand(BaseCommand):
             help="prime directories, .snap or .comp files, or directories of such "
             f"files, some linted at once (default: {PAYLOAD_DEFAULT})",
         )
-        add_lint_policy_arguments(parser)
+        add_rule_arguments(parser)
         parser.add_argument(
             "--project",
             metavar="PROJECT_DIR",
@@ -125,7 +127,7 @@ class LintCommand(BaseCommand):
         check_outputs(parsed_args.output, *also, *filter(None, [kept]))
         paths = named_payloads(parsed_args.paths or [find_payload(Path())])
         with ExitStack() as suppliers:
-            requests = with_preflight(chosen_requests(parsed_args, paths), parsed_args)
+            requests = with_preflight(_requests(parsed_args, paths), parsed_args)
             bases = _opened(parsed_args.base, suppliers)
             content = _opened(parsed_args.content, suppliers)
             requests = {
@@ -168,6 +170,24 @@ class LintCommand(BaseCommand):
         if (parsed_args.exit_zero or kept) and status == FINDINGS_STATUS:
             return os.EX_OK
         return status
+
+
+def _requests(
+    parsed_args: argparse.Namespace, paths: Sequence[Path]
+) -> dict[Path, LintRequest]:
+    """Return what each payload is to be checked against, by its own project's policy.
+
+    Payloads with the same policy have the same request.
+    """
+    options = rule_options(parsed_args)
+    files = {
+        path: parsed_args.policy or find_policy(path, parsed_args.project)
+        for path in paths
+    }
+    by_file = {
+        file: lint_request(file, options) for file in dict.fromkeys(files.values())
+    }
+    return {path: by_file[file] for path, file in files.items()}
 
 
 def _baseline(

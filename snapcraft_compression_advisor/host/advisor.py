@@ -22,9 +22,12 @@ from snapcraft_compression_advisor.host.artifact import (
 from snapcraft_compression_advisor.host.enforce import check_advice, check_budgets
 from snapcraft_compression_advisor.host.errors import SettingsError
 from snapcraft_compression_advisor.host.guard import Result, harmless, judging
-from snapcraft_compression_advisor.host.project import HostProject, read_host_project
+from snapcraft_compression_advisor.host.project import (
+    HostProject,
+    read_host_project,
+    read_settings,
+)
 from snapcraft_compression_advisor.host.refusal import asks_to_enforce
-from snapcraft_compression_advisor.host.settings import Settings, read_settings
 from snapcraft_compression_advisor.host.show import show, show_verdict, write_report
 from snapcraft_compression_advisor.host.write_key import write_key
 from snapcraft_compression_advisor.launch.apps import check_app, select_apps
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.artifact import Artifact
     from snapcraft_compression_advisor.host.project import Parts
     from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.settings.load import Settings
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.settings.pack_settings import PackMode
+    from snapcraft_compression_advisor.settings.lint_policy import PackMode
 
 
 DEFAULT_COMPRESSION = "xz"

@@ -8,7 +8,7 @@ import pydantic
 from craft_parts.plugins import Plugin, PluginProperties
 
 from snapcraft_compression_advisor.core.errors import AdvisorError
-from snapcraft_compression_advisor.host.settings import PLUGIN, part_policy
+from snapcraft_compression_advisor.settings.load import PLUGIN, part_policy
 
 
 class AdvisorPluginProperties(PluginProperties, frozen=True):

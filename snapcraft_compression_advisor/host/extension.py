@@ -10,7 +10,7 @@ from typing import Any
 from snapcraft.extensions.extension import Extension
 
 from snapcraft_compression_advisor.host.project import mark_apps
-from snapcraft_compression_advisor.host.settings import PLUGIN
+from snapcraft_compression_advisor.settings.load import PLUGIN
 
 SUPPORTED_BASES = ("core22", "core24", "core26")
 

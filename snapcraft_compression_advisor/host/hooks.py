@@ -15,8 +15,8 @@ from snapcraft_compression_advisor.host.before_build import (
 )
 from snapcraft_compression_advisor.host.project_service import finding_advisor
 from snapcraft_compression_advisor.host.refusal import reason_of
-from snapcraft_compression_advisor.host.settings import PLUGIN
 from snapcraft_compression_advisor.project.project_lines import LINTER_NAME
+from snapcraft_compression_advisor.settings.load import PLUGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

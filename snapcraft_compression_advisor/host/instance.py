@@ -19,8 +19,10 @@ from snapcraft_compression_advisor.host.errors import (
 )
 from snapcraft_compression_advisor.host.guard import judging
 from snapcraft_compression_advisor.host.import_path import VARIABLE
-from snapcraft_compression_advisor.host.refusal import ENVIRONMENT_PREFIX
-from snapcraft_compression_advisor.host.settings import INSTANCE_PATH_VARIABLE
+from snapcraft_compression_advisor.settings.load import (
+    ENVIRONMENT_PREFIX,
+    INSTANCE_PATH_VARIABLE,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

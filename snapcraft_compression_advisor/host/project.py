@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import NoInputError
-from snapcraft_compression_advisor.host.settings import PLUGIN
+from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
+from snapcraft_compression_advisor.host.errors import SettingsError
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.project import ProjectFile, read_project
+from snapcraft_compression_advisor.lint.select import check_selectors
 from snapcraft_compression_advisor.project.project_file import (
     find_project_file,
     read_project_file,
+)
+from snapcraft_compression_advisor.settings.load import (
+    PLUGIN,
+    POLICY_FILE_NAME,
+    Settings,
+    Sources,
+    load_settings,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +67,32 @@ def read_host_project(
         return HostProject(directory=directory, parts=known)
     says = read_project(file.relative_to(directory), read_project_file(file))
     return HostProject(directory=directory, file=file, says=says, parts=known)
+
+
+def read_settings(
+    directory: Path,
+    parts: Mapping[str, Mapping[str, object]],
+    environment: Mapping[str, str],
+) -> Settings:
+    """Read the settings of a pack.
+
+    :param directory: where ``compression-advisor.yaml`` may be.
+    :param parts: of the project, by name.
+    :raises SettingsError: where one is broken, or they contradict each other.
+    """
+    file = directory / POLICY_FILE_NAME
+    sources = Sources(
+        parts=parts,
+        file=file if os.path.lexists(file) else None,  # a broken link isn't passed over
+        environment=environment,
+        folder=directory,
+    )
+    try:
+        return load_settings(
+            sources, check_rules=partial(check_selectors, rules=ALL_RULES)
+        )
+    except AdvisorError as error:
+        raise SettingsError.of(error) from error
 
 
 def raw_parts(document: Mapping[str, object]) -> Parts:

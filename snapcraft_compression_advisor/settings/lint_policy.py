@@ -14,8 +14,8 @@ from snapcraft_compression_advisor.codecs import (
 )
 from snapcraft_compression_advisor.core.documents import json_schema_text
 from snapcraft_compression_advisor.core.units import KIB
-from snapcraft_compression_advisor.settings.pack_settings import PackSettings
-from snapcraft_compression_advisor.settings.policy_model import (
+from snapcraft_compression_advisor.settings.quantities import (
+    SECONDS,
     Bytes,
     BytesOrShare,
     Count,
@@ -26,7 +26,6 @@ from snapcraft_compression_advisor.settings.policy_model import (
     Share,
     Text,
 )
-from snapcraft_compression_advisor.settings.quantities import SECONDS
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 
 SCHEMA = 1
@@ -73,6 +72,7 @@ RulePrefix = Annotated[Text, pydantic.AfterValidator(_rules_only)]
 Texts = Annotated[tuple[Text, ...], pydantic.BeforeValidator(_as_list)]
 Selectors = Annotated[tuple[Selector, ...], pydantic.BeforeValidator(_as_list)]
 SeverityName = Literal["error", "warning", "info"]
+PackMode = Literal["advise", "apply", "write", "enforce"]
 
 
 class Budgets(PolicyModel):
@@ -178,6 +178,32 @@ class AdvicePolicy(PolicyModel):
             max_growth_bytes=None if isinstance(growth, Share) else growth,
             max_growth_share=growth.root if isinstance(growth, Share) else None,
         )
+
+
+class PackSettings(PolicyModel):
+    """What the advisor does while snapcraft packs; the command line has no use for it.
+
+    Which compression suits the snap is the business of ``advice``, ``budgets``,
+    ``apps``, ``devices`` and ``launch-profile``, as everywhere.
+    """
+
+    mode: PackMode = pydantic.Field(
+        default="advise",
+        description="'advise' says what suits the snap; 'apply' packs with it; 'write' "
+        "also sets the key in snapcraft.yaml; 'enforce' stops the pack where the "
+        "declared compression breaks the policy",
+    )
+    override_declared: bool = pydantic.Field(
+        default=False,
+        strict=True,
+        description="whether 'apply' and 'write' may go against a compression that "
+        "snapcraft.yaml declares",
+    )
+    report: Text | None = pydantic.Field(
+        default=None,
+        description="a report to write, relative to this file: JSON where its name "
+        "ends so, else text; a component's has the component's name before the suffix",
+    )
 
 
 class LintPolicy(PolicyModel):

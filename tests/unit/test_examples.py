@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from snapcraft_compression_advisor.host.project import raw_parts, read_host_project
-from snapcraft_compression_advisor.host.settings import read_settings
+from snapcraft_compression_advisor.host.project import (
+    raw_parts,
+    read_host_project,
+    read_settings,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODES = {

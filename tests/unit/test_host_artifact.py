@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.host.errors import PolicyBrokenError
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.advice.policy import Verdict
-    from snapcraft_compression_advisor.settings.pack_settings import PackMode
+    from snapcraft_compression_advisor.settings.lint_policy import PackMode
 
 
 def decision(

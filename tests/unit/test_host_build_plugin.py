@@ -9,7 +9,7 @@ from snapcraft_compression_advisor.host.build_plugin import (
     AdvisorPlugin,
     AdvisorPluginProperties,
 )
-from snapcraft_compression_advisor.host.settings import (
+from snapcraft_compression_advisor.settings.load import (
     PLACES,
     PLUGIN,
 )

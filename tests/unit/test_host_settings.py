@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from snapcraft_compression_advisor.host import refusal
 from snapcraft_compression_advisor.host.errors import SettingsError
-from snapcraft_compression_advisor.host.refusal import ENVIRONMENT_PREFIX
-from snapcraft_compression_advisor.host.settings import (
+from snapcraft_compression_advisor.host.project import read_settings
+from snapcraft_compression_advisor.project.project_file import PROJECT_FILES
+from snapcraft_compression_advisor.settings.load import (
+    ENVIRONMENT_PREFIX,
+    POLICY_FILE_NAME,
     Settings,
+    check_policy,
     overlay,
-    read_settings,
 )
-from snapcraft_compression_advisor.settings.policy_file import check_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -213,3 +216,16 @@ def test_a_value_set_to_the_default_covers_what_is_below() -> None:
     below = check_policy({"pack": {"mode": "apply"}}, where="below")
     above = check_policy({"pack": {"mode": "advise"}}, where="above")
     assert overlay(below, above).pack.mode == "advise"
+
+
+def test_what_two_sources_ignore_adds_up() -> None:
+    below = check_policy({"ignore": ["SCA101"]}, where="below")
+    above = check_policy({"ignore": ["SCA102"]}, where="above")
+    assert overlay(below, above).ignore == ("SCA101", "SCA102")
+
+
+def test_refusal_looks_where_the_settings_are() -> None:
+    # It imports nothing that may be damaged, so it has names of its own.
+    assert refusal.ENVIRONMENT_PREFIX == ENVIRONMENT_PREFIX
+    assert refusal.POLICY_FILE_NAME == POLICY_FILE_NAME
+    assert sorted(refusal.PROJECT_FILE_NAMES) == sorted(PROJECT_FILES)

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.cli.advice_settings import add_settings_arguments
+from snapcraft_compression_advisor.cli.policy_options import add_advice_arguments
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.settings.lint_policy import (
     LintPolicy,
     policy_schema_text,
 )
-from snapcraft_compression_advisor.settings.policy_file import (
+from snapcraft_compression_advisor.settings.load import (
     POLICY,
     check_policy,
     parse_policy,
@@ -208,7 +208,7 @@ def test_options_are_spelt_as_in_the_policy(
     option: str, key: str, spellings: tuple[str, ...], value: float
 ) -> None:
     parser = argparse.ArgumentParser(exit_on_error=False)
-    add_settings_arguments(parser)
+    add_advice_arguments(parser)
     name = {"link": "link_mbit_per_s"}.get(key, key.replace("-", "_"))
     for spelling in spellings:
         given = vars(parser.parse_args([option, spelling]))[name]

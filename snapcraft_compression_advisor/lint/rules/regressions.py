@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.diff.figures import (
 from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.lint.finding import Evidence
 from snapcraft_compression_advisor.lint.rule import Rule
-from snapcraft_compression_advisor.settings.policy_model import Share
+from snapcraft_compression_advisor.settings.quantities import Share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,211 @@
+"""The policy of ``advise`` and ``lint``: its file, and options that go before it."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import pydantic
+from craft_cli import emit
+
+from snapcraft_compression_advisor.advice.evidence import Policy
+from snapcraft_compression_advisor.cli.arguments import quantity
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_NAMES
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.lint import LintRequest
+from snapcraft_compression_advisor.lint.select import check_selectors
+from snapcraft_compression_advisor.settings.lint_policy import (
+    AdvicePolicy,
+    LintPolicy,
+    Selector,
+    SeverityName,
+)
+from snapcraft_compression_advisor.settings.load import (
+    POLICY_FILE_NAME,
+    Sources,
+    load_settings,
+)
+from snapcraft_compression_advisor.settings.quantities import (
+    LINK,
+    parse_count,
+    seconds_or_share,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DEFAULTS = Policy()
+_ADVICE_OPTIONS = ("min_saving", "max_launches", "link_mbit_per_s", "deciding_apps")
+_COMMON_OPTIONS = (("apps", "app"), ("devices", "device"), ("launch_profile",) * 2)
+_SELECTOR: pydantic.TypeAdapter[str] = pydantic.TypeAdapter(Selector)
+
+
+def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--policy``, and the options that both commands have."""
+    parser.add_argument(
+        "--policy",
+        metavar="FILE",
+        type=Path,
+        help="what the project asks for; other options go before it (default: "
+        f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else here, else none)",
+    )
+    parser.add_argument(
+        "--app",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="an app whose launch counts; may be given again, the first decides "
+        "(default: the policy's, else the app named after the snap, else those with a "
+        "desktop file, else all)",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="NAME|FILE",
+        action="append",
+        default=[],
+        help="a device profile to estimate for, built in ('devices' lists them) or "
+        "a YAML file ('calibrate' makes one); may be given again, lzo has to gain "
+        "on each (default: the policy's, else "
+        f"{', '.join(DEFAULT_NAMES)})",
+    )
+    parser.add_argument(
+        "--launch-profile",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a recorded launch to use in place of the guess; its app counts "
+        "unless others are named; may be given again (default: the policy's, else "
+        "none)",
+    )
+
+
+def add_advice_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that :func:`advice_options` reads, and ``--policy``."""
+    add_policy_arguments(parser)
+    parser.add_argument(
+        "--min-saving",
+        metavar="SECONDS|PERCENT",
+        type=quantity(seconds_or_share),
+        help="what lzo has to save per cold launch, about what people notice: 0.5, "
+        "500ms, or a share in percent of what reading and decompressing add to it with "
+        f"xz (default: the policy's, else {_DEFAULTS.min_saving_s:g}s)",
+    )
+    parser.add_argument(
+        "--max-launches",
+        metavar="COUNT",
+        type=quantity(parse_count),
+        help="cold launches within which the larger download has to pay for itself; "
+        "about those between two refreshes (default: the policy's, else "
+        f"{_DEFAULTS.max_launches:g})",
+    )
+    parser.add_argument(
+        "--link",
+        metavar="MBIT/S",
+        type=quantity(LINK.parse),
+        dest="link_mbit_per_s",
+        help="speed of that download: 8.5, 100Mbit/s, 1Gbit/s (default: the policy's, "
+        f"else {_DEFAULTS.link_mbit_per_s:g}Mbit/s)",
+    )
+    parser.add_argument(
+        "--deciding-apps",
+        choices=("first", "every"),
+        help="whether the first target app decides or every one has to gain "
+        f"(default: the policy's, else {_DEFAULTS.deciding_apps})",
+    )
+
+
+def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that :func:`rule_options` reads, and ``--policy``."""
+    add_policy_arguments(parser)
+    for option, help_text, default in (
+        ("--select", "rules to check", "the policy's, else all"),
+        ("--ignore", "rules not to check besides those that the policy ignores", ""),
+    ):
+        parser.add_argument(
+            option,
+            metavar="RULES",
+            action="append",
+            type=_selectors,
+            default=[],
+            help=f"{help_text}: ids (SCA101) or families (SCA1), alone or with a path "
+            "pattern (SCA303:usr/lib/*), with commas between; may be given again "
+            f"(default: {default or 'none'})",
+        )
+    parser.add_argument(
+        "--fail-on",
+        choices=get_args(SeverityName),
+        help="the least severe finding that makes the exit status 1 (default: the "
+        "policy's, else error)",
+    )
+
+
+def advice_options(parsed_args: argparse.Namespace) -> LintPolicy:
+    """Return the policy that the options of ``advise`` make."""
+    advice = _given({name: getattr(parsed_args, name) for name in _ADVICE_OPTIONS})
+    changed = AdvicePolicy().model_copy(update=advice) if advice else None
+    return _options(parsed_args, {"advice": changed})
+
+
+def rule_options(parsed_args: argparse.Namespace) -> LintPolicy:
+    """Return the policy that the options of ``lint`` make.
+
+    :raises UsageError: where they name a rule that there isn't.
+    """
+    select = tuple(each for group in parsed_args.select for each in group)
+    ignore = tuple(each for group in parsed_args.ignore for each in group)
+    try:
+        check_selectors((*select, *ignore), ALL_RULES, where="--select, --ignore")
+    except BadDataError as error:  # an argument, not data
+        raise UsageError(str(error), resolution=error.resolution) from error
+    given = {"select": select, "ignore": ignore, "fail_on": parsed_args.fail_on}
+    return _options(parsed_args, given)
+
+
+def lint_request(
+    file: Path | None, options: LintPolicy, *, narrow: bool = False
+) -> LintRequest:
+    """Return what a payload is to be checked against.
+
+    :param file: the policy's; ``None`` where there is none.
+    :param narrow: as for
+        :func:`~snapcraft_compression_advisor.settings.load.load_settings`.
+    :raises AdvisorError: where the policy, or a file that it names, can't be read or
+        isn't what it should be; where options and policy contradict each other.
+    """
+    settings = load_settings(
+        Sources(file=file, options=options),
+        check_rules=partial(check_selectors, rules=ALL_RULES),
+        narrow=narrow,
+    )
+    if file is not None:
+        emit.progress(f"Settings from {file}", permanent=True)
+    return LintRequest(
+        policy=settings.policy,
+        policy_path=settings.policy_path,
+        devices=settings.devices,
+        profiles=settings.profiles,
+    )
+
+
+def _options(
+    parsed_args: argparse.Namespace, others: Mapping[str, object]
+) -> LintPolicy:
+    common = {key: tuple(getattr(parsed_args, name)) for key, name in _COMMON_OPTIONS}
+    return LintPolicy().model_copy(update=_given({**common, **others}))
+
+
+def _given(values: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in values.items() if value not in (None, ())}
+
+
+def _selectors(text: str) -> list[str]:
+    try:
+        return [_SELECTOR.validate_python(each.strip()) for each in text.split(",")]
+    except pydantic.ValidationError as error:
+        problem = error.errors(include_url=False)[0]["msg"]
+        raise argparse.ArgumentTypeError(
+            problem.removeprefix("Value error, ")
+        ) from error
