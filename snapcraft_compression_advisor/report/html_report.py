@@ -22,7 +22,7 @@ from snapcraft_compression_advisor.report.names import printable
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from snapcraft_compression_advisor.report.charts.spec import Drawing
+    from snapcraft_compression_advisor.report.page.charts import Drawing
     from snapcraft_compression_advisor.report.page.model import Chart, Page
 
 EXTRA = "report"

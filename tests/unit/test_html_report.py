@@ -21,11 +21,6 @@ from reports import make_full_report
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.installing import install_command
 from snapcraft_compression_advisor.report import html_report
-from snapcraft_compression_advisor.report.charts.launch_map import (
-    Tile,
-    TileGroup,
-    draw_launch_map,
-)
 from snapcraft_compression_advisor.report.html_report import (
     check_html_extra,
     render_html,
@@ -36,6 +31,11 @@ from snapcraft_compression_advisor.report.measure_json import (
 )
 from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.launch_map import (
+    Tile,
+    TileGroup,
+    draw_launch_map,
+)
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
     Entry,

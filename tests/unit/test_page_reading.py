@@ -16,16 +16,16 @@ from snapcraft_compression_advisor.advice.reasons import figures, paid_after
 from snapcraft_compression_advisor.core.units import Interval as Figure
 from snapcraft_compression_advisor.launch.profile import FittedProfile
 from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.report.charts.file_sizes import (
-    CurvePoint,
-    draw_size_curve,
-)
 from snapcraft_compression_advisor.report.contract import Interval
 from snapcraft_compression_advisor.report.json_report import build_report
 from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.page.file_sizes import (
+    CurvePoint,
+    draw_size_curve,
+)
 from snapcraft_compression_advisor.report.page.texts import percent, short_seconds, size
 from snapcraft_compression_advisor.report.report_files import kind_reports
 from snapcraft_compression_advisor.report.text import render_text

@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.phrases import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from snapcraft_compression_advisor.diff.figures import PayloadFigures
     from snapcraft_compression_advisor.lint.baseline import (
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
         LintedPayload,
         LintReport,
         Location,
+    )
+    from snapcraft_compression_advisor.report.lint_formats.json import (
+        EvidenceReport,
+        FindingReport,
+        FixReport,
     )
 
 Row = tuple[str, str, str, str]
@@ -77,40 +82,41 @@ def details(finding: Finding, *, files: bool = True) -> list[str]:
     return lines
 
 
-def figure(item: Evidence) -> str:
+def figure(item: Evidence | EvidenceReport) -> str:
     """Return a figure that a finding rests on, printable."""
     return f"{printable(item.label)}: {printable(item.text)} ({item.origin})"
 
 
-def fix_label(fix: Fix) -> str:
+def fix_label(fix: Fix | FixReport) -> str:
     """Return what kind of fix this is."""
     return "fix (safe)" if fix.safe else "fix (look at its result)"
 
 
 def summary(report: LintReport) -> str:
     """Return how many findings of each severity there are, in one clause."""
-    findings = [*all_findings(report)]
+    text = counts_text([*all_findings(report)]) or "nothing found"
+    text += f" in {counted(len(report.payloads), 'payload')}"
+    failed = sum(payload.error is not None for payload in report.payloads)
+    return f"{text}, of which {failed:,} could not be linted" if failed else text
+
+
+def counts_text(findings: Sequence[Finding | FindingReport]) -> str:
+    """Return how many of some findings are of each severity; nothing for none."""
     decided = Counter(f.severity for f in findings if not f.undecided)
+    undecided = sum(finding.undecided for finding in findings)
     parts = [
         counted(decided["error"], "error") if decided["error"] else "",
         counted(decided["warning"], "warning") if decided["warning"] else "",
         f"{decided['info']:,} info" if decided["info"] else "",
-        f"{undecided:,} undecided" if (undecided := _undecided(findings)) else "",
+        f"{undecided:,} undecided" if undecided else "",
     ]
-    text = ", ".join(filter(None, parts)) or "nothing found"
-    text += f" in {counted(len(report.payloads), 'payload')}"
-    failed = sum(payload.error is not None for payload in report.payloads)
-    return f"{text}, of which {failed:,} could not be linted" if failed else text
+    return ", ".join(filter(None, parts))
 
 
 def all_findings(report: LintReport) -> Iterable[Finding]:
     """Yield the findings of all payloads in order."""
     for payload in report.payloads:
         yield from payload.findings
-
-
-def _undecided(findings: Iterable[Finding]) -> int:
-    return sum(finding.undecided for finding in findings)
 
 
 def figure_rows(payload: JudgedPayload) -> Iterator[Row]:

@@ -6,9 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.charts.break_even import (
-    LinkLine,
-    draw_break_even,
+from snapcraft_compression_advisor.report.page.charts import (
+    LABEL,
+    MUTED,
+    TOLD,
+    Drawing,
+    Spec,
+    layer,
+    layered,
+    mark,
+    only,
+    quantity,
+    telling,
 )
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
@@ -16,7 +25,7 @@ from snapcraft_compression_advisor.report.page.model import (
     Section,
     Table,
 )
-from snapcraft_compression_advisor.report.page.texts import seconds
+from snapcraft_compression_advisor.report.page.texts import seconds, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +50,8 @@ _LEGEND = (
 )
 _FEW = 10
 _MANY = 1_000
+_HEIGHT = 320
+_SAVED = "var(--lzo)"
 
 
 def break_even_section(report: Report) -> Section | None:
@@ -83,29 +94,97 @@ def _paragraphs(report: Report) -> Iterator[str]:
 
 def _chart(report: Report, saved: Interval) -> Chart | None:
     most = report.method.policy.max_launches if report.method else _DRAWN_LAUNCHES
-    top_s = _ROOM_ABOVE * most * saved.mid
-    lines = tuple(
-        LinkLine(
-            label=f"{link.link_mbit_per_s:,g} Mbit/s",
-            download_s=link.download_s.mid,
-            launches=link.launches
-            if link.launches is not None and link.launches <= most
-            else None,
-            text=f"{link.link_mbit_per_s:,g} Mbit/s: {_count(link)} for "
-            f"{seconds(link.download_s)} of download",
-        )
-        for link in _apart(report, top_s, most * saved.high)
-    )
-    if not lines:
+    links = _apart(report, _ROOM_ABOVE * most * saved.mid, most * saved.high)
+    if not links:
         return None
+    texts = {
+        link.link_mbit_per_s: f"{link.link_mbit_per_s:,g} Mbit/s: {_count(link)} for "
+        f"{seconds(link.download_s)} of download"
+        for link in links
+    }
+    data = [*_saved(saved, most)]
+    for link in links:
+        data += _link(link, texts[link.link_mbit_per_s], most)
     return Chart(
         key="break-even",
         title="Seconds saved by launches against seconds of download",
-        alt="When the larger download has paid for itself: "
-        + "; ".join(line.text for line in lines)
-        + ".",
-        draw=partial(draw_break_even, saved, lines, launches=most),
+        alt=told("When the larger download has paid for itself", texts.values()),
+        draw=partial(_draw, data, launches=most),
         wide=True,
+    )
+
+
+def _saved(saved_s: Interval, most: float) -> list[Spec]:
+    """Return the chart's data of what launches save; seconds are per launch."""
+    return [
+        {
+            "what": "saved",
+            "launches": count,
+            "seconds": count * saved_s.mid,
+            "low": count * saved_s.low,
+            "high": count * saved_s.high,
+        }
+        for count in (0, most)
+    ]
+
+
+def _link(link: BreakEvenReport, text: str, most: float) -> Iterator[Spec]:
+    """Yield the chart's data of a longer download, and of where it is paid for."""
+    place = {
+        "seconds": link.download_s.mid,
+        "label": f"{link.link_mbit_per_s:,g} Mbit/s",
+        "text": text,
+    }
+    yield {"what": "link", **place}
+    paid = link.launches is not None and link.launches <= most
+    # The label stands where the line of what is saved isn't near.
+    if paid and link.launches is not None and link.launches <= most / 2:
+        yield {"what": "right", "launches": most, **place}
+    else:
+        yield {"what": "left", "launches": 0, **place}
+    if paid:
+        yield {"what": "crossing", "launches": link.launches, **place}
+
+
+def _draw(data: Sequence[Spec], *, launches: float, width: int) -> Drawing:
+    """Draw what launches save, and what the download costs over each link.
+
+    :param launches: where the axis ends.
+    """
+    x = quantity(
+        "launches",
+        "cold launches",
+        scale={"domain": [0, launches]},
+        axis={"tickCount": 5},
+    )
+    y = quantity("seconds", "seconds", axis={"tickCount": 6})
+    low, high = quantity("low", "seconds"), {"field": "high"}
+    saved = only("saved")
+    area = mark("area", fill=_SAVED, opacity=0.18)
+    line = mark("line", stroke=_SAVED, strokeWidth=2.5)
+    rule = mark("rule", stroke=MUTED, strokeDash=[5, 3])
+    point = telling("point", filled=True, color=_SAVED, size=110, opacity=1)
+    names = (
+        layer(
+            mark("text", align=side, baseline="bottom", dy=-3, dx=dx),
+            where=only(side),
+            x=x,
+            y=y,
+            text=LABEL,
+        )
+        for side, dx in (("left", 4), ("right", -4))
+    )
+    return layered(
+        [
+            layer(area, where=saved, x=x, y=low, y2=high),
+            layer(line, where=saved, x=x, y=y),
+            layer(rule, where=only("link"), y=y),
+            *names,
+            layer(point, where=only("crossing"), x=x, y=y, description=TOLD),
+        ],
+        values=data,
+        width=width,
+        height=_HEIGHT,
     )
 
 

@@ -6,25 +6,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.report.headlines import headline
-from snapcraft_compression_advisor.report.page.before_now import before_now_section
 from snapcraft_compression_advisor.report.page.break_even import break_even_section
 from snapcraft_compression_advisor.report.page.file_kinds import kinds_section
 from snapcraft_compression_advisor.report.page.file_sizes import sizes_section
-from snapcraft_compression_advisor.report.page.findings import findings_section
 from snapcraft_compression_advisor.report.page.launch_cost import launch_section
 from snapcraft_compression_advisor.report.page.launch_files import files_section
+from snapcraft_compression_advisor.report.page.lint import (
+    before_now_section,
+    findings_section,
+)
 from snapcraft_compression_advisor.report.page.measured import (
     fastest,
     measured_section,
 )
 from snapcraft_compression_advisor.report.page.method import method_section
-from snapcraft_compression_advisor.report.page.model import Page
+from snapcraft_compression_advisor.report.page.model import Page, Tile
+from snapcraft_compression_advisor.report.page.texts import seconds, size, sizes_made
 from snapcraft_compression_advisor.report.page.tradeoff import tradeoff_section
-from snapcraft_compression_advisor.report.page.verdict import facts, tiles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from snapcraft_compression_advisor.report.json_report import Report
     from snapcraft_compression_advisor.report.lint_formats.json import (
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     )
     from snapcraft_compression_advisor.report.measure_json import MeasurementReport
     from snapcraft_compression_advisor.report.page.model import Section
+
+_MANY_LAUNCHES = 1_000
+_FEW = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +85,8 @@ def build_page(sources: Sources) -> Page:
         tone=advice.verdict,
         verdict=headline(advice.verdict, advice.compression),
         reasons=(*advice.reasons, *advice.next_steps),
-        facts=facts(report),
-        tiles=tiles(report),
+        facts=_facts(report),
+        tiles=_tiles(report),
         sections=shown,
         version=__version__,
     )
@@ -112,3 +118,74 @@ def _findings(sources: Sources) -> Sequence[FindingReport] | None:
             finding for payload in sources.lint.payloads for finding in payload.findings
         ]
     return sources.report.findings if sources.report else None
+
+
+def _facts(report: Report) -> tuple[str, ...]:
+    """Return what was looked at."""
+    payload = report.payload
+    kind = "Prime directory" if payload.kind == "prime" else "Built snap"
+    declared = payload.declared_compression or "not known"
+    base = f", base {payload.base}" if payload.base else ""
+    return (
+        f"{kind} {payload.path}{base}",
+        (
+            f"{payload.files:,} files, {format_bytes(payload.raw_bytes)} in "
+            f"{payload.data_blocks:,} data blocks; compression: {declared}"
+        ),
+    )
+
+
+def _tiles(report: Report) -> tuple[Tile, ...]:
+    """Return the figures that the verdict rests on."""
+    return (*_sizes(report), *_launch(report), *_pays(report))
+
+
+def _sizes(report: Report) -> Iterator[Tile]:
+    own = sizes_made(report).own
+    for name in ("xz", "lzo"):
+        codec = report.trial.codecs.get(name)
+        if codec is not None and codec.image_bytes is not None:
+            measured = report.trial.mode == "exact" or name == own
+            yield Tile(
+                label=f"image with {name}",
+                figure=size(codec.image_bytes),
+                note="measured" if measured else "estimated",
+            )
+
+
+def _launch(report: Report) -> Iterator[Tile]:
+    saved = report.recommendation.seconds_saved
+    if saved is None or not report.launches:
+        return
+    app = report.launches[0].app
+    yield Tile(
+        label=f"lzo saves per cold launch of {app}",
+        figure=seconds(saved),
+        note="estimated, on the device where it saves least",
+    )
+
+
+def _pays(report: Report) -> Iterator[Tile]:
+    advice = report.recommendation
+    if advice.seconds_saved is None or advice.bytes_added is None:
+        return
+    if advice.verdict == "no-benefit":  # nothing is paid for what isn't worth having
+        return
+    figure = _launches(advice.break_even_launches, advice.bytes_added.mid)
+    link = report.method.policy.link_mbit_per_s if report.method else None
+    where = f"at {link:g} Mbit/s" if link else "at the policy's link"
+    yield Tile(
+        label="lzo's download has paid for itself after",
+        figure=figure,
+        note=f"estimated, {where}",
+    )
+
+
+def _launches(count: float | None, added_bytes: float) -> str:
+    if added_bytes <= 0:
+        return "at once"
+    if count is None or count > _MANY_LAUNCHES:
+        return "never"
+    if count <= 1:
+        return "1 cold launch"
+    return f"{count:.1f} cold launches" if count < _FEW else f"{count:.0f} launches"

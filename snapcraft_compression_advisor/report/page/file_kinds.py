@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.charts.file_sizes import (
+from snapcraft_compression_advisor.report.page.charts import (
+    CODEC_COLOURS,
     SharedBar,
     draw_shares,
 )
-from snapcraft_compression_advisor.report.charts.spec import CODEC_COLOURS
 from snapcraft_compression_advisor.report.page.file_sizes import files_table
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.report.page.model import (
     Section,
     Table,
 )
-from snapcraft_compression_advisor.report.page.texts import percent, size
+from snapcraft_compression_advisor.report.page.texts import percent, size, told
 from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
@@ -102,9 +102,10 @@ def _kinds_chart(kinds: Sequence[KindReport]) -> Chart:
     return Chart(
         key="kinds",
         title="What is left of each kind of file",
-        alt="Compressed size of each kind of file as a share of its length: "
-        + "; ".join(bar.text for bar in bars[:6])
-        + ".",
+        alt=told(
+            "Compressed size of each kind of file as a share of its length",
+            (bar.text for bar in bars[:6]),
+        ),
         draw=partial(draw_shares, tuple(bars), title="of its length"),
         wide=True,
     )

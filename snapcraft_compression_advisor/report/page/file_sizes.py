@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import KIB, MIB, format_bytes
-from snapcraft_compression_advisor.report.charts.file_sizes import (
-    CurvePoint,
+from snapcraft_compression_advisor.report.page.charts import (
+    LABEL,
+    MUTED,
+    PAPER,
+    TOLD,
+    Drawing,
     SharedBar,
+    Spec,
     draw_shares,
-    draw_size_curve,
+    layer,
+    layered,
+    mark,
+    quantity,
+    telling,
 )
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
@@ -18,10 +30,10 @@ from snapcraft_compression_advisor.report.page.model import (
     Section,
     Table,
 )
-from snapcraft_compression_advisor.report.page.texts import percent
+from snapcraft_compression_advisor.report.page.texts import percent, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.report.json_report import Report
     from snapcraft_compression_advisor.report.report_files import (
@@ -38,6 +50,43 @@ PUBLISHED = (
 )
 """Application, its largest files, their share: of the published study of snaps
 (snapcraft.io)."""
+
+_HEIGHT = 280
+_AXES_PX = 60
+_LETTER_PX = 6.5
+_NAME_GAP_PX = 8
+_STEPS = 8
+_NEAR_SHARE = 0.05
+"""Of the axis: half a line of text and what the curve's own stroke takes."""
+
+_SIDES: Mapping[str, Spec] = {
+    "right": {"align": "left", "dx": 8, "dy": 4},
+    "left": {"align": "right", "dx": -8, "dy": 0},
+    "below": {"align": "center", "dy": 20},
+    "above": {"align": "center", "dy": -10},
+}
+_NAME_PLACES = {
+    "right": (0.0, 1.0, 0.0),
+    "left": (-1.0, 0.0, 0.0),
+    "below": (-0.5, 0.5, -0.07),
+    "above": (-0.5, 0.5, 0.07),
+}
+"""Where a name starts and ends, in its own lengths from its point, and how far it
+stands above it, share of the axis; the first clear place is taken."""
+_OWN = "var(--lzo)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """So many of the largest files, and their share of all, 0 to 1.
+
+    :param label: shown beside the point; empty for those of the payload itself.
+    """
+
+    files: int
+    share: float
+    text: str
+    label: str = ""
 
 
 def sizes_section(report: Report) -> Section | None:
@@ -97,9 +146,10 @@ def _curve(sizes: FileSizesReport) -> Chart:
     return Chart(
         key="curve",
         title="What the largest files make up",
-        alt="Share of the payload by number of its largest files: "
-        + "; ".join(point.text for point in own[:6])
-        + ".",
+        alt=told(
+            "Share of the payload by number of its largest files",
+            (point.text for point in own[:6]),
+        ),
         draw=partial(draw_size_curve, own, published),
         wide=False,
         table=Table(
@@ -108,6 +158,86 @@ def _curve(sizes: FileSizesReport) -> Chart:
             rows=tuple((f"{top.files:,}", percent(top.share)) for top in sizes.top),
         ),
     )
+
+
+def draw_size_curve(
+    points: Sequence[CurvePoint], published: Sequence[CurvePoint], *, width: int
+) -> Drawing:
+    """Draw what part of the payload its largest files are, beside published ones."""
+    x = quantity(
+        "files",
+        "largest files (logarithmic)",
+        scale={"type": "log", "nice": False},
+        axis={"tickCount": 4, "format": "~s", "grid": False},
+    )
+    y = quantity(
+        "share",
+        "share of the payload",
+        scale={"domain": [0, 1]},
+        axis={"format": ".0%", "tickCount": 5},
+    )
+    own, other = "datum.own", "!datum.own"
+    line = mark("line", stroke=_OWN, strokeWidth=2)
+    dot = telling("point", filled=True, color=_OWN, size=70, opacity=1)
+    diamond = telling("point", shape="diamond", stroke=MUTED, fill=PAPER, size=80)
+    names = (
+        layer(
+            mark("text", fill=MUTED, **placed),
+            where=f"datum.side === '{side}'",
+            x=x,
+            y=y,
+            text=LABEL,
+        )
+        for side, placed in _SIDES.items()
+    )
+    return layered(
+        [
+            layer(line, where=own, x=x, y=y),
+            layer(dot, where=own, x=x, y=y, description=TOLD),
+            layer(diamond, where=other, x=x, y=y, description=TOLD),
+            *names,
+        ],
+        values=[
+            {
+                **asdict(point),
+                "own": not point.label,
+                "side": _clear_side(point, points, width) if point.label else "",
+            }
+            for point in (*points, *published)
+        ],
+        width=width,
+        height=_HEIGHT,
+    )
+
+
+def _clear_side(point: CurvePoint, curve: Sequence[CurvePoint], width: int) -> str:
+    """Return on which side of a point its name doesn't lie on the curve."""
+    most = max(each.files for each in (*curve, point))
+    room_px = width - _AXES_PX
+    decade_px = room_px / max(1.0, math.log10(most))
+    at_px = decade_px * math.log10(point.files)
+    name_px = _LETTER_PX * len(point.label) + _NAME_GAP_PX
+    for side, (start, end, rise) in _NAME_PLACES.items():
+        start_px, end_px = at_px + start * name_px, at_px + end * name_px
+        ranks = (
+            10 ** ((start_px + (end_px - start_px) * step / _STEPS) / decade_px)
+            for step in range(_STEPS + 1)
+        )
+        if (side == "right" or start_px >= 0) and all(
+            abs(_share_at(curve, rank) - point.share - rise) > _NEAR_SHARE
+            for rank in ranks
+        ):
+            return side
+    return "right"
+
+
+def _share_at(curve: Sequence[CurvePoint], files: float) -> float:
+    """Return the height of the line through the curve's points; infinity beside it."""
+    for before, after in pairwise(curve):
+        if before.files <= files <= after.files:
+            way = math.log(files / before.files) / math.log(after.files / before.files)
+            return before.share + way * (after.share - before.share)
+    return math.inf
 
 
 def _classes(sizes: FileSizesReport) -> Chart:
@@ -140,9 +270,10 @@ def _classes(sizes: FileSizesReport) -> Chart:
     return Chart(
         key="classes",
         title="Files by size",
-        alt="Share of files and of bytes by size of file: "
-        + "; ".join(f"{row[0]}: {row[2]} of files, {row[4]} of bytes" for row in rows)
-        + ".",
+        alt=told(
+            "Share of files and of bytes by size of file",
+            (f"{row[0]}: {row[2]} of files, {row[4]} of bytes" for row in rows),
+        ),
         draw=partial(draw_shares, tuple(bars), title="share"),
         wide=False,
         table=Table(

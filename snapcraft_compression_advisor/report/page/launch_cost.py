@@ -5,11 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.charts.launch_parts import (
-    LaunchBar,
-    draw_launch_parts,
-)
 from snapcraft_compression_advisor.report.contract import Interval
+from snapcraft_compression_advisor.report.page.charts import (
+    INK,
+    PAPER,
+    TOLD,
+    Drawing,
+    Spec,
+    layer,
+    layered,
+    legend,
+    mark,
+    quantity,
+    rows,
+    telling,
+)
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
     Group,
@@ -17,16 +27,17 @@ from snapcraft_compression_advisor.report.page.model import (
     Table,
 )
 from snapcraft_compression_advisor.report.page.texts import (
+    app_heading,
     seconds,
     short_seconds,
     starred,
+    told,
 )
 from snapcraft_compression_advisor.report.page.tradeoff import DRAWN_APPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.codecs import CodecName
     from snapcraft_compression_advisor.report.json_report import Report
     from snapcraft_compression_advisor.report.report_launch import (
         CostReport,
@@ -41,6 +52,21 @@ _PARTS = (
 _LEGEND = (
     "The line is the interval of the whole. Codecs that can't be shipped are pale."
 )
+
+_PART_COLOURS: Mapping[str, str] = {
+    "warm launch": "var(--warm)",
+    "fixed": "var(--fixed)",
+    "storage": "var(--storage)",
+    "decompression": "var(--decompression)",
+}
+"""By part, in the order of the stack."""
+
+_ROW_PX = 32
+_AXES_PX = 74
+_ONE_ROW_PX = 400
+"""A chart so wide has its legend in one row."""
+
+_WHAT_IF_OPACITY = 0.5
 
 
 def launch_section(report: Report) -> Section | None:
@@ -64,7 +90,7 @@ def launch_section(report: Report) -> Section | None:
         legend=_LEGEND,
         groups=tuple(
             Group(
-                heading=f"App {launch.app}" if len(launches) > 1 else "",
+                heading=app_heading(launch, launches),
                 charts=tuple(_charts(report, launch)) if number < DRAWN_APPS else (),
                 table=_table(report, launch),
             )
@@ -77,22 +103,32 @@ def _charts(report: Report, launch: LaunchReport) -> Iterator[Chart]:
     for number, (device, costs) in enumerate(launch.devices.items()):
         if not costs:
             continue
-        bars = tuple(_bar(report, name, cost) for name, cost in costs.items())
         whole = "of a cold launch" if _warm_s(launch) else "added to a cold launch"
+        labels = {name: starred(name, report.trial.codecs.get(name)) for name in costs}
         yield Chart(
             key=f"launch-{number}",
             title=device,
-            alt=f"Seconds {whole} of {launch.app} on {device} by codec, stacked: "
-            + "; ".join(
-                f"{bar.label} {short_seconds(sum(bar.parts.values()))}" for bar in bars
-            )
-            + ".",
-            draw=partial(draw_launch_parts, bars, title=f"seconds {whole}"),
+            alt=told(
+                f"Seconds {whole} of {launch.app} on {device} by codec, stacked",
+                (
+                    f"{labels[name]} {short_seconds(sum(_parts_of(cost).values()))}"
+                    for name, cost in costs.items()
+                ),
+            ),
+            draw=partial(
+                _draw,
+                [
+                    value
+                    for name, cost in costs.items()
+                    for value in _data(labels[name], cost)
+                ],
+                title=f"seconds {whole}",
+            ),
             wide=False,
         )
 
 
-def parts_of(cost: CostReport) -> Mapping[str, float]:
+def _parts_of(cost: CostReport) -> Mapping[str, float]:
     """Return the seconds of each part of a launch, in the order of the stack."""
     warm = {} if cost.warm_s is None else {"warm launch": cost.warm_s}
     return {
@@ -103,21 +139,63 @@ def parts_of(cost: CostReport) -> Mapping[str, float]:
     }
 
 
-def _bar(report: Report, name: CodecName, cost: CostReport) -> LaunchBar:
-    codec = report.trial.codecs.get(name)
-    label, warm_s = starred(name, codec), cost.warm_s or 0.0
-    parts = parts_of(cost)
-    whole = seconds(_whole(cost))
-    return LaunchBar(
-        label=label,
-        shippable=codec is not None and codec.shippable,
-        parts=parts,
-        texts={
-            part: f"{label}, {part}: {short_seconds(value)} of {whole}"
-            for part, value in parts.items()
+def _data(label: str, cost: CostReport) -> Iterator[Spec]:
+    """Yield the chart's data of one codec: the interval of the whole, and its parts."""
+    whole, start = _whole(cost), 0.0
+    yield {"label": label, "whole": True, "start": whole.low, "end": whole.high}
+    for part, value in _parts_of(cost).items():
+        yield {
+            "label": label,
+            "whole": False,
+            "part": part,
+            "start": start,
+            "end": start + value,
+            "opacity": _WHAT_IF_OPACITY if label.endswith("*") else 1,
+            "text": f"{label}, {part}: {short_seconds(value)} of {seconds(whole)}",
+        }
+        start += value
+
+
+def _draw(data: Sequence[Spec], *, title: str, width: int) -> Drawing:
+    """Draw a bar for each codec, with the interval of the whole.
+
+    :param title: of the axis of seconds.
+    """
+    labels = list(dict.fromkeys(value["label"] for value in data))
+    shown = {value.get("part") for value in data}
+    y, x = rows(labels), quantity("start", title, axis={"tickCount": 5})
+    end: Spec = {"field": "end"}
+    colour: Spec = {
+        "field": "part",
+        "type": "nominal",
+        "scale": {
+            "domain": [part for part in _PART_COLOURS if part in shown],
+            "range": [each for part, each in _PART_COLOURS.items() if part in shown],
         },
-        low=warm_s + cost.added_s.low,
-        high=warm_s + cost.added_s.high,
+        "legend": legend(symbolType="square", columns=2 if width < _ONE_ROW_PX else 4),
+    }
+    line = mark("rule", stroke=INK, strokeWidth=1.5)
+    stop = mark("tick", stroke=INK, size=9)
+    whole = "datum.whole === true"
+    return layered(
+        [
+            layer(
+                telling("bar", stroke=PAPER, strokeWidth=1, height=18),
+                where="datum.whole === false",
+                y=y,
+                x=x,
+                x2=end,
+                color=colour,
+                opacity={"field": "opacity", "type": "quantitative", "scale": None},
+                description=TOLD,
+            ),
+            layer(line, where=whole, y=y, x=x, x2=end),
+            layer(stop, where=whole, y=y, x=x),
+            layer(stop, where=whole, y=y, x={**x, **end}),
+        ],
+        values=data,
+        width=width,
+        height=_AXES_PX + _ROW_PX * len(labels) + 20 * (width < _ONE_ROW_PX),
     )
 
 
@@ -135,7 +213,7 @@ def _table(report: Report, launch: LaunchReport) -> Table:
         (
             device,
             starred(name, report.trial.codecs.get(name)),
-            *(short_seconds(parts_of(cost).get(part, 0.0)) for part in parts),
+            *(short_seconds(_parts_of(cost).get(part, 0.0)) for part in parts),
             seconds(_whole(cost)),
         )
         for device, costs in launch.devices.items()

@@ -7,17 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.charts.launch_map import (
-    Tile,
-    TileGroup,
-    draw_launch_map,
-)
 from snapcraft_compression_advisor.report.launch_phrases import (
     how_it_fits,
     how_known,
     how_sure,
     how_traced,
     not_shipped,
+)
+from snapcraft_compression_advisor.report.page.launch_map import (
+    Tile,
+    TileGroup,
+    draw_launch_map,
 )
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
@@ -26,6 +26,7 @@ from snapcraft_compression_advisor.report.page.model import (
     Table,
 )
 from snapcraft_compression_advisor.report.page.texts import (
+    app_heading,
     percent,
     seconds,
     starred,
@@ -68,7 +69,7 @@ def files_section(report: Report) -> Section | None:
     )
     groups = tuple(
         Group(
-            heading=f"App {launch.app}" if len(launches) > 1 else "",
+            heading=app_heading(launch, launches),
             paragraphs=tuple(_paragraphs(launch)),
             charts=(_chart(launch),)
             if number < DRAWN_APPS and launch.files > 1

@@ -6,11 +6,26 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.capture.timings import Sample
+from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.charts.boxes import (
-    Box,
-    Predicted,
-    draw_boxes,
+from snapcraft_compression_advisor.report.page.charts import (
+    CODEC_COLOURS,
+    FONT_PX,
+    INK,
+    MUTED,
+    PAPER,
+    PLAIN,
+    TOLD,
+    Drawing,
+    Spec,
+    layer,
+    layered,
+    legend,
+    mark,
+    only,
+    quantity,
+    rows,
+    telling,
 )
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
@@ -18,10 +33,10 @@ from snapcraft_compression_advisor.report.page.model import (
     Section,
     Table,
 )
-from snapcraft_compression_advisor.report.page.texts import short_seconds
+from snapcraft_compression_advisor.report.page.texts import short_seconds, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.codecs import CodecName
     from snapcraft_compression_advisor.report.json_report import Report
@@ -33,7 +48,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.report.report_launch import CostReport
 
 
-_SHIPPABLE = ("xz", "lzo")
 _KINDS = {
     "cold": "Cold launches",
     "warm": "Warm launches",
@@ -53,6 +67,11 @@ _BOXES = (
     "A box holds the middle half of the runs, the bar in it is the median, the line "
     "reaches from the shortest to the longest, and each dot is a run."
 )
+_ROW_PX = 40
+_AXES_PX = 50
+_LEGEND_PX = 26
+_PREDICTED = "var(--decompression)"
+_SHAPES = ("diamond", "triangle-up", "square", "cross")
 
 
 def measured_section(
@@ -136,37 +155,123 @@ def _sample(codec: CodecMeasurementReport, kind: str) -> SampleReport | None:
 
 def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[Chart]:
     for kind, title in _KINDS.items():
-        boxes = tuple(
-            _box(
-                name,
-                sample,
-                _predicted(measurement, report, name) if kind == "cold" else (),
-            )
+        samples = {
+            name: sample
             for name, codec in measurement.codecs.items()
             if (sample := _sample(codec, kind)) is not None and sample.runs
+        }
+        if not samples:
+            continue
+        texts = {
+            name: f"{_label(name)}: {_median(sample)}, {sample.n} runs"
+            for name, sample in samples.items()
+        }
+        data = [
+            value
+            for name, sample in samples.items()
+            for value in _box(name, sample, texts[name])
+        ]
+        if kind == "cold":
+            for name in samples:
+                data += _shapes(name, _predicted(measurement, report, name))
+        yield Chart(
+            key=f"measured-{kind}",
+            title=title,
+            alt=told(f"{title}, measured", texts.values()),
+            draw=partial(_draw, data),
+            wide=False,
         )
-        if boxes:
-            yield Chart(
-                key=f"measured-{kind}",
-                title=title,
-                alt=f"{title}, measured: {'; '.join(box.text for box in boxes)}.",
-                draw=partial(draw_boxes, boxes, title="seconds"),
-                wide=False,
-            )
 
 
-def _box(
-    name: CodecName, sample: SampleReport, predicted: tuple[Predicted, ...]
-) -> Box:
-    label = name if name in _SHIPPABLE else f"{name} *"
-    return Box(
-        codec=name,
-        label=label,
-        five=Sample(runs_s=tuple(sample.runs)).five_numbers,
-        runs_s=tuple(sample.runs),
-        text=f"{label}: {_median(sample)}, {sample.n} runs",
-        predicted=predicted,
+def _label(name: CodecName) -> str:
+    return name if name in SHIPPABLE else f"{name} *"
+
+
+def _box(name: CodecName, sample: SampleReport, text: str) -> Iterator[Spec]:
+    """Yield the chart's data of one codec's runs."""
+    least, first, median, third, most = Sample(runs_s=tuple(sample.runs)).five_numbers
+    row = {"label": _label(name), "colour": CODEC_COLOURS.get(name, MUTED)}
+    yield {**row, "what": "reach", "a": least, "b": most}
+    yield {**row, "what": "box", "a": first, "b": third, "text": text}
+    yield {**row, "what": "median", "a": median}
+    yield from ({**row, "what": "run", "a": seconds} for seconds in sample.runs)
+
+
+def _shapes(name: CodecName, predicted: Mapping[str, float]) -> Iterator[Spec]:
+    """Yield the chart's data of what was predicted for each device."""
+    for device, seconds in predicted.items():
+        yield {
+            "label": _label(name),
+            "what": "predicted",
+            "a": seconds,
+            "device": device,
+            "text": f"{name}, predicted for {device}: {short_seconds(seconds)}",
+        }
+
+
+def _draw(data: Sequence[Spec], *, width: int) -> Drawing:
+    """Draw a box for each codec, its runs as dots, what was predicted as shapes."""
+    labels = list(dict.fromkeys(value["label"] for value in data))
+    devices = list(
+        dict.fromkeys(value["device"] for value in data if "device" in value)
     )
+    y, x2 = rows(labels), {"field": "b"}
+    x = quantity("a", "seconds", axis={"tickCount": 5}, scale={"zero": False})
+    box = telling("bar", height=20, stroke=INK, fillOpacity=0.75)
+    median = mark("tick", stroke=INK, strokeWidth=3, size=20)
+    run = mark("point", filled=True, fill=INK, size=12, opacity=0.6)
+    layers = [
+        layer(mark("rule", stroke=INK), where=only("reach"), y=y, x=x, x2=x2),
+        layer(box, where=only("box"), y=y, x=x, x2=x2, fill=PLAIN, description=TOLD),
+        layer(median, where=only("median"), y=y, x=x),
+        layer(run, where=only("run"), y=y, x=x),
+    ]
+    if devices:  # a layer without marks would be a picture without a name
+        shape = telling(
+            "point",
+            filled=True,
+            fill=_PREDICTED,
+            stroke=PAPER,
+            strokeWidth=1.5,
+            size=150,
+            opacity=1,
+        )
+        layers.append(
+            layer(
+                shape,
+                where=only("predicted"),
+                y=y,
+                x=x,
+                shape=_shape_of(devices, width=width),
+                description=TOLD,
+            )
+        )
+    return layered(
+        layers,
+        values=data,
+        width=width,
+        height=_AXES_PX + _ROW_PX * len(labels) + (_LEGEND_PX if devices else 0),
+    )
+
+
+def _shape_of(devices: Sequence[str], *, width: int) -> Spec:
+    shapes = [_SHAPES[place % len(_SHAPES)] for place in range(len(devices))]
+    return {
+        "field": "device",
+        "type": "nominal",
+        "scale": {"domain": list(devices), "range": shapes},
+        "legend": legend(
+            title="predicted for",
+            titleOrient="left",
+            titleFontWeight="normal",
+            titleFontSize=FONT_PX,
+            titleColor=INK,
+            labelLimit=width // 3,
+            symbolFillColor=_PREDICTED,
+            symbolOpacity=1,
+            symbolSize=90,
+        ),
+    }
 
 
 def _median(sample: SampleReport) -> str:
@@ -176,18 +281,16 @@ def _median(sample: SampleReport) -> str:
 
 def _predicted(
     measurement: MeasurementReport, report: Report | None, name: CodecName
-) -> tuple[Predicted, ...]:
-    """Return the cold launch predicted on each device."""
+) -> dict[str, float]:
+    """Return the seconds of the cold launch predicted on each device."""
     if report is None or not report.launches:
-        return ()
+        return {}
     warm_s = measurement.codecs[name].warm_s.median
-    found = []
-    for device, costs in report.launches[0].devices.items():
-        if name in costs:
-            total_s = warm_s + _added_s(costs[name], measurement)
-            text = f"{name}, predicted for {device}: {short_seconds(total_s)}"
-            found.append(Predicted(device=device, seconds=total_s, text=text))
-    return tuple(found)
+    return {
+        device: warm_s + _added_s(costs[name], measurement)
+        for device, costs in report.launches[0].devices.items()
+        if name in costs
+    }
 
 
 def _added_s(cost: CostReport, measurement: MeasurementReport) -> float:
@@ -201,20 +304,16 @@ def _table(measurement: MeasurementReport, report: Report | None) -> Table:
     devices = list(report.launches[0].devices) if report and report.launches else []
     rows = []
     for name, codec in measurement.codecs.items():
-        predicted = {
-            each.device: each for each in _predicted(measurement, report, name)
-        }
+        predicted = _predicted(measurement, report, name)
         rows.append(
             (
-                name if name in _SHIPPABLE else f"{name} *",
+                _label(name),
                 format_bytes(codec.image_bytes),
                 _median(codec.cold_s),
                 _median(codec.warm_s),
                 *([_median(codec.walk_s) if codec.walk_s else ""] if walked else []),
                 *(
-                    short_seconds(predicted[device].seconds)
-                    if device in predicted
-                    else ""
+                    short_seconds(predicted[device]) if device in predicted else ""
                     for device in devices
                 ),
             )

@@ -9,8 +9,11 @@ from snapcraft_compression_advisor.report.report_method import own_codec
 from snapcraft_compression_advisor.report.size_phrases import SizesMade
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from snapcraft_compression_advisor.report.contract import Figure
     from snapcraft_compression_advisor.report.json_report import CodecReport, Report
+    from snapcraft_compression_advisor.report.report_launch import LaunchReport
 
 WHAT_IF = "* what if: snapcraft and the store accept only xz and lzo"
 _SHOWN_SHARE = 0.0005
@@ -75,6 +78,16 @@ def versus(figure: Figure, other: Figure | None) -> str:
     if other is None or figure == other or not other.mid:
         return ""
     return f"{figure.mid / other.mid - 1:+.0%}"
+
+
+def told(head: str, texts: Iterable[str]) -> str:
+    """Return in a sentence what a chart shows, for those who don't see it."""
+    return f"{head}: {'; '.join(texts)}."
+
+
+def app_heading(launch: LaunchReport, launches: Sequence[LaunchReport]) -> str:
+    """Return what a launch's group is called: nothing where it is the only one."""
+    return f"App {launch.app}" if len(launches) > 1 else ""
 
 
 def sizes_made(report: Report) -> SizesMade:

@@ -5,9 +5,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.charts.tradeoff import (
-    TradeoffPoint,
-    draw_tradeoff,
+from snapcraft_compression_advisor.report.page.charts import (
+    CODEC_COLOURS,
+    LABEL,
+    MUTED,
+    PAPER,
+    PLAIN,
+    TOLD,
+    Drawing,
+    Spec,
+    layer,
+    layered,
+    mark,
+    quantity,
+    telling,
 )
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
@@ -17,27 +28,28 @@ from snapcraft_compression_advisor.report.page.model import (
 )
 from snapcraft_compression_advisor.report.page.texts import (
     WHAT_IF,
+    app_heading,
     seconds,
     size,
     sizes_made,
     starred,
+    told,
     versus,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.codecs import CodecName
+    from snapcraft_compression_advisor.report.contract import Interval
     from snapcraft_compression_advisor.report.json_report import Report
     from snapcraft_compression_advisor.report.report_launch import (
         CostReport,
         LaunchReport,
     )
 
-
 DRAWN_APPS = 3
 """Apps whose launches are drawn; those of others stand in tables."""
-
 
 _COLD = (
     "Seconds are what a cold launch, the first one after the system has started, takes "
@@ -48,6 +60,10 @@ _LEGEND = (
     "sooner it starts. Lines through it are intervals. Filled points can be shipped, "
     "hollow ones can't."
 )
+_HEIGHT = 300
+_MB = 1e6
+_NEAR = 1.15
+"""Times a size: labels of nearer ones would overlap."""
 
 
 def tradeoff_section(report: Report) -> Section:
@@ -55,7 +71,7 @@ def tradeoff_section(report: Report) -> Section:
     launches = [launch for launch in report.launches if launch.files]
     groups = [
         Group(
-            heading=f"App {launch.app}" if len(launches) > 1 else "",
+            heading=app_heading(launch, launches),
             charts=tuple(_charts(report, launch)) if number < DRAWN_APPS else (),
             table=_table(report, launch),
             open_table=True,
@@ -83,35 +99,96 @@ def _charts(report: Report, launch: LaunchReport) -> Iterator[Chart]:
     for number, (device, costs) in enumerate(launch.devices.items()):
         points = _points(report, costs)
         if points:
+            head = (
+                "Image size against seconds added to a cold launch of "
+                f"{launch.app} on {device}"
+            )
             yield Chart(
                 key=f"tradeoff-{number}",
                 title=device,
-                alt=f"Image size against seconds added to a cold launch of "
-                f"{launch.app} on {device}: "
-                + "; ".join(point.text for point in points)
-                + ".",
-                draw=partial(draw_tradeoff, points),
+                alt=told(head, (point["text"] for point in points)),
+                draw=partial(_draw, points),
                 wide=False,
             )
 
 
-def _points(
-    report: Report, costs: Mapping[CodecName, CostReport]
-) -> tuple[TradeoffPoint, ...]:
-    return tuple(
-        TradeoffPoint(
-            codec=name,
-            shippable=codec.shippable,
-            image_bytes=codec.image_bytes,
-            added_s=costs[name].added_s,
-            text=f"{starred(name, codec)}: {size(codec.image_bytes)}, "
+def _points(report: Report, costs: Mapping[CodecName, CostReport]) -> list[Spec]:
+    """Return each codec's size and launch on one device, as data of the chart."""
+    return [
+        {
+            "label": starred(name, codec),
+            **_ends("mb", codec.image_bytes, _MB),
+            **_ends("s", costs[name].added_s),
+            "colour": (colour := CODEC_COLOURS.get(name, MUTED)),
+            "fill": colour if codec.shippable else PAPER,
+            "text": f"{starred(name, codec)}: {size(codec.image_bytes)}, "
             f"{seconds(costs[name].added_s)}",
-        )
+        }
         for name, codec in report.trial.codecs.items()
         if codec.image_bytes is not None
         and codec.image_bytes.low > 0  # the axis is logarithmic
         and name in costs
+    ]
+
+
+def _ends(field: str, figure: Interval, unit: float = 1) -> Spec:
+    """Return the data of a point and of the line through it."""
+    return {
+        field: figure.mid / unit,
+        f"{field}_low": figure.low / unit,
+        f"{field}_high": figure.high / unit,
+    }
+
+
+def _draw(points: Sequence[Spec], *, width: int) -> Drawing:
+    x = quantity(
+        "mb",
+        "image, MB (logarithmic)",
+        scale={"type": "log", "nice": False, "padding": 32},
+        axis={"tickCount": 4, "format": "~f", "grid": False},
     )
+    y = quantity("s", "seconds added to a cold launch", axis={"tickCount": 5})
+    line = mark("rule", strokeWidth=2)
+    faint: Spec = {"color": PLAIN, "opacity": {"value": 0.55}}
+    beside = mark("text", align="left", dx=9, dy=-9)
+    below = mark("text", align="center", dy=16)
+    return layered(
+        [
+            layer(
+                line, x=x, y={**y, "field": "s_low"}, y2={"field": "s_high"}, **faint
+            ),
+            layer(
+                line, x={**x, "field": "mb_low"}, x2={"field": "mb_high"}, y=y, **faint
+            ),
+            layer(
+                telling("point", size=120, strokeWidth=2, opacity=1),
+                x=x,
+                y=y,
+                stroke=PLAIN,
+                fill={**PLAIN, "field": "fill"},
+                description=TOLD,
+            ),
+            layer(beside, where="datum.above === true", x=x, y=y, text=LABEL),
+            layer(below, where="datum.above === false", x=x, y=y, text=LABEL),
+        ],
+        values=_labelled(points),
+        width=width,
+        height=_HEIGHT,
+    )
+
+
+def _labelled(points: Sequence[Spec]) -> list[Spec]:
+    """Return points, sorted by size, with whether the label stands above each.
+
+    Below it does where the label before stands above and too near.
+    """
+    first, *others = sorted(points, key=lambda point: float(point["mb"]))
+    placed = [{**first, "above": True}]
+    for point in others:
+        before = placed[-1]
+        near = point["mb"] < _NEAR * before["mb"]
+        placed.append({**point, "above": not (near and before["above"])})
+    return placed
 
 
 def _table(report: Report, launch: LaunchReport | None) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.charts.spec import (
+from snapcraft_compression_advisor.report.page.charts import (
     FONT_PX,
     INK,
     PAPER,

@@ -1,1 +1,0 @@
-"""Charts as Vega and Vega-Lite specifications: plain data, drawn elsewhere."""
