@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _COLUMNS = 88
 _NAME = "which squashfs compression suits a snap"
 _STATUSES = (
-    ("0", "nothing went wrong; lint found nothing as severe as --fail-on"),
-    ("1", "lint found something as severe as that"),
+    ("0", "no error; lint found nothing at least as severe as --fail-on"),
+    ("1", "lint found something at least as severe as that"),
     ("64", "usage"),
     ("65", "bad data"),
     ("66", "no input"),
@@ -45,6 +45,7 @@ def render_command_reference() -> str:
     blocks = [
         "# Commands",
         _filled(SUMMARY),
+        "[The glossary](../glossary.md) explains the terms.",
         "Every command takes these options:",
         _table(read_global_options()),
     ]
@@ -57,7 +58,7 @@ def render_command_reference() -> str:
     rows = (f"| {status} | {text} |" for status, text in _STATUSES)
     blocks += [
         "## Exit status",
-        "Those from 64 on are of sysexits.",
+        "The statuses from 64 to 78 are those of sysexits.",
         "\n".join(("| status | meaning |", "|---|---|", *rows)),
     ]
     return "\n\n".join(blocks) + "\n"

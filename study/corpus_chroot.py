@@ -104,7 +104,7 @@ def _failure(words: Sequence[str], output: str) -> PrimeError:
         return PrimeError(message, exit_status=os.EX_IOERR)
     program = words[words.index("--") + 1] if "--" in words else words[0]
     no_network = any(symptom in output for symptom in _NO_NETWORK)
-    hint = " for want of the network: connect and try again" if no_network else ""
+    hint = " without the network: connect and try again" if no_network else ""
     message = f"{program} failed{hint}:\n  {said}"
     return PrimeError(message, exit_status=os.EX_UNAVAILABLE)
 

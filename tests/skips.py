@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--no-missing",
         action="store_true",
-        help="fail if a test is skipped for want of something that can be installed",
+        help="fail if a test is skipped because an installable program is missing",
     )
 
 

@@ -19,7 +19,7 @@ COPIED = (*ROOMS, "docs", "share", "tests")
 
 
 def patched_tree(folder: Path, patch: Path) -> Path:
-    """Return a copy of the tree with a patch applied and all pages made anew."""
+    """Return a copy of the tree with a patch applied and all pages made again."""
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED)
     shutil.copy(ROOT / "pyproject.toml", folder)

@@ -100,7 +100,7 @@ def test_a_mount_that_fails_is_one_line_and_status_127(
         ),
         (
             "Err:1 http://mirror.example\n  Temporary failure resolving 'x'\n",
-            "for want of the network: connect and try again",
+            "without the network: connect and try again",
             os.EX_UNAVAILABLE,
         ),
         (

@@ -6,7 +6,10 @@ import re
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+import pytest
+
+from doc_commands import ROOT, pages
+
 STANDARD = {
     r"fore(told|tells?|telling)": "predicted",
     r"mend(s|ed|ing)?": "fixed",
@@ -19,8 +22,34 @@ STANDARD = {
     r"heirs?": "inheriting",
     r"had better": "should",
     r"tells? of": "says about, shows, names",
+    r"for the asking": "on request",
+    r"one sees": "you see",
+    r"so it is with": "likewise",
+    r"there(of|by|in|upon)|where(of|in)": "of it, by it, in it",
 }
 """A pattern, and what to write."""
+
+ON_PAGES = {
+    r"anew": "again",
+    r"told apart": "distinguished",
+    r"in vain": "say what fails",
+    r"at hand": "available",
+    r"for want of": "because … is missing",
+    r"leaves? open": "say what isn't known",
+    r"held against|holds? \w+ against": "compared with",
+    r"goes before": "precedes",
+    r"looked (at|into)": "examined, checked",
+    r"(stands?|lies?) (in|below|beside|above|there)": "is in, is below",
+    r"nothing is said": "it reports nothing",
+    r"whose launch counts": "target app",
+    r"but for": "except",
+    r"so many": "a number",
+    r"upon": "on",
+    r"whatever the": "for any",
+    r"told by": "recognised by",
+    r"has it that": "says",
+}
+"""What the pages of docs avoid besides; output and quoted texts may have it."""
 
 TEXTS = ("*.py", "*.md", "*.j2", "*.json", "*.html", "*.yaml", "share", "script")
 
@@ -43,5 +72,22 @@ def test_texts_use_the_standard_words() -> None:
         for match in pattern.finditer(
             " ".join((ROOT / name).read_text(encoding="utf-8").split())
         )
+    ]
+    assert found == []
+
+
+CODE = re.compile(r"^(````*).*?^\1$|^ {4}.*?$|`[^`]*`", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in pages() if page.parent.name not in {"rules", "reference"}],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_pages_are_in_plain_technical_english(page: Path) -> None:
+    text = " ".join(CODE.sub("", page.read_text(encoding="utf-8")).split())
+    pattern = re.compile(rf"\b(?:{'|'.join(ON_PAGES)})\b", re.IGNORECASE)
+    found = [
+        text[match.start() - 30 : match.end() + 20] for match in pattern.finditer(text)
     ]
     assert found == []
