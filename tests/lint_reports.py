@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
@@ -20,9 +19,6 @@ from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.baseline import JudgedReport
 
 PROJECT = "snap/snapcraft.yaml"
 BEFORE = b"name: calculator\nbase: core24\ncompression: xz\nparts: {}\n"
@@ -60,6 +56,7 @@ BUDGET_BROKEN = Finding(
     message="A cold launch of calculator takes 1.84 s longer (1.62-2.90) than a warm "
     "one on nvme-laptop; the budget is 1.50 s.",
     location=Location(kind="image", path="prime"),
+    subject={"app": "calculator", "device": "nvme-laptop"},
     evidence=(
         Evidence(
             label="added by a cold launch of calculator on nvme-laptop",
@@ -76,6 +73,7 @@ OTHER_BUDGET_BROKEN = Finding(
     message="A cold launch of calculator takes 5.10 s longer (4.40-6.20) than a warm "
     "one on sd-card; the budget is 4.00 s.",
     location=Location(kind="image", path="prime"),
+    subject={"app": "calculator", "device": "sd-card"},
     evidence=(
         Evidence(
             label="added by a cold launch of calculator on sd-card",
@@ -190,11 +188,6 @@ def rendered(
     return render(name, Findings(report=report, style=style, statistics=statistics))
 
 
-def against(name: str, judged: JudgedReport) -> str:
-    """Return a report against its baseline in the format of that name."""
-    return render(name, Findings(report=judged.report, judged=judged))
-
-
 def report_of_longest_path() -> LintReport:
     """Return a report in which every path is as long as it gets."""
     location = Location(kind="payload", path=LONGEST_PATH)
@@ -262,6 +255,7 @@ _FINDINGS = st.builds(
         path=HOSTILE_PATHS,
         line=st.none() | st.integers(1, 10**6),
     ),
+    subject=st.dictionaries(st.just("app"), HOSTILE_TEXTS, max_size=1),
     evidence=st.lists(_EVIDENCE, max_size=2).map(tuple),
     files=st.lists(HOSTILE_PATHS, max_size=8).map(tuple),
     fix=st.none()

@@ -16,12 +16,9 @@ from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.lint import lint_payload
 from snapcraft_compression_advisor.lint.look_back import BaselineSource
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.report.fingerprint import fingerprints
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
 from snapcraft_compression_advisor.report.lint_formats.json import (
     BASELINE,
-    baseline_of,
-    build_lint_document,
     parse_baseline,
 )
 
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
-    from snapcraft_compression_advisor.lint.baseline import Baseline, JudgedReport
     from snapcraft_compression_advisor.lint.lint import LintRequest
     from snapcraft_compression_advisor.lint.project import ProjectFile
     from snapcraft_compression_advisor.payload.source import Payload
@@ -42,9 +38,13 @@ _IMAGE_MAGIC = b"hsqs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBaseline:
-    """A baseline, with what its snaps are compared by."""
+    """A baseline, with what its snaps are compared by.
 
-    known: Baseline
+    :param where: its file, as it was given.
+    """
+
+    where: str
+    known: LintReport
     sources: Mapping[str, Sequence[BaselineSource]]
 
 
@@ -70,9 +70,11 @@ def open_baseline(
         known = parse_baseline(content, where=str(path))
         sources: dict[str, list[BaselineSource]] = {}
         for each in known.payloads:
+            if each.error is not None:
+                continue
             build = BaselineSource(path=each.path, figures=each.figures)
             sources.setdefault(each.snap_name, []).append(build)
-        return OpenBaseline(known=known, sources=sources)
+        return OpenBaseline(where=str(path), known=known, sources=sources)
     payload = until.enter_context(open_payload(path))
     now, project = _build_now(payload, requests, parsed_args.project)
     request = next(iter(requests.values())) if now is None else requests[now]
@@ -84,20 +86,20 @@ def open_baseline(
         project=project,
         progress=emit.progress,
     )
-    document = build_lint_document(LintReport(version=__version__, payloads=(linted,)))
     source = BaselineSource(path=str(path), figures=linted.figures, payload=payload)
     return OpenBaseline(
-        known=baseline_of(document, where=str(path)),
+        where=str(path),
+        known=LintReport(version=__version__, payloads=(linted,)),
         sources={payload.snap.name: [source]},
     )
 
 
-def judged_report(report: LintReport, baseline: OpenBaseline) -> JudgedReport:
+def judged_report(report: LintReport, baseline: OpenBaseline) -> LintReport:
     """Return a report against its baseline.
 
     :raises BadDataError: where that is of other snaps.
     """
-    return judge(report, fingerprints(report), baseline.known)
+    return judge(report, baseline.known, where=baseline.where)
 
 
 def keep_baseline(report: LintReport, path: Path) -> None:

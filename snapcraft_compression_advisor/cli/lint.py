@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.cli.baseline import OpenBaseline
     from snapcraft_compression_advisor.cli.lint_run import Outcome
-    from snapcraft_compression_advisor.lint.baseline import JudgedReport
     from snapcraft_compression_advisor.lint.lint import LintRequest
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -149,13 +148,13 @@ class LintCommand(BaseCommand):
         else:
             if parsed_args.fix:
                 report = _fixed(report)
-            judged = None if baseline is None else _judged(report, baseline)
             if parsed_args.write_baseline is not None:
                 _keep(report, parsed_args.write_baseline)
+            if baseline is not None:
+                report = _judged(report, baseline)
             on_terminal = parsed_args.output is None and sys.stdout.isatty()
             shown = Findings(
                 report=report,
-                judged=judged,
                 style=_style(terminal=on_terminal),
                 statistics=parsed_args.statistics,
             )
@@ -163,9 +162,7 @@ class LintCommand(BaseCommand):
             saved = replace(shown, style=_style(terminal=False), statistics=False)
             for name, path in parsed_args.also:
                 write_output(render(name, saved), path)
-            if judged is not None:
-                report = judged.counting()
-        status = _status(outcomes, report)
+        status = _status(outcomes, report.counting())
         kept = parsed_args.write_baseline is not None and baseline is None
         if (parsed_args.exit_zero or kept) and status == FINDINGS_STATUS:
             return os.EX_OK
@@ -203,7 +200,7 @@ def _baseline(
     return open_baseline(parsed_args, requests, until=until)
 
 
-def _judged(report: LintReport, baseline: OpenBaseline) -> JudgedReport:
+def _judged(report: LintReport, baseline: OpenBaseline) -> LintReport:
     from snapcraft_compression_advisor.cli.baseline import judged_report
 
     return judged_report(report, baseline)

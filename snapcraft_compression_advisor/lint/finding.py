@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
+
+from snapcraft_compression_advisor.core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +81,10 @@ class Fix:
         return None if self.edit is None else self.edit.diff()
 
 
+State = Literal["new", "worse", "moved", "known"]
+"""What a finding is against a baseline; a run fails for the first two."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a rule found.
@@ -89,11 +95,14 @@ class Finding:
     :param message: one or two sentences that stand alone, figures included.
     :param location: where.
     :param subject: what it is about beside its place, by kind: ``app``, ``device``,
-        ``component``; what tells two findings of one rule at one place apart.
+        ``component``; what tells two findings of one rule at one place apart. ``None``
+        where a saved report doesn't say.
     :param evidence: what it rests on.
     :param files: of the payload that it is about, the largest first.
     :param fix: what fixes it.
     :param undecided: whether the evidence leaves open if the rule is broken.
+    :param state: against a baseline; ``None`` without one.
+    :param was: what the baseline knows it as; ``None`` where it is new.
     """
 
     rule: str
@@ -101,11 +110,28 @@ class Finding:
     severity: Severity
     message: str
     location: Location
-    subject: Mapping[str, str] = field(default_factory=dict)
+    subject: Mapping[str, str] | None = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     files: tuple[str, ...] = ()
     fix: Fix | None = None
     undecided: bool = False
+    state: State | None = None
+    was: Finding | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it can fail a run, as those of a baseline can't."""
+        return self.state in (None, "new", "worse")
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Rule, kind of location and path: what stays while the finding does.
+
+        A path that isn't within the payload is left out, as checkouts differ in it.
+        """
+        kind = self.location.kind
+        path = printable(self.location.path) if kind == "payload" else ""
+        return self.rule, kind, path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +145,9 @@ class LintedPayload:
     :param error: why it couldn't be linted.
     :param figures: of its image and its launches, to compare the next build with.
     :param baseline: the build that a baseline is of, where there is one.
+    :param before: what a baseline knows of it; ``None`` without one, or where that
+        doesn't know the snap.
+    :param gone: findings that only the baseline has.
     """
 
     path: str
@@ -128,6 +157,8 @@ class LintedPayload:
     error: str | None = None
     figures: PayloadFigures | None = None
     baseline: BaselineBuild | None = None
+    before: LintedPayload | None = None
+    gone: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +167,17 @@ class LintReport:
 
     :param version: of the advisor.
     :param payloads: in the order in which they were given.
+    :param against: the baseline's file, as it was given; ``None`` without a baseline.
     """
 
     version: str
     payloads: tuple[LintedPayload, ...]
+    against: str | None = None
+
+    def counting(self) -> LintReport:
+        """Return the report of what can fail a run."""
+        payloads = (
+            replace(each, findings=tuple(f for f in each.findings if f.counts))
+            for each in self.payloads
+        )
+        return replace(self, payloads=tuple(payloads))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         LintReport,
     )
 
-SCHEME = "compressionAdvisor/v1"
+SCHEME = "compressionAdvisor/v2"
 """Changes when the same finding would get another fingerprint."""
 
 
@@ -23,10 +23,9 @@ def fingerprints(report: LintReport) -> tuple[tuple[str, ...], ...]:
     """Return one fingerprint (64 hexadecimal digits) for each payload's findings.
 
     A fingerprint is made of the snap, the rule, the place (the path within the
-    payload; of a project file only its name) and the label of the first evidence:
-    what tells two budgets of one file apart. Figures, lines and the way to the
-    checkout aren't part of it, as they change while the finding stays. Findings that
-    are alike in all of these are numbered in their order.
+    payload) and the subject: data alone, so that texts can change. Figures, lines and
+    the way to the checkout aren't part of it, as they change while the finding stays.
+    Findings that are alike in all of these are numbered in their order.
     """
     seen: Counter[str] = Counter()
     return tuple(
@@ -41,14 +40,10 @@ def payload_fingerprint(payload: LintedPayload) -> str:
 
 
 def _identity(payload: LintedPayload, finding: Finding) -> list[str]:
-    location = finding.location
-    path = {
-        "project": PurePosixPath(location.path).name,
-        "payload": location.path,
-        "image": "",
-    }[location.kind]
-    subject = finding.evidence[0].label if finding.evidence else ""
-    return [_snap(payload), finding.rule, location.kind, path, subject]
+    subject = [
+        text for pair in sorted((finding.subject or {}).items()) for text in pair
+    ]
+    return [_snap(payload), *finding.place, *subject]
 
 
 def _snap(payload: LintedPayload) -> str:

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 import re
 
-_BYTES_ESCAPED_FROM = 0xDC00
-"""Where Python puts a byte that isn't UTF-8 (PEP 383): from U+DC80 on."""
+from snapcraft_compression_advisor.core.printable import printable
+
+__all__ = ["code_span", "plain", "printable"]
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&$#^!]|(?<=:)/(?=/)|(?<=[wW]{3})\.")
 """What starts a span, an entity, a link or a formula."""
-
-
-def printable(name: str) -> str:
-    r"""Return a name with what isn't UTF-8 or would steer a terminal escaped.
-
-    >>> printable("lib/\udcff")
-    'lib/\\xff'
-    """
-    return name if name.isprintable() else "".join(map(_printable, name))
-
-
-def _printable(character: str) -> str:
-    if character.isprintable():
-        return character
-    if "\udc80" <= character <= "\udcff":
-        return f"\\x{ord(character) - _BYTES_ESCAPED_FROM:02x}"
-    return character.encode("unicode_escape").decode()
 
 
 def plain(text: str) -> str:

@@ -18,7 +18,7 @@ from lint_reports import (
     LZO_WOULD_GAIN,
     OTHER_BUDGET_BROKEN,
     STRADDLES,
-    against,
+    rendered,
     report_of,
 )
 from snapcraft_compression_advisor.diff.figures import (
@@ -28,11 +28,6 @@ from snapcraft_compression_advisor.diff.figures import (
 )
 from snapcraft_compression_advisor.lint.baseline import judge
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
-from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_formats.json import (
-    baseline_of,
-    build_lint_document,
-)
 from snapcraft_compression_advisor.report.lint_formats.markdown import COMMENT_MARK
 
 if TYPE_CHECKING:
@@ -47,10 +42,9 @@ MOVED = replace(
 
 
 def comment(now: LintReport, before: LintReport, fail_on: Severity = "error") -> str:
-    baseline = baseline_of(build_lint_document(before), where="old.snap")
     payloads = tuple(replace(each, fail_on=fail_on) for each in now.payloads)
     now = replace(now, payloads=payloads)
-    return against("markdown", judge(now, fingerprints(now), baseline))
+    return rendered("markdown", judge(now, before, where="old.snap"))
 
 
 def with_figures(report: LintReport, difference: BuildDifference) -> LintReport:

@@ -18,6 +18,7 @@ from lint_contexts import (
     make_context,
     make_project,
 )
+from lint_reports import rendered
 from packings import make_packing, packed_context
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
@@ -38,7 +39,6 @@ from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap
 from snapcraft_compression_advisor.preflight.recompress import Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
-from snapcraft_compression_advisor.report.fingerprint import fingerprints
 from snapcraft_compression_advisor.report.lint_formats.json import parse_baseline
 from surveyed import launching, storing
 
@@ -170,12 +170,40 @@ def _surveyed() -> Context:
 def test_what_an_earlier_version_saved_is_known() -> None:
     now = linted()
     baseline = parse_baseline(SAVED.read_bytes(), where="saved")
-    judged = judge(now, fingerprints(now), baseline)
+    judged = judge(now, baseline, where="saved")
     states = [
-        (each.finding.rule, each.state)
+        (each.rule, each.state)
         for payload in judged.payloads
         for each in payload.findings
     ]
     assert len(states) > 30
     assert {state for _, state in states} == {"known"}
     assert not any(payload.gone for payload in judged.payloads)
+
+
+def test_findings_of_one_rule_are_told_apart_by_what_their_labels_said() -> None:
+    now = linted()
+    (slow, *others) = now.payloads
+    kept = tuple(
+        finding
+        for finding in slow.findings
+        if (finding.subject or {}).get("device") != "nvme-laptop"
+    )
+    now = replace(now, payloads=(replace(slow, findings=kept), *others))
+    baseline = parse_baseline(SAVED.read_bytes(), where="saved")
+    (payload, *_) = judge(now, baseline, where="saved").payloads
+    assert [finding.state for finding in payload.findings] == ["known"] * len(kept)
+    assert [finding.subject for finding in payload.gone] == [
+        {"app": "app0", "device": "nvme-laptop"}
+    ]
+
+
+def test_what_is_saved_now_is_known_by_its_subject() -> None:
+    now = linted()
+    saved = parse_baseline(rendered("json", now).encode(), where="now")
+    judged = judge(now, saved, where="now")
+    for payload, known in zip(judged.payloads, saved.payloads, strict=True):
+        assert not payload.gone
+        for finding, was in zip(payload.findings, known.findings, strict=True):
+            assert (finding.state, finding.was) == ("known", was)
+            assert finding.subject == was.subject

@@ -155,7 +155,7 @@ def _check_lost(rule: Rule, context: Context) -> Iterator[Finding]:
             f"{declared} is declared in {where}, but the snap {verb} packed with "
             f"{codec}.",
             location=compression_place(context),
-            subject={"declared-in": where.rpartition(" ")[2]},
+            subject={"declared": where.rpartition(" ")[2]},
             evidence=(
                 Evidence(f"in {where}", declared, "declared"),
                 _now("packed with" if is_built else "to be packed with", context),

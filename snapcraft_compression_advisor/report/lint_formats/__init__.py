@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 from snapcraft_compression_advisor.report.lines import TextStyle
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.baseline import JudgedReport
     from snapcraft_compression_advisor.lint.finding import LintReport
 
 FORMATS = (
@@ -28,20 +27,18 @@ FORMATS = (
 class Findings:
     """What a format renders.
 
-    :param judged: the same report against a baseline; ``None`` without one.
     :param style: of text for people; that of a file by default.
     :param statistics: whether text shows only how often each rule was broken.
     """
 
     report: LintReport
-    judged: JudgedReport | None = None
     style: TextStyle = field(default_factory=TextStyle)
     statistics: bool = False
 
     @property
     def counting(self) -> LintReport:
         """The findings that fail a run: against a baseline, the new and the worse."""
-        return self.report if self.judged is None else self.judged.counting()
+        return self.report.counting()
 
 
 class _Format(Protocol):

@@ -10,10 +10,12 @@ from snapcraft_compression_advisor.core.documents import DocumentKind
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.diff.figures import LaunchFigure, PayloadFigures
-from snapcraft_compression_advisor.lint.baseline import (
-    Baseline,
-    BaselinePayload,
-    KnownFinding,
+from snapcraft_compression_advisor.lint.baseline import subject_in_label
+from snapcraft_compression_advisor.lint.finding import (
+    Finding,
+    LintedPayload,
+    LintReport,
+    Location,
 )
 from snapcraft_compression_advisor.report.contract import (
     Count,
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from snapcraft_compression_advisor.lint import finding as found
-    from snapcraft_compression_advisor.lint.baseline import JudgedPayload, JudgedReport
     from snapcraft_compression_advisor.report.lint_formats import Findings
 
 
@@ -80,6 +81,11 @@ class FindingReport(Part):
     )
     message: Text
     location: LocationReport
+    subject: dict[str, Text] | None = Field(
+        default=None,
+        description="what it is about beside its place, by kind, such as app and "
+        "device; null in reports of versions that didn't say",
+    )
     evidence: list[EvidenceReport]
     files: list[Text] = Field(
         description="of the payload that it is about, the largest first"
@@ -118,8 +124,8 @@ class GoneReport(Part):
 
     rule: Annotated[str, Field(pattern=r"^SCA\d{3}$")]
     name: str
-    path: str
-    message: str
+    path: Text
+    message: Text
 
 
 class LintedPayloadReport(Part):
@@ -158,47 +164,37 @@ class LintDocument(Document):
 
 def render(findings: Findings) -> str:
     """Return the findings as JSON text; against a baseline, each with its state."""
-    return build_lint_document(findings.report, findings.judged).text()
+    return build_lint_document(findings.report).text()
 
 
-def build_lint_document(
-    report: found.LintReport, judged: JudgedReport | None = None
-) -> LintDocument:
+def build_lint_document(report: LintReport) -> LintDocument:
     """Return findings in the shape of the contract."""
-    against = judged.payloads if judged else [None] * len(report.payloads)
-    prints = fingerprints(report)
     return LintDocument(
         advisor_version=report.version,
-        payloads=[*map(_payload, report.payloads, prints, against)],
+        payloads=[*map(_payload, report.payloads, fingerprints(report))],
         summary=_summary(report),
     )
 
 
-def _payload(
-    payload: found.LintedPayload, prints: Sequence[str], judged: JudgedPayload | None
-) -> LintedPayloadReport:
+def _payload(payload: LintedPayload, prints: Sequence[str]) -> LintedPayloadReport:
     figures = payload.figures
-    states = judged.findings if judged else ()
     return filled(
         LintedPayloadReport,
         payload,
         findings=[
-            filled(
-                FindingReport,
-                finding,
-                fingerprint=prints[place],
-                state=states[place].state if states else None,
-            )
-            for place, finding in enumerate(payload.findings)
+            filled(FindingReport, finding, fingerprint=fingerprint)
+            for finding, fingerprint in zip(payload.findings, prints, strict=True)
         ],
         figures=None
         if figures is None
         else filled(FiguresReport, figures, compression=figures.codec),
-        gone=judged.gone if judged else (),
+        gone=[
+            filled(GoneReport, each, path=each.location.path) for each in payload.gone
+        ],
     )
 
 
-def _summary(report: found.LintReport) -> SummaryReport:
+def _summary(report: LintReport) -> SummaryReport:
     findings = [*all_findings(report)]
 
     def decided(severity: found.Severity) -> int:
@@ -226,7 +222,7 @@ BASELINE = DocumentKind(
 )
 
 
-def parse_baseline(content: bytes, *, where: str) -> Baseline:
+def parse_baseline(content: bytes, *, where: str) -> LintReport:
     """Return what a saved report of lint knows.
 
     :param where: the file, for errors.
@@ -235,7 +231,7 @@ def parse_baseline(content: bytes, *, where: str) -> Baseline:
     document = BASELINE.load_json(content, where=where)
     if isinstance(document, dict):
         _check_version(document, where)
-    return baseline_of(BASELINE.check(document, where=where), where=where)
+    return report_of(BASELINE.check(document, where=where))
 
 
 def _check_version(document: Mapping[str, object], where: str) -> None:
@@ -248,35 +244,37 @@ def _check_version(document: Mapping[str, object], where: str) -> None:
         raise BadDataError(message, resolution=_WRITE_ANEW)
 
 
-def baseline_of(document: LintDocument, *, where: str) -> Baseline:
-    """Return what a report knows; payloads that couldn't be linted aren't in it."""
-    return Baseline(
-        where=where,
+def report_of(document: LintDocument) -> LintReport:
+    """Return what a saved report knows, as far as a baseline is compared by it."""
+    return LintReport(
+        version=document.advisor_version,
         payloads=tuple(
-            BaselinePayload(
+            LintedPayload(
                 path=payload.path,
                 snap_name=payload.snap_name,
+                error=payload.error,
                 findings=tuple(map(_known, payload.findings)),
                 figures=None if payload.figures is None else _figures(payload.figures),
             )
             for payload in document.payloads
-            if payload.error is None
         ),
     )
 
 
-def _known(finding: FindingReport) -> KnownFinding:
-    evidence = finding.evidence
-    return KnownFinding(
+def _known(finding: FindingReport) -> Finding:
+    location = finding.location
+    subject: Mapping[str, str] | None = finding.subject
+    if subject is None:
+        label = finding.evidence[0].label if finding.evidence else ""
+        subject = subject_in_label(finding.rule, label)
+    return Finding(
         rule=finding.rule,
         name=finding.name,
         severity=finding.severity,
         undecided=finding.undecided,
         message=finding.message,
-        kind=finding.location.kind,
-        path=finding.location.path,
-        subject=evidence[0].label if evidence else "",
-        fingerprint=finding.fingerprint,
+        location=Location(location.kind, location.path, location.line),
+        subject=subject,
     )
 
 

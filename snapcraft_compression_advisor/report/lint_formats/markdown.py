@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.baseline import COUNTING
 from snapcraft_compression_advisor.lint.rules.regressions import REGRESSIONS
 from snapcraft_compression_advisor.lint.run import SEVERITIES
 from snapcraft_compression_advisor.report.diff_markdown import (
@@ -32,12 +31,11 @@ from snapcraft_compression_advisor.report.phrases import LISTED_NAMES, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.baseline import (
-        JudgedFinding,
-        JudgedPayload,
-        JudgedReport,
+    from snapcraft_compression_advisor.lint.finding import (
+        Finding,
+        LintedPayload,
+        LintReport,
     )
-    from snapcraft_compression_advisor.lint.finding import Finding, LintedPayload
     from snapcraft_compression_advisor.report.lint_formats import Findings
 
 COMMENT_MARK = "<!-- compression-advisor -->"
@@ -47,8 +45,8 @@ SHOWN_FINDINGS = 3
 
 def render(findings: Findings) -> str:
     """Return the findings as Markdown; against a baseline, a comment."""
-    if findings.judged is not None:
-        return _comment(findings.judged)
+    if findings.report.against is not None:
+        return _comment(findings.report, findings.report.against)
     lines = [f"## compression-advisor: {summary(findings.report)}", ""]
     for payload in findings.report.payloads:
         lines += [*_payload_lines(payload), ""]
@@ -103,33 +101,29 @@ def _listed_files(finding: Finding) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def _comment(judged: JudgedReport) -> str:
-    verdict, why = verdict_text(judged)
+def _comment(report: LintReport, against: str) -> str:
+    verdict, why = verdict_text(report)
     lines = [
         COMMENT_MARK,
         f"## compression-advisor: {verdict.lower()}",
         "",
-        (
-            f"**{verdict}**: {why}. Against {code_span(judged.where)}: "
-            f"{states_text(judged)}."
-        ),
+        (f"**{verdict}**: {why}. Against {code_span(against)}: {states_text(report)}."),
     ]
-    for payload in judged.payloads:
-        about = _about(payload, named=len(judged.payloads) > 1)
+    for payload in report.payloads:
+        about = _about(payload, named=len(report.payloads) > 1)
         lines += ["", *about] if about else []
     return "\n".join(lines) + "\n"
 
 
-def _about(payload: JudgedPayload, *, named: bool) -> list[str]:
-    linted = payload.linted
-    blocks = [[_heading(linted)]] if named else []
-    if linted.error is not None:
-        return _joined([*blocks, [f"Not linted: {plain(linted.error)}"]])
+def _about(payload: LintedPayload, *, named: bool) -> list[str]:
+    blocks = [[_heading(payload)]] if named else []
+    if payload.error is not None:
+        return _joined([*blocks, [f"Not linted: {plain(payload.error)}"]])
     if payload.before is None:
         blocks.append(["Not in the baseline, so all of its findings are new."])
     blocks.append([*_table(payload)])
-    difference = linted.baseline.difference if linted.baseline else None
-    counting = sorted(payload.of(*COUNTING), key=_weight)
+    difference = payload.baseline.difference if payload.baseline else None
+    counting = sorted((each for each in payload.findings if each.counts), key=_weight)
     matter = counting[:SHOWN_FINDINGS]
     blocks.append([line for each in matter for line in _brief(each)])
     if difference is not None:
@@ -148,7 +142,7 @@ def _joined(blocks: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
-def _table(payload: JudgedPayload) -> Iterator[str]:
+def _table(payload: LintedPayload) -> Iterator[str]:
     rows = [*figure_rows(payload)]
     if rows:
         yield "| | before | now | change |"
@@ -157,28 +151,24 @@ def _table(payload: JudgedPayload) -> Iterator[str]:
         yield f"| {' | '.join(map(plain, row))} |".replace("|  |", "| |")
 
 
-def _weight(judged: JudgedFinding) -> tuple[int, bool, bool]:
+def _weight(finding: Finding) -> tuple[int, bool, bool]:
     """Return a finding's place: of equals, first what this change made worse."""
-    finding = judged.finding
     changed = finding.rule.startswith(REGRESSIONS)
     return SEVERITIES.index(finding.severity), finding.undecided, not changed
 
 
-def _brief(judged: JudgedFinding) -> list[str]:
+def _brief(finding: Finding) -> list[str]:
     """Return a finding's first line: what and where, without what it rests on."""
-    line = finding_lines(judged.finding)[0]
-    return [f"{line} (was {_was(judged)})" if judged.was else line]
-
-
-def _was(judged: JudgedFinding) -> str:
-    was = judged.was
+    line, was = finding_lines(finding)[0], finding.was
     if was is None:
-        return ""
-    return "undecided" if was.undecided else was.severity
+        return [line]
+    return [f"{line} (was {'undecided' if was.undecided else was.severity})"]
 
 
-def _folded(payload: JudgedPayload, counting: Sequence[JudgedFinding]) -> Iterator[str]:
-    others, known = len(counting) - SHOWN_FINDINGS, len(payload.not_counting)
+def _folded(payload: LintedPayload, counting: Sequence[Finding]) -> Iterator[str]:
+    others = len(counting) - SHOWN_FINDINGS
+    known_before = [each for each in payload.findings if not each.counts]
+    known = len(known_before)
     if not (counting or known or payload.gone):
         return
     parts = [counted(others, "more finding")] if others > 0 else []
@@ -188,9 +178,9 @@ def _folded(payload: JudgedPayload, counting: Sequence[JudgedFinding]) -> Iterat
     yield f"<details><summary>{', '.join(parts).capitalize()}</summary>"
     yield ""
     for each in counting:
-        yield from finding_lines(each.finding)
-    for each in payload.not_counting:
-        first = finding_lines(each.finding)[0]
+        yield from finding_lines(each)
+    for each in known_before:
+        first = finding_lines(each)[0]
         yield f"{first} ({_state(each)})"
     for gone in payload.gone:
         yield f"- gone: {gone.rule} {plain(gone.name)}: {plain(gone.message)}"
@@ -198,7 +188,7 @@ def _folded(payload: JudgedPayload, counting: Sequence[JudgedFinding]) -> Iterat
     yield "</details>"
 
 
-def _state(judged: JudgedFinding) -> str:
-    if judged.state == "moved" and judged.was is not None:
-        return f"moved from {code_span(judged.was.path)}"
+def _state(finding: Finding) -> str:
+    if finding.state == "moved" and finding.was is not None:
+        return f"moved from {code_span(finding.was.location.path)}"
     return "known before"

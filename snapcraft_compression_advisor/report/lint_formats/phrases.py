@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import image_change, launch_changes
-from snapcraft_compression_advisor.lint.baseline import COUNTING
 from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.lint.run import SEVERITIES, at_least
 from snapcraft_compression_advisor.report.diff_phrases import (
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from snapcraft_compression_advisor.diff.figures import PayloadFigures
-    from snapcraft_compression_advisor.lint.baseline import (
-        JudgedPayload,
-        JudgedReport,
-    )
     from snapcraft_compression_advisor.lint.finding import (
         Evidence,
         Finding,
@@ -119,9 +114,9 @@ def all_findings(report: LintReport) -> Iterable[Finding]:
         yield from payload.findings
 
 
-def figure_rows(payload: JudgedPayload) -> Iterator[Row]:
+def figure_rows(payload: LintedPayload) -> Iterator[Row]:
     """Yield what is known of a payload before and now; each says how."""
-    now, baseline = payload.linted.figures, payload.linted.baseline
+    now, baseline = payload.figures, payload.baseline
     if now is None or baseline is None or baseline.figures is None:
         return
     before = baseline.figures
@@ -148,16 +143,13 @@ def _launch_change(change: Interval) -> str:
     return seconds_change(change) + (", undecided" if undecided else "")
 
 
-def states_text(judged: JudgedReport) -> str:
+def states_text(report: LintReport) -> str:
     """Return how many findings are of which state.
 
     A state that no finding has isn't named, but that nothing is new is.
     """
-    counts = {
-        state: sum(len(payload.of(state)) for payload in judged.payloads)
-        for state in ("new", "worse", "moved", "known")
-    }
-    gone = sum(len(payload.gone) for payload in judged.payloads)
+    counts = Counter(each.state for each in all_findings(report))
+    gone = sum(len(payload.gone) for payload in report.payloads)
     parts = [counted(counts["new"], "new finding") if counts["new"] else "nothing new"]
     parts += [
         f"{counts[state]:,} {state}"
@@ -168,17 +160,17 @@ def states_text(judged: JudgedReport) -> str:
     return ", ".join(parts)
 
 
-def verdict_text(judged: JudgedReport) -> tuple[str, str]:
+def verdict_text(report: LintReport) -> tuple[str, str]:
     """Return a word that says whether the run fails, and why."""
-    failed = sum(payload.linted.error is not None for payload in judged.payloads)
+    failed = sum(payload.error is not None for payload in report.payloads)
     if failed:
         return "Not linted", f"{counted(failed, 'payload')} could not be linted"
     count = sum(
-        at_least(each.finding.severity, payload.linted.fail_on)
-        for payload in judged.payloads
-        for each in payload.of(*COUNTING)
+        finding.counts and at_least(finding.severity, payload.fail_on)
+        for payload in report.payloads
+        for finding in payload.findings
     )
-    limits = {payload.linted.fail_on for payload in judged.payloads}
+    limits = {payload.fail_on for payload in report.payloads}
     limit = " or ".join(each for each in SEVERITIES if each in limits)
     limit += "" if limit == "error" else " or more severe"
     if count:

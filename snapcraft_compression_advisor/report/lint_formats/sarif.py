@@ -20,13 +20,13 @@ from snapcraft_compression_advisor.report.names import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.baseline import State
     from snapcraft_compression_advisor.lint.finding import (
         Finding,
         LintedPayload,
         LintReport,
         Location,
         Severity,
+        State,
     )
     from snapcraft_compression_advisor.lint.rule import Rule
     from snapcraft_compression_advisor.project.edit import Edit
@@ -118,12 +118,11 @@ def _invocation(report: LintReport) -> dict[str, object]:
 def _results(
     findings: Findings, indices: dict[str, int]
 ) -> Iterator[dict[str, object]]:
-    report, judged = findings.report, findings.judged
+    report = findings.report
     prints = fingerprints(report)
     for number, payload in enumerate(report.payloads):
-        states = judged.payloads[number].findings if judged else ()
         for place, finding in enumerate(payload.findings):
-            state = _STATES[states[place].state] if states else None
+            state = _STATES[finding.state] if finding.state else None
             yield {
                 **_rule_reference(finding, indices),
                 "kind": "open" if finding.undecided else "fail",

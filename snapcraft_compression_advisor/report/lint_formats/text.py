@@ -25,10 +25,6 @@ from snapcraft_compression_advisor.report.phrases import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.baseline import (
-        JudgedPayload,
-        JudgedReport,
-    )
     from snapcraft_compression_advisor.lint.finding import (
         Finding,
         LintedPayload,
@@ -59,8 +55,8 @@ def render(findings: Findings) -> str:
         for payload in report.payloads:
             lines += [*_payload_lines(payload, paint, style), ""]
     lines += _summary_lines(report, paint, style)
-    if findings.judged is not None:
-        lines += ["", *_against_lines(findings.judged, style)]
+    if report.against is not None:
+        lines += ["", *_against_lines(findings.report, report.against, style)]
     return "\n".join(map(without_commands, lines)) + "\n"
 
 
@@ -174,18 +170,18 @@ def without_commands(line: str) -> str:
     return line.replace("##[", "#\\x23[")
 
 
-def _against_lines(judged: JudgedReport, style: TextStyle) -> Iterator[str]:
-    yield f"Against {printable(judged.where)}: {states_text(judged)}."
-    for payload in judged.payloads:
-        yield from _changed_lines(payload, style, named=len(judged.payloads) > 1)
+def _against_lines(report: LintReport, against: str, style: TextStyle) -> Iterator[str]:
+    yield f"Against {printable(against)}: {states_text(report)}."
+    for payload in report.payloads:
+        yield from _changed_lines(payload, style, named=len(report.payloads) > 1)
 
 
 def _changed_lines(
-    payload: JudgedPayload, style: TextStyle, *, named: bool
+    payload: LintedPayload, style: TextStyle, *, named: bool
 ) -> Iterator[str]:
     if named:
-        yield f"{printable(payload.linted.snap_name or payload.linted.path)}:"
-    if payload.before is None and payload.linted.error is None:
+        yield f"{printable(payload.snap_name or payload.path)}:"
+    if payload.before is None and payload.error is None:
         yield "  not in the baseline: all of its findings are new"
     for label, before, now, change in figure_rows(payload):
         text = f"{printable(label)}: {change or printable(now)}"
@@ -193,10 +189,11 @@ def _changed_lines(
         if change:
             yield f"    {printable(before)} -> {printable(now)}"
     for state in ("moved", "known"):
-        for each in payload.of(state):
-            was = each.was.path if each.was and state == "moved" else ""
-            place = printable(each.finding.location.path)
-            where = f"{printable(was)} -> {place}" if was else place
-            yield f"  {state}: {title(each.finding)}: {where}"
+        for each in payload.findings:
+            if each.state == state:
+                where = printable(each.location.path)
+                if each.was is not None and state == "moved":
+                    where = f"{printable(each.was.location.path)} -> {where}"
+                yield f"  {state}: {title(each)}: {where}"
     for gone in payload.gone:
-        yield f"  gone: {gone.rule} {gone.name}: {printable(gone.path)}"
+        yield f"  gone: {gone.rule} {gone.name}: {printable(gone.location.path)}"
