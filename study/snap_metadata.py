@@ -49,6 +49,7 @@ _VARIABLES = {
     "LIBGL_DRIVERS_PATH": ("usr/lib/*/dri",),
     "PYTHONPATH": ("usr/lib/python3/dist-packages",),
     "QT_PLUGIN_PATH": ("usr/lib/*/qt5/plugins", "usr/lib/*/qt6/plugins"),
+    "SUPERTUXKART_DATADIR": ("usr/share/games/supertuxkart",),
     "XDG_CONFIG_DIRS": ("etc/xdg",),
     "XDG_DATA_DIRS": ("usr/share",),
     "XKB_CONFIG_ROOT": ("usr/share/X11/xkb",),
