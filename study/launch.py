@@ -5,7 +5,7 @@
 
 For each application of the corpus (``launch_corpus.py`` builds the trees): the launch
 is recorded as ``compression-advisor record`` does, then the tree, but for what isn't
-read (see ``pruned_tree``), is packed with every codec into memory, and the application
+read (see ``prune_tree``), is packed with every codec into memory, and the application
 is started from each image in turns, with caches dropped; from the uncompressed one also
 with warm caches. Written are
 
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus_applications import APPLICATIONS, Application
-from pruned_tree import prune_tree
+from corpus_tree import prune_tree
 from snapcraft_compression_advisor.capture.launch_event import (
     Exited,
     LaunchEvent,

@@ -20,11 +20,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
 import fcntl
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -32,13 +30,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 from corpus_applications import APPLICATIONS, Application
 from corpus_tree import build_base, copy_tree, finish, install
-from prime_error import PrimeError
+from prime_error import PrimeError, end_by_sigterm, note, run_script
 from prime_tree import file_figures
 from traced_applications import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import FrameType
 
 _PROGRAMS = ("debootstrap", "setpriv", "unshare", "mount", "cp", "dpkg-query")
 _ENDS_ALL = (os.EX_CANTCREAT, os.EX_IOERR)
@@ -76,11 +73,6 @@ def default_cache() -> Path:
     """Return the folder for downloads in the user's cache directory."""
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "launch-corpus"
-
-
-def note(line: str) -> None:
-    """Print a progress line to standard error."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def check_machine() -> None:
@@ -225,35 +217,15 @@ def run(arguments: argparse.Namespace) -> None:
         build_all(chosen or APPLICATIONS, output, cache)
 
 
-def _stop(signal_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + signal_number)
-
-
-def _error_status(error: OSError) -> int:
-    where = f"{error.filename}: " if error.filename else ""
-    hint = "; free some space" if error.errno == errno.ENOSPC else ""
-    print(f"launch_corpus.py: {where}{error.strerror}{hint}.", file=sys.stderr)
-    return os.EX_IOERR
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script.
 
     :returns: the exit status, as the module's docstring lists it.
     """
     parsed = parse_arguments(sys.argv[1:] if arguments is None else arguments)
-    try:
-        run(parsed)
-    except PrimeError as error:
-        print(f"launch_corpus.py: {error}", file=sys.stderr)
-        return error.exit_status
-    except OSError as error:
-        return _error_status(error)
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return os.EX_OK
+    return run_script("launch_corpus.py", lambda: run(parsed))
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _stop)
+    end_by_sigterm()
     sys.exit(main())

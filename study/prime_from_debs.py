@@ -21,10 +21,8 @@ way, 74 reading or writing failed or the disk is full.
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import re
-import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -34,7 +32,7 @@ from apt_closure import AptClosure, Package, read_base_list
 from apt_tools import Apt, run_tool
 from deb_cache import Archive, fetch_archives
 from desktop_file import write_desktop_file
-from prime_error import PrimeError
+from prime_error import PrimeError, end_by_sigterm, note, run_script
 from prime_tree import (
     file_figures,
     make_fit_for_snap,
@@ -57,7 +55,6 @@ from snap_metadata import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
 
 _LISTS = Path(__file__).resolve().parent
 
@@ -113,11 +110,6 @@ def default_cache() -> Path:
     """Return the folder for .deb files in the user's cache directory."""
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "prime-from-debs"
-
-
-def note(line: str) -> None:
-    """Print a progress line to standard error."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def closure(arguments: argparse.Namespace, apt: Apt) -> list[Package]:
@@ -263,17 +255,6 @@ def _field(archive: Path, field: str) -> str:
     return run_tool(["dpkg-deb", "--field", str(archive), field]).strip()
 
 
-def _stop(signal_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + signal_number)
-
-
-def _error_status(error: OSError) -> int:
-    where = f"{error.filename}: " if error.filename else ""
-    hint = "; free some space" if error.errno == errno.ENOSPC else ""
-    print(f"prime_from_debs.py: {where}{error.strerror}{hint}.", file=sys.stderr)
-    return os.EX_IOERR
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Do what the arguments ask for."""
     os.umask(0o022)  # for files written here; those of the packages have their modes
@@ -296,18 +277,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: the exit status, as the module's docstring lists it.
     """
     parsed = parse_arguments(sys.argv[1:] if arguments is None else arguments)
-    try:
-        run(parsed)
-    except PrimeError as error:
-        print(f"prime_from_debs.py: {error}", file=sys.stderr)
-        return error.exit_status
-    except OSError as error:
-        return _error_status(error)
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return os.EX_OK
+    return run_script("prime_from_debs.py", lambda: run(parsed))
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _stop)
+    end_by_sigterm()
     sys.exit(main())

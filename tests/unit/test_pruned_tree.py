@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pruned_tree import SMALL_BYTES, prune_tree
+from corpus_tree import SMALL_BYTES, prune_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
