@@ -28,15 +28,15 @@ import numpy as np
 
 from measured_process import Measured, run_measured
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.payload.excludes import exclude_file_text
+from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
+from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.estimate import estimate_total
-from snapcraft_compression_advisor.trial.ladder import Ladder
 from snapcraft_compression_advisor.trial.partial import HALVED
-from snapcraft_compression_advisor.trial.sample import every_other
+from snapcraft_compression_advisor.trial.phase import every_other
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

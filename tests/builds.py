@@ -13,8 +13,8 @@ from snapcraft_compression_advisor.diff.difference import BuildDifference, Side
 from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-from snapcraft_compression_advisor.trial.result import CodecTrial
-from snapcraft_compression_advisor.trial.stored_blocks import (
+from snapcraft_compression_advisor.trial.result import (
+    CodecTrial,
     StoredBlock,
     blocks_of_files,
 )

@@ -21,11 +21,11 @@ from snapcraft_compression_advisor.report.json_report import (
     Report,
     build_report,
 )
-from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
-from snapcraft_compression_advisor.trial.stored_blocks import (
+from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     blocks_of_files,
 )
+from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.payload.caches.fault import CacheFault
-    from snapcraft_compression_advisor.payload.shipped.needless import Needless
+    from snapcraft_compression_advisor.payload.caches import CacheFault
+    from snapcraft_compression_advisor.payload.needless import Needless
 
 
 def make_surveyed(

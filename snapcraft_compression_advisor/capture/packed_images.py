@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.core.scratch import ScratchDirectory
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.payload.excludes import exclude_file_text
+from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.squashfs import mksquashfs
 
 if TYPE_CHECKING:

@@ -26,11 +26,11 @@ from snapcraft_compression_advisor.cli.set_compression import set_compression
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
 from snapcraft_compression_advisor.lint.lint import analysis_request, check_apps
-from snapcraft_compression_advisor.payload.component_yaml import (
+from snapcraft_compression_advisor.payload.snap_yaml import (
     COMPONENT_TYPE,
     split_component_name,
 )
-from snapcraft_compression_advisor.payload.find_payload import find_payload
+from snapcraft_compression_advisor.payload.source import find_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.project.project_file import (
     apply_edit,

@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.lint.project import (
     project_of_component,
     read_project,
 )
-from snapcraft_compression_advisor.payload.component_yaml import split_component_name
+from snapcraft_compression_advisor.payload.snap_yaml import split_component_name
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,

@@ -22,9 +22,8 @@ from snapcraft_compression_advisor.launch.profile import (
     profile_text,
     read_profile,
 )
-from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
-from snapcraft_compression_advisor.payload.find_payload import find_payload
-from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.source import find_payload, open_payload
 from snapcraft_compression_advisor.report.compare_json import render_comparison_json
 from snapcraft_compression_advisor.report.compare_text import (
     render_comparison_text,

@@ -37,11 +37,11 @@ from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.run import at_least
-from snapcraft_compression_advisor.payload.find_payload import (
+from snapcraft_compression_advisor.payload.source import (
     find_payload,
     named_payloads,
+    open_payload,
 )
-from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.report.colour import wants_colour
 from snapcraft_compression_advisor.report.lines import TextStyle, terminal_columns
 from snapcraft_compression_advisor.report.lint_formats import (

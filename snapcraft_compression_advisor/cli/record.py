@@ -35,8 +35,7 @@ from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import format_seconds
 from snapcraft_compression_advisor.launch.profile import profile_text
-from snapcraft_compression_advisor.payload.find_payload import find_payload
-from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.payload.source import find_payload, open_payload
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.record_trace import TracedLaunch

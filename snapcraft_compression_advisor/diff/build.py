@@ -10,8 +10,8 @@ import numpy as np
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.trial.result import CodecTrial
-from snapcraft_compression_advisor.trial.stored_blocks import (
+from snapcraft_compression_advisor.trial.result import (
+    CodecTrial,
     StoredBlock,
     StoredBlocks,
     blocks_of_files,

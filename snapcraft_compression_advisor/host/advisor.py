@@ -33,8 +33,10 @@ from snapcraft_compression_advisor.host.write_key import write_key
 from snapcraft_compression_advisor.launch.apps import check_app, select_apps
 from snapcraft_compression_advisor.lint.context import Context
 from snapcraft_compression_advisor.lint.lint import LintRequest, analysis_request
-from snapcraft_compression_advisor.payload.component import ComponentDirectory
-from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.payload.source import (
+    ComponentDirectory,
+    open_payload,
+)
 from snapcraft_compression_advisor.payload.survey import take_survey
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
 from snapcraft_compression_advisor.host.project_service import advisor_here
 from snapcraft_compression_advisor.host.show import render_report
-from snapcraft_compression_advisor.payload.find_payload import find_payload
+from snapcraft_compression_advisor.payload.source import find_payload
 from snapcraft_compression_advisor.project.project_file import (
     apply_edit,
     find_project_file,

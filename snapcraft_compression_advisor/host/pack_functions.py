@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
 from snapcraft_compression_advisor.host.before_build import check_settings
 from snapcraft_compression_advisor.host.errors import PolicyBrokenError, SettingsError
-from snapcraft_compression_advisor.payload.component import component_name
+from snapcraft_compression_advisor.payload.source import component_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-    from snapcraft_compression_advisor.trial.stored_blocks import (
+    from snapcraft_compression_advisor.trial.result import (
         BlockPlaces,
         StoredBlocks,
     )

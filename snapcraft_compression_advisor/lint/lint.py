@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.lint.project import component_sizes
 from snapcraft_compression_advisor.lint.rules.declared import COMPONENT_KEY
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import make_selection
-from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.payload.survey import take_survey
 from snapcraft_compression_advisor.preflight.look import look_at_packing, pack_again
 from snapcraft_compression_advisor.preflight.previous import previous_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.payload.component import ComponentDirectory
+from snapcraft_compression_advisor.payload.source import ComponentDirectory
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
 from snapcraft_compression_advisor.project.set_scalar import set_compression

@@ -13,7 +13,7 @@ import numpy as np
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.payload.file_kind import kind_of_file
+from snapcraft_compression_advisor.payload.file_kinds import kind_of_file
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.source import SnapPayload
 

@@ -12,28 +12,29 @@ from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
     StorageError,
+    UsageError,
 )
 from snapcraft_compression_advisor.payload.beneath import file_beneath
-from snapcraft_compression_advisor.payload.component_yaml import (
-    COMPONENT_YAML_PATH,
-    parse_component_yaml,
-)
 from snapcraft_compression_advisor.payload.inventory import (
     Inventory,
     list_image,
     scan_directory,
 )
 from snapcraft_compression_advisor.payload.snap_yaml import (
+    COMPONENT_TYPE,
+    COMPONENT_YAML_PATH,
     SNAP_YAML_MAX_BYTES,
     SNAP_YAML_PATH,
     SnapMetadata,
+    parse_component_yaml,
     parse_snap_yaml,
+    split_component_name,
 )
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageEntry
@@ -250,3 +251,86 @@ def _no_metadata(path: Path) -> NoInputError:
         resolution="Name the directory that 'snapcraft prime' fills (usually "
         "'prime'), or a built .snap or .comp.",
     )
+
+
+__all__ = ["COMPONENT_TYPE", "ComponentDirectory", "component_name"]
+
+
+class ComponentDirectory(DirectoryPayload):
+    """A component's prime directory: files, but no apps and no ``meta/snap.yaml``.
+
+    Its ``meta/component.yaml`` isn't looked at, and may be missing yet.
+
+    :param path: of the directory.
+    :param name: what reports call it.
+    :raises StorageError: where it can't be read.
+    """
+
+    def __init__(self, path: Path, *, name: str) -> None:
+        self.path = path
+        self.inventory = scan_directory(path)
+        self.snap = SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
+
+
+def component_name(prime_dir: Path) -> str:
+    """Return a component's own name, after the snap's and ``+``.
+
+    :raises NoInputError: where the directory has no ``meta/component.yaml``.
+    :raises BadDataError: where that doesn't name it.
+    """
+    path = prime_dir / COMPONENT_YAML_PATH
+    try:
+        with file_beneath(prime_dir, COMPONENT_YAML_PATH) as descriptor:
+            text = os.pread(descriptor, SNAP_YAML_MAX_BYTES + 1, 0)
+    except OSError as error:
+        message = f"Cannot read {str(path)!r}: {error.strerror}"
+        raise NoInputError(message, resolution="Build the component again.") from error
+    metadata = parse_component_yaml(text, where=str(path))
+    _, name = split_component_name(metadata.name)
+    return name or metadata.name
+
+
+_SUFFIXES = (".snap", ".comp")
+
+
+def find_payload(directory: Path) -> Path:
+    """Return a directory's ``prime``, else the one ``.snap`` in it.
+
+    :returns: the directory itself where it is a prime directory.
+    :raises NoInputError: where there is neither.
+    :raises UsageError: where there are several snaps.
+    """
+    prime, where = directory / "prime", str(directory.absolute())
+    for place in (directory, prime):
+        if is_prime_directory(place):
+            return place
+    snaps = sorted(directory.glob("*.snap"))
+    if len(snaps) == 1:
+        return snaps[0]
+    if snaps:
+        names = ", ".join(snap.name for snap in snaps)
+        message = f"Several snaps in {where!r}: {names}"
+        raise UsageError(message, resolution="Name the one to analyse.")
+    if prime.is_dir():  # its reader says what it lacks
+        return prime
+    message = f"Nothing to analyse: neither 'prime' nor a .snap in {where!r}"
+    raise NoInputError(message, resolution="Name a prime directory or a built .snap.")
+
+
+def named_payloads(paths: Iterable[Path]) -> list[Path]:
+    """Return what the paths stand for, each once.
+
+    A directory without ``meta``, which a prime directory has, stands for the ``.snap``
+    and ``.comp`` files in it, by name. What has none stays, for its reader to refuse.
+    """
+    found = [each for path in paths for each in _images_in(path) or [path]]
+    return list(dict.fromkeys(found))
+
+
+def _images_in(path: Path) -> list[Path]:
+    try:
+        if not path.is_dir() or (path / "meta").exists():
+            return []
+        return sorted(each for each in path.iterdir() if each.suffix in _SUFFIXES)
+    except OSError:  # whoever opens it says what is wrong
+        return []

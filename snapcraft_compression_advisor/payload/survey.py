@@ -11,19 +11,19 @@ from snapcraft_compression_advisor.payload.caches.fonts import font_faults
 from snapcraft_compression_advisor.payload.caches.icons import icon_faults
 from snapcraft_compression_advisor.payload.caches.modules import module_faults
 from snapcraft_compression_advisor.payload.caches.schemas import schema_faults
-from snapcraft_compression_advisor.payload.shipped.by_name import needless_by_name
-from snapcraft_compression_advisor.payload.shipped.copies import find_copies
-from snapcraft_compression_advisor.payload.shipped.elf_sections import unstripped_files
-from snapcraft_compression_advisor.payload.shipped.needless import Needless
-from snapcraft_compression_advisor.payload.shipped.supplied import find_supplied
+from snapcraft_compression_advisor.payload.copies import find_copies, find_supplied
+from snapcraft_compression_advisor.payload.needless import (
+    Needless,
+    needless_by_name,
+    unstripped_files,
+)
 from snapcraft_compression_advisor.payload.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.payload.caches.fault import CacheFault
-    from snapcraft_compression_advisor.payload.shipped.copies import Copy
-    from snapcraft_compression_advisor.payload.shipped.supplied import Supplied
+    from snapcraft_compression_advisor.payload.caches import CacheFault
+    from snapcraft_compression_advisor.payload.copies import Copy, Supplied
     from snapcraft_compression_advisor.payload.source import Payload
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.payload.component_yaml import split_component_name
+from snapcraft_compression_advisor.payload.snap_yaml import split_component_name
 from snapcraft_compression_advisor.report.headlines import headline
 from snapcraft_compression_advisor.report.launch_phrases import (
     how_it_fits,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import struct
+import threading
+from collections import OrderedDict
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.squashfs.damage import damaged
+from snapcraft_compression_advisor.core.units import KIB, MIB
 from snapcraft_compression_advisor.squashfs.entry import STORED_FLAG, FragmentBlock
-from snapcraft_compression_advisor.squashfs.kept_blocks import KeptBlocks
+from snapcraft_compression_advisor.squashfs.image_file import damaged
 from snapcraft_compression_advisor.squashfs.superblock import SUPERBLOCK_BYTES
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.squashfs.superblock import Superblock
 
     Decompress = Callable[[bytes, int], bytes]
-
 FRAGMENT_RECORD = struct.Struct("<Q2I")
 """A fragment block's position, its size word, and four unused bytes."""
 _FRAGMENTS_KEPT = 4  # small reads one after the other mostly stay in the same one
@@ -184,3 +185,57 @@ class ContentsReader:
             reason = f"fragment {tail.index} ends before byte {end}"
             raise damaged(self._file.where, reason)
         return contents[tail.offset : end]
+
+
+KEPT_BYTES = 32 * MIB
+"""Looking into the libraries of a browser goes to and fro between some 500 blocks, most
+of which it wants a few KiB of."""
+
+LEAST_BYTES = 4 * KIB
+"""What is decompressed of a block at least."""
+
+
+class KeptBlocks:
+    """The beginnings of the blocks that were read last.
+
+    A block is decompressed only as far as it is wanted, and again, then twice as far at
+    least, where more of it is. Several threads may ask at once.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[ImageBlock, bytes] = OrderedDict()
+        self._kept_bytes = 0
+        self._lock = threading.Lock()
+
+    def beginning(
+        self,
+        block: ImageBlock,
+        wanted_bytes: int,
+        *,
+        read: Callable[[int], bytes],
+    ) -> bytes:
+        """Return the beginning of a block, as long as wanted or longer.
+
+        :param read: returns as many bytes of its contents as it is asked for.
+        """
+        with self._lock:
+            kept = self._kept.get(block, b"")
+            if len(kept) >= wanted_bytes and kept:
+                self._kept.move_to_end(block)
+                return kept
+        length = max(LEAST_BYTES, wanted_bytes, 2 * len(kept))
+        if 2 * length > block.raw_bytes:
+            length = block.raw_bytes
+        contents = read(length)
+        with self._lock:
+            self._keep(block, contents)
+        return contents
+
+    def _keep(self, block: ImageBlock, contents: bytes) -> None:
+        before = self._kept.pop(block, b"")
+        contents = max(before, contents, key=len)  # another thread may have wanted more
+        self._kept[block] = contents
+        self._kept_bytes += len(contents) - len(before)
+        while self._kept_bytes > KEPT_BYTES:
+            _, dropped = self._kept.popitem(last=False)
+            self._kept_bytes -= len(dropped)

@@ -16,9 +16,7 @@ from snapcraft_compression_advisor.squashfs.contents import (
     FRAGMENT_RECORD,
     ContentsReader,
 )
-from snapcraft_compression_advisor.squashfs.damage import damaged
-from snapcraft_compression_advisor.squashfs.directories import DirectoryTable
-from snapcraft_compression_advisor.squashfs.image_file import ImageFile
+from snapcraft_compression_advisor.squashfs.image_file import ImageFile, damaged
 from snapcraft_compression_advisor.squashfs.inodes import InodeTable
 from snapcraft_compression_advisor.squashfs.metadata import MetadataReader
 from snapcraft_compression_advisor.squashfs.superblock import (
@@ -26,7 +24,7 @@ from snapcraft_compression_advisor.squashfs.superblock import (
     SUPERBLOCK_BYTES,
     parse_superblock,
 )
-from snapcraft_compression_advisor.squashfs.walk import Walk
+from snapcraft_compression_advisor.squashfs.walk import DirectoryTable, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.squashfs.damage import damaged
+from snapcraft_compression_advisor.squashfs.image_file import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from snapcraft_compression_advisor.codecs import DECOMPRESSORS
-from snapcraft_compression_advisor.squashfs.damage import damaged, not_an_image
+from snapcraft_compression_advisor.squashfs.image_file import damaged, not_an_image
 
 _LAYOUT = struct.Struct("<5I6H8Q")
 SUPERBLOCK_BYTES = _LAYOUT.size

@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.core.errors import StorageError
 from snapcraft_compression_advisor.core.scratch import ScratchDirectory
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
-from snapcraft_compression_advisor.payload.excludes import exclude_file_text
+from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
@@ -24,14 +24,12 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     Progress,
+    StoredBlock,
     TrialResult,
+    blocks_of_files,
     size_difference,
 )
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
-from snapcraft_compression_advisor.trial.stored_blocks import (
-    StoredBlock,
-    blocks_of_files,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -15,22 +15,26 @@ from snapcraft_compression_advisor.codecs.pool import map_in_order
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.trial.block_errors import (
-    errors_of_census,
-    errors_of_layout,
-    runs_of_unread,
-)
+from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.estimate import (
     Estimate,
     difference_half_width,
     estimate_total,
 )
-from snapcraft_compression_advisor.trial.ladder import Ladder
 from snapcraft_compression_advisor.trial.look import read_block
-from snapcraft_compression_advisor.trial.result import CodecTrial, TrialResult
-from snapcraft_compression_advisor.trial.sample import every_other
-from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
-from snapcraft_compression_advisor.trial.stored_blocks import StoredBlocks
+from snapcraft_compression_advisor.trial.phase import every_other
+from snapcraft_compression_advisor.trial.result import (
+    CodecTrial,
+    StoredBlocks,
+    TrialResult,
+)
+from snapcraft_compression_advisor.trial.stored import (
+    BlockSizes,
+    StoredSizes,
+    errors_of_census,
+    errors_of_layout,
+    runs_of_unread,
+)
 from snapcraft_compression_advisor.trial.tables import (
     PADDING_BYTES,
     build_tables,
@@ -46,9 +50,8 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.codec import Codec
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.phase import Phase
+    from snapcraft_compression_advisor.trial.phase import Phase, Sample
     from snapcraft_compression_advisor.trial.result import Wanted
-    from snapcraft_compression_advisor.trial.sample import Sample
     from snapcraft_compression_advisor.trial.tables import MetadataTables
 
 MOST_LAUNCH_BLOCKS = 24

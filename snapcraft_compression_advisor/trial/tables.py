@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs.codec import Codec
     from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
     from snapcraft_compression_advisor.squashfs.image import Image
-    from snapcraft_compression_advisor.trial.stored_blocks import StoredBlocks
+    from snapcraft_compression_advisor.trial.result import StoredBlocks
 
 SUPERBLOCK_BYTES = 96
 PADDING_BYTES = 4096

@@ -14,7 +14,7 @@ import pytest
 
 from elf_files import elf_in
 from image_sources import mksquashfs, noise, text
-from snapcraft_compression_advisor.payload.shipped.elf_sections import needless_parts
+from snapcraft_compression_advisor.payload.needless import needless_parts
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.payload.survey import take_survey
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial

@@ -15,7 +15,6 @@ from snapcraft_compression_advisor.core.errors import (
     StorageError,
 )
 from snapcraft_compression_advisor.payload import beneath, inventory
-from snapcraft_compression_advisor.payload.component import component_name
 from snapcraft_compression_advisor.payload.elf import (
     BrokenElfError,
     read_elf,
@@ -23,7 +22,10 @@ from snapcraft_compression_advisor.payload.elf import (
 from snapcraft_compression_advisor.payload.inventory import Inventory, scan_directory
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
-from snapcraft_compression_advisor.payload.source import DirectoryPayload
+from snapcraft_compression_advisor.payload.source import (
+    DirectoryPayload,
+    component_name,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,13 +9,13 @@ import pytest
 
 from censuses import make_census, part_of
 from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.trial.block_errors import (
+from snapcraft_compression_advisor.trial.phase import Phase
+from snapcraft_compression_advisor.trial.stored import (
     LEAST_ERROR,
     errors_of_census,
     errors_of_layout,
     runs_of_unread,
 )
-from snapcraft_compression_advisor.trial.phase import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

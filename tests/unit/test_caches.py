@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cache_files import compiled_schemas, icon_cache, make_tree, schema
-from snapcraft_compression_advisor.payload.caches.gvdb import (
-    BrokenGvdbError,
-    table_keys,
-)
 from snapcraft_compression_advisor.payload.caches.icons import (
     BrokenIconCacheError,
     cached_icons,
     icon_faults,
 )
 from snapcraft_compression_advisor.payload.caches.modules import module_faults
-from snapcraft_compression_advisor.payload.caches.schemas import schema_faults
+from snapcraft_compression_advisor.payload.caches.schemas import (
+    BrokenGvdbError,
+    schema_faults,
+    table_keys,
+)
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+    from snapcraft_compression_advisor.payload.caches import CacheFault
 
 LIB = "usr/lib/x86_64-linux-gnu"
 GIO = f"{LIB}/libgio-2.0.so.0"

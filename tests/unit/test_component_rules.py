@@ -27,7 +27,7 @@ from snapcraft_compression_advisor.lint.rules.compression import (
     LZO_WOULD_GAIN,
 )
 from snapcraft_compression_advisor.lint.rules.declared import KEY_IMPLICIT
-from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import pytest
 
 from component_payloads import fill_component
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
-from snapcraft_compression_advisor.payload.component_yaml import (
+from snapcraft_compression_advisor.payload.snap_yaml import (
     COMPONENT_TYPE,
+    SNAP_YAML_MAX_BYTES,
     parse_component_yaml,
     split_component_name,
 )
-from snapcraft_compression_advisor.payload.snap_yaml import SNAP_YAML_MAX_BYTES
 from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import pytest
 
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.payload.shipped.copies import find_copies
-from snapcraft_compression_advisor.payload.shipped.supplied import find_supplied
+from snapcraft_compression_advisor.payload.copies import find_copies, find_supplied
 from snapcraft_compression_advisor.payload.tree import Tree
 
 if TYPE_CHECKING:

@@ -17,8 +17,13 @@ from snapcraft_compression_advisor.trial.estimate import (
     estimate_total,
     quantile,
 )
-from snapcraft_compression_advisor.trial.phase import Phase, closer_phase
-from snapcraft_compression_advisor.trial.sample import Sample, draw, first_step
+from snapcraft_compression_advisor.trial.phase import (
+    Phase,
+    Sample,
+    closer_phase,
+    draw,
+    first_step,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snapcraft_compression_advisor.payload.excludes import (
+from snapcraft_compression_advisor.payload.inventory import (
     exclude_file_text,
     is_excluded,
 )

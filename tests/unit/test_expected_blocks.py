@@ -14,10 +14,9 @@ from snapcraft_compression_advisor.launch.expected_blocks import (
     expect_blocks,
 )
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-from snapcraft_compression_advisor.trial.stored_blocks import (
+from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     blocks_of_files,
-    no_blocks,
 )
 
 SHARES = st.sampled_from([0.125, 0.5, 0.75, 1.0])
@@ -115,9 +114,9 @@ def test_sums_are_those_of_the_blocks_one_by_one(
 
 def test_files_that_are_not_there_have_no_blocks() -> None:
     launch_set = reads(LaunchFile(path="lost", size_bytes=9, blocks=((0, 3),)))
-    expected = expect_blocks(launch_set, no_blocks().places)
-    assert expected.sums(no_blocks()) == BlockSums()
-    assert expected.stored_bytes_by_file(no_blocks()) == [0.0]
+    expected = expect_blocks(launch_set, blocks_of_files({}).places)
+    assert expected.sums(blocks_of_files({})) == BlockSums()
+    assert expected.stored_bytes_by_file(blocks_of_files({})) == [0.0]
 
 
 BLOCK = StoredBlock(raw_bytes=9, stored_bytes=7, compressed=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.find_payload import named_payloads
+from snapcraft_compression_advisor.payload.source import named_payloads
 
 if TYPE_CHECKING:
     from pathlib import Path

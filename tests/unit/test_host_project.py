@@ -8,7 +8,7 @@ import pytest
 
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.host.project import raw_parts, read_host_project
-from snapcraft_compression_advisor.payload.component import (
+from snapcraft_compression_advisor.payload.source import (
     ComponentDirectory,
     component_name,
 )

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.codecs.xz import Xz
-from snapcraft_compression_advisor.squashfs import kept_blocks
+from snapcraft_compression_advisor.squashfs import contents
+from snapcraft_compression_advisor.squashfs.contents import LEAST_BYTES, KeptBlocks
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-from snapcraft_compression_advisor.squashfs.kept_blocks import LEAST_BYTES, KeptBlocks
 
 if TYPE_CHECKING:
     import pytest
@@ -53,7 +53,7 @@ def test_block_of_which_half_is_wanted_is_read_whole() -> None:
 def test_what_was_not_wanted_for_longest_is_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_blocks, "KEPT_BYTES", 2 * LEAST_BYTES)
+    monkeypatch.setattr(contents, "KEPT_BYTES", 2 * LEAST_BYTES)
     kept = KeptBlocks()
     first, second, third = (Block(position) for position in (1, 2, 3))
     for block in (first, second, first, third, first, second):

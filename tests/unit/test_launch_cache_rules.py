@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.lint.rules.launch_caches import (
     RULES,
     SETTINGS_SCHEMAS,
 )
-from snapcraft_compression_advisor.payload.caches.fault import CacheFault, CacheKind
+from snapcraft_compression_advisor.payload.caches import CacheFault, CacheKind
 from surveyed import launching, make_surveyed
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.devices.builtin_devices import default_device
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.lint.rules.launch_files import LAUNCH_DOMINATED
-from snapcraft_compression_advisor.trial.stored_blocks import (
+from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     blocks_of_files,
 )

@@ -20,8 +20,8 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
     sum_blocks,
 )
-from snapcraft_compression_advisor.trial.result import CodecTrial
-from snapcraft_compression_advisor.trial.stored_blocks import (
+from snapcraft_compression_advisor.trial.result import (
+    CodecTrial,
     StoredBlock,
     blocks_of_files,
 )

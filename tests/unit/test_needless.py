@@ -11,9 +11,9 @@ from elf_files import elf_in
 from elf_sections import OBJECT, make_sections
 from payloads import make_payload
 from snapcraft_compression_advisor.payload.elf import BrokenElfError
-from snapcraft_compression_advisor.payload.shipped.by_name import needless_by_name
-from snapcraft_compression_advisor.payload.shipped.elf_sections import (
+from snapcraft_compression_advisor.payload.needless import (
     LEAST_BYTES,
+    needless_by_name,
     needless_parts,
     unstripped_files,
 )

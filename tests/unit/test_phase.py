@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from censuses import make_census
-from snapcraft_compression_advisor.payload.file_kind import kind_of_file
+from snapcraft_compression_advisor.payload.file_kinds import kind_of_file
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.trial.phase import (
     FEW_BLOCKS,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from censuses import make_census
 from snapcraft_compression_advisor.trial.census import spread
-from snapcraft_compression_advisor.trial.sample import (
+from snapcraft_compression_advisor.trial.phase import (
     Sample,
     draw,
     every_other,

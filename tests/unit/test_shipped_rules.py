@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.lint.rules.shipped import (
 )
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import make_selection
-from snapcraft_compression_advisor.payload.shipped.needless import (
+from snapcraft_compression_advisor.payload.needless import (
     Needless,
     NeedlessFile,
     NeedlessKind,

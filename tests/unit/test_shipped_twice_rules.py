@@ -10,8 +10,7 @@ from snapcraft_compression_advisor.lint.rules.shipped import (
     DUPLICATED_CONTENT,
     SUPPLIED_LIBRARIES,
 )
-from snapcraft_compression_advisor.payload.shipped.copies import Copy
-from snapcraft_compression_advisor.payload.shipped.supplied import Supplied
+from snapcraft_compression_advisor.payload.copies import Copy, Supplied
 from snapcraft_compression_advisor.payload.survey import Survey
 from surveyed import make_surveyed, storing
 

@@ -9,7 +9,7 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.trial import ladder
+from snapcraft_compression_advisor.trial import census
 from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def few_blocks(mocker: MockerFixture) -> None:
     """Have each step take so few blocks that a small payload has more."""
-    mocker.patch.multiple(ladder, CLOSER_BLOCKS=12, TRIED_BLOCKS=6)
+    mocker.patch.multiple(census, CLOSER_BLOCKS=12, TRIED_BLOCKS=6)
 
 
 def run(*, decided: bool, narrow_enough: float = 1.0) -> TrialResult:

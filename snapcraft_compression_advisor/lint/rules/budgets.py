@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.lint.figures import (
 )
 from snapcraft_compression_advisor.lint.finding import Evidence
 from snapcraft_compression_advisor.lint.rule import RECORD, Rule, current_codec
-from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

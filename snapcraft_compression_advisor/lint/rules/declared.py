@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.lint.rule import (
     current_codec,
 )
 from snapcraft_compression_advisor.lint.rules.compression import compression_fix
-from snapcraft_compression_advisor.payload.component_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import LaunchAnalysis
     from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.payload.caches.fault import (
+    from snapcraft_compression_advisor.payload.caches import (
         CacheFault,
         CacheKind,
     )

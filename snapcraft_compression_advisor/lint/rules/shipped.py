@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.lint.rule import (
     current_codec,
     image_place,
 )
-from snapcraft_compression_advisor.payload.shipped.needless import NeedlessFile
+from snapcraft_compression_advisor.payload.needless import NeedlessFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.payload.shipped.needless import NeedlessKind
+    from snapcraft_compression_advisor.payload.needless import NeedlessKind
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.001

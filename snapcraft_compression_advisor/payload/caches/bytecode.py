@@ -12,7 +12,7 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

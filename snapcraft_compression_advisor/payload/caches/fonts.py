@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ import posixpath
 import struct
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 

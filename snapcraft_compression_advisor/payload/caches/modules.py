@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches.fault import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT, READERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.payload.caches.fault import CacheKind
+    from snapcraft_compression_advisor.payload.caches import CacheKind
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.tree import Tree
 

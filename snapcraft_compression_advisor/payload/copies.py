@@ -17,17 +17,17 @@ from snapcraft_compression_advisor.payload.elf import (
     ElfLinkage,
     elf_of,
 )
-from snapcraft_compression_advisor.payload.shipped.library_places import (
-    LIBRARY_DIRECTORIES,
-)
+from snapcraft_compression_advisor.payload.linkage import TRIPLETS
+from snapcraft_compression_advisor.payload.paths import PathResolver
 from snapcraft_compression_advisor.payload.source import SnapPayload
+from snapcraft_compression_advisor.payload.tree import Tree
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.tree import Tree
+    from snapcraft_compression_advisor.payload.source import Payload
 
 COMPARED_MAX_BYTES = 64 * 1024 * 1024
 """How much is read in all to compare files of a built snap."""
@@ -37,6 +37,43 @@ LEAST_BYTES = 4096
 
 _READ_BYTES = 1024 * 1024
 _VERSIONED = re.compile(r"(?P<stem>lib[^/]+?)\.so\.(?P<version>\d+(?:\.\d+)*)")
+_LIBRARY = re.compile(r"lib[^/]*\.so\.[\d.]+")
+
+LIBRARY_DIRECTORIES = tuple(
+    f"{prefix}{directory}"
+    for prefix in ("", "usr/")
+    for directory in ("lib", *(f"lib/{triplet}" for triplet in TRIPLETS.values()))
+)
+"""What snapcraft puts on a snap's library path by itself, and what bases have."""
+
+_IN_ALL_BASES = """
+libacl.so.1 libattr.so.1 libaudit.so.1 libblkid.so.1 libbz2.so.1.0 libcap-ng.so.0
+libcom_err.so.2 libcrypt.so.1 libdbus-1.so.3 libe2p.so.2 libext2fs.so.2 libgcrypt.so.20
+libgmp.so.10 libgnutls.so.30 libgpg-error.so.0 libidn2.so.0 libkmod.so.2 liblz4.so.1
+liblzma.so.5 libmount.so.1 libncursesw.so.6 libp11-kit.so.0 libpam.so.0 libpcre2-8.so.0
+libseccomp.so.2 libselinux.so.1 libsmartcols.so.1 libss.so.2 libsystemd.so.0
+libtasn1.so.6 libtinfo.so.6 libudev.so.1 libuuid.so.1 libz.so.1 libzstd.so.1
+"""
+_IN_BASE = {
+    "core20": "libcrypto.so.1.1 libffi.so.7 libhogweed.so.5 libnettle.so.7 "
+    "libssl.so.1.1 libunistring.so.2",
+    "core22": "libcrypto.so.3 libffi.so.8 libhogweed.so.6 libnettle.so.8 "
+    "libssl.so.3 libunistring.so.2",
+    "core24": "libcrypto.so.3 libffi.so.8 libhogweed.so.6 libnettle.so.8 "
+    "libssl.so.3 libunistring.so.5",
+}
+BASE_LIBRARIES: Mapping[str, frozenset[str]] = {
+    base: frozenset(f"{_IN_ALL_BASES} {sonames}".split())
+    for base, sonames in _IN_BASE.items()
+}
+"""Sonames by base; nothing is known of other bases.
+
+The names follow from packages: those of Ubuntu's smallest image of the release that a
+base is made from (``ubuntu-base``: essential packages and what they need) and what
+core-base's ``hooks/001-extra-packages.chroot`` names. A base has more than these, and
+of its own versions, so a name alone decides nothing. The C and C++ run time is left
+out: a newer one than the base's may be shipped on purpose.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,21 +122,13 @@ def _stored_twice(payload: SnapPayload) -> Iterator[Copy]:
             left_bytes -= 2 * size_bytes
             if left_bytes < 0:
                 return
-            if start != first_start and _equal(payload, first, entry):
+            if start != first_start and _equal(payload, first, payload, entry):
                 yield Copy(
                     kind="stored twice",
                     path=entry.path,
                     like=first.path,
                     size_bytes=size_bytes,
                 )
-
-
-def _equal(payload: SnapPayload, first: Entry, second: Entry) -> bool:
-    return all(
-        payload.read(first.path, offset=offset, length=_READ_BYTES)
-        == payload.read(second.path, offset=offset, length=_READ_BYTES)
-        for offset in range(0, first.size_bytes, _READ_BYTES)
-    )
 
 
 def _versions(tree: Tree) -> Iterator[Copy]:
@@ -177,3 +206,96 @@ def _linkage(tree: Tree, entry: Entry) -> ElfLinkage | None:
         return elf.linkage() if elf else None
     except BrokenElfError:
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplied:
+    """A library that another snap brings.
+
+    :param path: of the snap's own.
+    :param supplier: the other snap's name.
+    :param same: whether contents are equal; ``None`` where only the name is known.
+    """
+
+    path: str
+    size_bytes: int
+    supplier: str
+    same: bool | None
+
+
+def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied]:
+    """Yield the payload's libraries that others bring.
+
+    A classic snap doesn't run on its base's files, so only what is given counts.
+
+    :param suppliers: the base and content snaps, where they are at hand.
+    :raises StorageError: where a file changes meanwhile.
+    :raises BadDataError: where an image is broken.
+    """
+    places = [(other, _libraries(Tree(other))) for other in suppliers]
+    snap = tree.payload.snap
+    named = {other.snap.name for other in suppliers}
+    known: frozenset[str] = frozenset()
+    if snap.confinement != "classic" and snap.base_name not in named:
+        known = BASE_LIBRARIES.get(snap.base_name, known)
+    for name, entry in _libraries(tree).items():
+        found = _find(tree.payload, name, entry, places)
+        if found is not None:
+            yield found
+        elif _is_known(name, known):
+            yield Supplied(
+                path=entry.path,
+                size_bytes=entry.size_bytes,
+                supplier=snap.base_name,
+                same=None,
+            )
+
+
+def _find(
+    payload: Payload,
+    name: str,
+    entry: Entry,
+    places: Sequence[tuple[Payload, Mapping[str, Entry]]],
+) -> Supplied | None:
+    """Return who brings a library, one with the same contents first."""
+    candidates = [
+        Supplied(
+            path=entry.path,
+            size_bytes=entry.size_bytes,
+            supplier=other.snap.name,
+            same=_equal(payload, entry, other, libraries[name]),
+        )
+        for other, libraries in places
+        if name in libraries
+    ]
+    return max(candidates, key=lambda each: bool(each.same), default=None)
+
+
+def _libraries(tree: Tree) -> dict[str, Entry]:
+    """Return the files that the loader finds, by each of their names."""
+    resolver = PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name)
+    found: dict[str, Entry] = {}
+    for directory in LIBRARY_DIRECTORIES:
+        for listed in tree.listing(directory):
+            name = posixpath.basename(listed.path)
+            if not _LIBRARY.fullmatch(name) or name in found:
+                continue
+            entry = resolver.locate(listed.path).entry
+            if entry is not None and entry.kind is EntryKind.FILE:
+                found[name] = entry
+    return found
+
+
+def _is_known(name: str, sonames: frozenset[str]) -> bool:
+    """Tell whether a base has a library, its file's name or its soname given."""
+    return any(name == soname or name.startswith(f"{soname}.") for soname in sonames)
+
+
+def _equal(payload: Payload, entry: Entry, other: Payload, theirs: Entry) -> bool:
+    if entry.size_bytes != theirs.size_bytes:
+        return False
+    return all(
+        payload.read(entry.path, offset=offset, length=_READ_BYTES)
+        == other.read(theirs.path, offset=offset, length=_READ_BYTES)
+        for offset in range(0, entry.size_bytes, _READ_BYTES)
+    )

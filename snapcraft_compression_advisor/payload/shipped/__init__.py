@@ -1,1 +1,0 @@
-"""What is shipped and needn't be: by its name, within ELF files, more than once."""
