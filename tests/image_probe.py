@@ -80,9 +80,7 @@ def _open_snap(path: Path, image: Image, entries: list[ImageEntry]) -> SnapPaylo
 
 def _read_tables(image: Image) -> bool:
     with suppress(AdvisorError):
-        for index in range(min(image.superblock.fragment_count, _READ_FILES)):
-            image.read_fragment(index)
-        return len(image.export_references) >= 0
+        return len(image.export_table) >= 0
     return False
 
 

@@ -30,8 +30,7 @@ from snapcraft_compression_advisor.payload.snap_yaml import (
     COMPONENT_TYPE,
     split_component_name,
 )
-from snapcraft_compression_advisor.payload.source import find_payload
-from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.payload.source import find_payload, open_payload
 from snapcraft_compression_advisor.project.project_file import (
     apply_edit,
     declared_compression,

@@ -32,8 +32,7 @@ from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.payload.source import find_payload
-from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.payload.source import find_payload, open_payload
 from snapcraft_compression_advisor.report.measure_json import render_measurement_json
 from snapcraft_compression_advisor.report.measure_text import render_measurement_text
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.trial.result import (
@@ -134,7 +133,7 @@ def snap_build(payload: SnapPayload, launch_sets: Mapping[str, LaunchSet]) -> Bu
             blocks=_stored_blocks(payload, launched_files(launch_sets)),
         ),
         measured=True,
-        unlike_snap_pack=_unlike_snap_pack(payload),
+        unlike_snap_pack=payload.unlike_snap_pack(),
     )
 
 
@@ -195,12 +194,3 @@ def _stored_blocks(payload: SnapPayload, paths: Collection[str]) -> StoredBlocks
             for path in paths
         }
     )
-
-
-def _unlike_snap_pack(payload: SnapPayload) -> str | None:
-    superblock = payload.image.superblock
-    if superblock.block_bytes != DATA_BLOCK_BYTES:
-        return f"its blocks have {superblock.block_bytes:,} bytes"
-    if superblock.fragment_count:
-        return "tails of its files share fragments"
-    return None

@@ -8,6 +8,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from snapcraft_compression_advisor.codecs import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
@@ -145,6 +146,15 @@ class SnapPayload:
         """Return the parts of a file that aren't sparse blocks, start and end."""
         blocks = self._files[path].blocks
         return [] if blocks is None else _filled_ranges(blocks)
+
+    def unlike_snap_pack(self) -> str | None:
+        """Return how its blocks differ from those that ``snap pack`` makes."""
+        superblock = self.image.superblock
+        if superblock.block_bytes != DATA_BLOCK_BYTES:
+            return f"its blocks have {superblock.block_bytes:,} bytes"
+        if superblock.fragment_count:
+            return "it stores the ends of several files in one block (fragments)"
+        return None
 
     def stored_blocks(self, path: str) -> FileBlocks | None:
         """Return where a file's data blocks are; ``None`` for one that has none."""

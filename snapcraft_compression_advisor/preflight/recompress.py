@@ -88,7 +88,7 @@ def find_unpacked_zeros(image: Image, entries: Sequence[ImageEntry]) -> str | No
         and block.stored_bytes * _ZEROS_RATIO < block.raw_bytes
     )
     for path, block in islice(suspects, _ZEROS_READ):
-        contents = _contents(image, block)
+        contents = image.read_block(block)
         if contents.count(0) == len(contents):
             return path
     return None
@@ -108,15 +108,6 @@ def _spread(
 
 
 def _differs(image: Image, block: ImageBlock, codec: Codec) -> bool:
-    contents = _contents(image, block)
+    contents = image.read_block(block)
     again = codec.compress(contents, block_bytes=image.superblock.block_bytes)
     return again != image.stored_data(block.position, block.stored_bytes)
-
-
-def _contents(image: Image, block: ImageBlock) -> bytes:
-    return image.read_block(
-        position=block.position,
-        stored_bytes=block.stored_bytes,
-        is_stored=block.is_stored,
-        raw_bytes=block.raw_bytes,
-    )

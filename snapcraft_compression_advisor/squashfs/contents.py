@@ -54,25 +54,28 @@ class ContentsReader:
         self._kept_blocks = KeptBlocks()
         # One tuple, so that threads find the three of one read.
         self._reached: tuple[FileBlocks | None, int, int] = (None, 0, 0)
-        self._kept_fragment = lru_cache(maxsize=_FRAGMENTS_KEPT)(self.fragment)
+        self._kept_fragment = lru_cache(maxsize=_FRAGMENTS_KEPT)(self._fragment)
 
-    def block(
-        self, *, position: int, stored_bytes: int, is_stored: bool, raw_bytes: int
-    ) -> bytes:
+    def block(self, block: ImageBlock) -> bytes:
         """Return a data block's contents, see ``Image.read_block``."""
-        if not 0 <= raw_bytes <= self._superblock.block_bytes:
-            raise damaged(self._file.where, f"a data block of {raw_bytes} bytes")
-        if stored_bytes == 0:
-            return bytes(raw_bytes)
-        decompress = None if is_stored else self._decompress
-        contents = self._read(position, stored_bytes, raw_bytes, decompress)
-        self._check_length(position, contents, raw_bytes)
-        return contents
+        if not 0 <= block.raw_bytes <= self._superblock.block_bytes:
+            raise damaged(self._file.where, f"a data block of {block.raw_bytes} bytes")
+        if block.is_sparse:
+            return bytes(block.raw_bytes)
+        return self._whole(block, block.raw_bytes, self._decompress)
 
-    def _check_length(self, position: int, contents: bytes, expected: int) -> None:
-        if len(contents) != expected:
-            reason = f"the block at {position} has {len(contents)} bytes"
-            raise damaged(self._file.where, f"{reason} instead of {expected}")
+    def _whole(self, block: ImageBlock, length: int, decompress: Decompress) -> bytes:
+        """Return so many bytes of a block's contents, no fewer."""
+        contents = self._read(
+            block.position,
+            block.stored_bytes,
+            length,
+            None if block.is_stored else decompress,
+        )
+        if len(contents) != length:
+            reason = f"the block at {block.position} has {len(contents)} bytes"
+            raise damaged(self._file.where, f"{reason} instead of {length}")
+        return contents
 
     def _read(
         self,
@@ -111,8 +114,8 @@ class ContentsReader:
             is_stored=bool(word & STORED_FLAG),
         )
 
-    def fragment(self, index: int) -> bytes:
-        """Return a fragment block's contents, see ``Image.read_fragment``."""
+    def _fragment(self, index: int) -> bytes:
+        """Return a fragment block's contents: several files' tails."""
         block = self.fragment_block(index)
         return self._read(
             block.position,
@@ -162,17 +165,10 @@ class ContentsReader:
     def _beginning(self, block: ImageBlock, length: int) -> bytes:
         """Return the first bytes of a block's contents, all where that is as cheap."""
         some = self._decompress_some
-        whole = block.is_stored or not block.stored_bytes or length == block.raw_bytes
+        whole = block.is_stored or block.is_sparse or length == block.raw_bytes
         if some is None or whole:
-            return self.block(
-                position=block.position,
-                stored_bytes=block.stored_bytes,
-                is_stored=block.is_stored,
-                raw_bytes=block.raw_bytes,
-            )
-        contents = self._read(block.position, block.stored_bytes, length, some)
-        self._check_length(block.position, contents, length)
-        return contents
+            return self.block(block)
+        return self._whole(block, length, some)
 
     def _tail(self, blocks: FileBlocks) -> bytes:
         """Return the tail of a file that is in a fragment block."""

@@ -66,7 +66,7 @@ class FragmentBlock:
 class FragmentTail:
     """The part of a fragment block that holds a file's tail.
 
-    :param index: which fragment block, see ``Image.fragment_block``.
+    :param index: which of the image's fragment blocks, from 0.
     :param offset: bytes from the start of that block's contents.
     :param size_bytes: the tail's length, less than a block.
     """

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from snapcraft_compression_advisor.squashfs.entry import FragmentBlock, ImageEntry
+    from snapcraft_compression_advisor.squashfs.entry import (
+        FragmentBlock,
+        ImageBlock,
+        ImageEntry,
+    )
 
 _ID_BYTES = 4
 _REFERENCE_BYTES = 8
@@ -106,12 +110,6 @@ class Image:
         start = self.superblock.id_table_start
         raw = self._metadata.indexed("id table", start, count * _ID_BYTES)
         return struct.unpack(f"<{count}I", raw)
-
-    @cached_property
-    def export_references(self) -> tuple[int, ...]:
-        """Inode references by inode number less one; empty without export table."""
-        raw = self.export_table
-        return struct.unpack(f"<{len(raw) // _REFERENCE_BYTES}Q", raw)
 
     @cached_property
     def export_table(self) -> bytes:
@@ -194,24 +192,13 @@ class Image:
             self.superblock, self._inodes, self._directories, where=self.where
         ).entries()
 
-    def read_block(
-        self, *, position: int, stored_bytes: int, is_stored: bool, raw_bytes: int
-    ) -> bytes:
+    def read_block(self, block: ImageBlock) -> bytes:
         """Return the contents of one data block; nothing else is read.
 
-        :param position: bytes from the image's start.
-        :param stored_bytes: bytes in the image; 0 for a sparse block.
-        :param is_stored: whether the contents stand there uncompressed.
-        :param raw_bytes: bytes of contents, at most the image's block size.
         :raises BadDataError: where the block isn't what it is said to be.
         :raises StorageError: where reading fails.
         """
-        return self._contents.block(
-            position=position,
-            stored_bytes=stored_bytes,
-            is_stored=is_stored,
-            raw_bytes=raw_bytes,
-        )
+        return self._contents.block(block)
 
     def stored_data(self, position: int, length: int) -> bytes:
         """Return bytes of the image as they stand there, to compare stored blocks.
@@ -229,14 +216,6 @@ class Image:
         :raises BadDataError: where there is no such fragment block.
         """
         return self._contents.fragment_block(index)
-
-    def read_fragment(self, index: int) -> bytes:
-        """Return the contents of a fragment block: several files' tails.
-
-        :raises BadDataError: where there is no such fragment block or it is broken.
-        :raises StorageError: where reading fails.
-        """
-        return self._contents.fragment(index)
 
     def read(self, entry: ImageEntry, offset: int, length: int) -> bytes:
         """Return a range of a file's contents, shorter where the file ends.

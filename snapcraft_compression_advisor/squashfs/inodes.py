@@ -1,6 +1,6 @@
 """The inode table: what each inode says, whichever of its 14 forms it has.
 
-Facts from the kernel's ``fs/squashfs/{squashfs_fs.h,inode.c,symlink.c}``.
+Facts from the kernel's ``fs/squashfs/{squashfs_fs.h,inode.c,symlink.c,file.c}``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from snapcraft_compression_advisor.squashfs.entry import (
     EntryKind,
     FileBlocks,
     FragmentTail,
+    ImageEntry,
 )
 from snapcraft_compression_advisor.squashfs.image_file import damaged
 
@@ -31,6 +32,7 @@ _SYMLINK = struct.Struct("<2I")
 _LINKS_BYTES = 4
 _MODE_MASK = 0o7777
 _SYMLINK_LIMIT_BYTES = 4096  # PAGE_SIZE in symlink.c; Linux's PATH_MAX as well
+_NO_FRAGMENT = 0xFFFF_FFFF  # SQUASHFS_INVALID_FRAG
 _LISTING_EXTRA_BYTES = 3  # a directory's size counts "." and "..", which it omits
 
 INODE_BYTES_MIN = _HEADER.size + _LINKS_BYTES
@@ -74,29 +76,19 @@ class Listing(NamedTuple):
 
 
 class Inode(NamedTuple):
-    """An inode; the fields are those of ``ImageEntry``, and two.
+    """An inode under one of its names.
 
     :param record_bytes: what the inode takes in the inode table, at least.
     :param listing: a directory's entries.
     """
 
-    kind: EntryKind
-    mode: int
-    uid: int
-    gid: int
-    modified_s: int
-    number: int
-    links: int
-    size_bytes: int
+    entry: ImageEntry
     record_bytes: int
-    link_target: str | None = None
-    device: int | None = None
-    blocks: FileBlocks | None = None
     listing: Listing | None = None
 
 
-_Header: TypeAlias = tuple[EntryKind, int, int, int, int, int]
-"""The first six fields of an :class:`Inode`, which are of every form."""
+_Header: TypeAlias = tuple[str, EntryKind, int, int, int, int, int]
+"""The first seven fields of an :class:`ImageEntry`, which are of every form."""
 
 
 class InodeTable:
@@ -125,13 +117,12 @@ class InodeTable:
         self._superblock = superblock
         self._ids = ids
         self._where = where
-        self._files = FileForms(superblock, where=where)
         if superblock.inode_count * INODE_BYTES_MIN > self.size_bytes:
             reason = f"{superblock.inode_count} inodes don't fit in its inode table"
             raise damaged(where, reason)
 
-    def read(self, reference: int) -> Inode:
-        """Return the inode that a reference points to.
+    def read(self, reference: int, path: str) -> Inode:
+        """Return the inode that a reference points to, as the entry of a path.
 
         :param reference: position of a metadata block (from the table's start)
             times 65,536, plus the offset in its contents.
@@ -147,14 +138,8 @@ class InodeTable:
         if not 0 < number <= self._superblock.inode_count:
             raise damaged(self._where, f"inode number {number} is out of range")
         kind, layout = _FORMS[form]
-        common = (
-            kind,
-            mode & _MODE_MASK,
-            self._id(uid, number),
-            self._id(gid, number),
-            modified_s,
-            number,
-        )
+        ids = (self._id(uid, number), self._id(gid, number))
+        common = (path, kind, mode & _MODE_MASK, *ids, modified_s, number)
         body = start + _HEADER.size
         after = body + layout.size
         fields = layout.unpack(self._slice(body, layout.size, number))
@@ -165,7 +150,8 @@ class InodeTable:
         if kind is EntryKind.SYMLINK:
             return self._symlink(common, after, fields)
         device = _device(fields[1]) if kind in _DEVICES else None
-        return Inode(*common, fields[0], 0, after - start, device=device)
+        entry = ImageEntry(*common, fields[0], 0, None, device, None)
+        return Inode(entry, after - start)
 
     def _id(self, index: int, number: int) -> int:
         """Return a user or group id."""
@@ -194,7 +180,8 @@ class InodeTable:
             raise damaged(self._where, reason)
         record_bytes = _HEADER.size + _SYMLINK.size + size_bytes
         text = target.decode("utf-8", "surrogateescape")
-        return Inode(*header, links, size_bytes, record_bytes, text)
+        entry = ImageEntry(*header, links, size_bytes, text, None, None)
+        return Inode(entry, record_bytes)
 
     def _file(self, header: _Header, position: int, fields: tuple[int, ...]) -> Inode:
         """Return a regular file; its size words start at the position."""
@@ -205,70 +192,33 @@ class InodeTable:
         else:
             start, size_bytes, _, links, fragment, offset, _ = fields
             before = _LONG_FILE_BYTES
-        files = self._files
-        words_bytes = files.words_bytes(size_bytes, fragment)
-        blocks = files.blocks(
-            number,
-            start=start,
-            size_bytes=size_bytes,
-            words=self._slice(position, words_bytes, number),
-            tail=files.tail(number, fragment, offset=offset, size_bytes=size_bytes),
-        )
-        record_bytes = before + words_bytes
-        return Inode(*header, links, size_bytes, record_bytes, None, None, blocks)
-
-
-def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:
-    """Return a directory."""
-    if len(fields) == _BASIC_DIRECTORY_FIELDS:
-        block, links, size_bytes, offset, _ = fields
-    else:
-        links, size_bytes, block, _, _, offset, _ = fields
-    listing = Listing(block, offset, max(0, size_bytes - _LISTING_EXTRA_BYTES))
-    return Inode(*header, links, size_bytes, record_bytes, listing=listing)
-
-
-def _device(encoded: int) -> int:
-    """Return the device number of the kernel's ``new_encode_dev`` form."""
-    major = (encoded & 0xFFF00) >> 8
-    minor = (encoded & 0xFF) | ((encoded >> 12) & 0xFFF00)
-    return os.makedev(major, minor)
-
-
-_WORD_BYTES = 4
-_NO_FRAGMENT = 0xFFFF_FFFF  # SQUASHFS_INVALID_FRAG
-
-
-class FileForms:
-    """Interprets the inodes of an image's regular files.
-
-    :param where: the image's path, for messages.
-    """
-
-    def __init__(self, superblock: Superblock, *, where: str) -> None:
-        self._superblock = superblock
-        self._where = where
-
-    def words_bytes(self, size_bytes: int, fragment: int) -> int:
-        """Return what the size words behind the inode take: four bytes a block.
-
-        :param size_bytes: the file's size.
-        :param fragment: index of the fragment block with its tail, as the inode has it.
-        """
-        count, tail_bytes = divmod(size_bytes, self._superblock.block_bytes)
-        has_short_block = tail_bytes and fragment == _NO_FRAGMENT
-        return (count + 1 if has_short_block else count) * _WORD_BYTES
-
-    def tail(
-        self, number: int, fragment: int, *, offset: int, size_bytes: int
-    ) -> FragmentTail | None:
-        """Return where a file's tail is, unless it is a block of its own.
-
-        :raises BadDataError: where there is no such fragment, or not that much in it.
-        """
-        tail_bytes = size_bytes % self._superblock.block_bytes
+        limit = self._superblock.block_bytes
+        count, tail_bytes = divmod(size_bytes, limit)
+        tail = None
         if fragment == _NO_FRAGMENT:
-            return None
+            count += bool(tail_bytes)
+        else:
+            tail = self._tail(number, fragment, offset, tail_bytes)
+        words = array("I")
+        words.frombytes(self._slice(position, count * words.itemsize, number))
+        if sys.byteorder == "big":
+            words.byteswap()
+        self._check_words(number, start, words)
+        blocks = FileBlocks(
+            start=start,
+            size_words=words,
+            size_bytes=size_bytes,
+            block_bytes=limit,
+            fragment=tail,
+        )
+        record_bytes = before + count * words.itemsize
+        entry = ImageEntry(*header, links, size_bytes, None, None, blocks)
+        return Inode(entry, record_bytes)
+
+    def _tail(
+        self, number: int, fragment: int, offset: int, tail_bytes: int
+    ) -> FragmentTail | None:
+        """Return where in a fragment a file's tail is, if it has one."""
         if fragment >= self._superblock.fragment_count:
             raise damaged(self._where, f"inode {number} has no fragment {fragment}")
         if offset + tail_bytes > self._superblock.block_bytes:
@@ -277,37 +227,7 @@ class FileForms:
             return None
         return FragmentTail(index=fragment, offset=offset, size_bytes=tail_bytes)
 
-    def blocks(
-        self,
-        number: int,
-        *,
-        start: int,
-        size_bytes: int,
-        words: bytes,
-        tail: FragmentTail | None,
-    ) -> FileBlocks:
-        """Return where a file's contents are.
-
-        :param number: the inode's number, for messages.
-        :param start: position of the first block, bytes from the image's start.
-        :param words: the size words, little-endian.
-        :raises BadDataError: where a block is longer than the image's block size, or
-            outside of the image.
-        """
-        size_words = array("I")
-        size_words.frombytes(words)
-        if sys.byteorder == "big":
-            size_words.byteswap()
-        self._check(number, start, size_words)
-        return FileBlocks(
-            start=start,
-            size_words=size_words,
-            size_bytes=size_bytes,
-            block_bytes=self._superblock.block_bytes,
-            fragment=tail,
-        )
-
-    def _check(self, number: int, start: int, words: array[int]) -> None:
+    def _check_words(self, number: int, start: int, words: array[int]) -> None:
         """Refuse blocks longer than the block size or outside of the image."""
         limit = self._superblock.block_bytes
         end = start
@@ -320,3 +240,21 @@ class FileForms:
             end += stored_bytes
         if end > self._superblock.used_bytes and end > start:
             raise damaged(self._where, f"inode {number}'s data go past the image's end")
+
+
+def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:
+    """Return a directory."""
+    if len(fields) == _BASIC_DIRECTORY_FIELDS:
+        block, links, size_bytes, offset, _ = fields
+    else:
+        links, size_bytes, block, _, _, offset, _ = fields
+    listing = Listing(block, offset, max(0, size_bytes - _LISTING_EXTRA_BYTES))
+    entry = ImageEntry(*header, links, size_bytes, None, None, None)
+    return Inode(entry, record_bytes, listing)
+
+
+def _device(encoded: int) -> int:
+    """Return the device number of the kernel's ``new_encode_dev`` form."""
+    major = (encoded & 0xFFF00) >> 8
+    minor = (encoded & 0xFF) | ((encoded >> 12) & 0xFFF00)
+    return os.makedev(major, minor)

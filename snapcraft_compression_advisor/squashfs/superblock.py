@@ -14,6 +14,13 @@ from snapcraft_compression_advisor.codecs import DECOMPRESSORS
 from snapcraft_compression_advisor.squashfs.image_file import damaged, not_an_image
 
 _LAYOUT = struct.Struct("<5I6H8Q")
+_FIELDS = (
+    *("magic", "inode_count", "modified_s", "block_bytes", "fragment_count"),
+    *("codec", "block_log", "flags", "id_count", "major", "minor"),
+    *("root_inode_reference", "used_bytes", "id_table_start", "xattr_table_start"),
+    *("inode_table_start", "directory_table_start", "fragment_table_start"),
+    "export_table_start",
+)
 SUPERBLOCK_BYTES = _LAYOUT.size
 """96: the superblock stands at the very start of the image."""
 
@@ -51,54 +58,9 @@ class Superblock:
     export_table_start: int
 
     @property
-    def uncompressed_inodes(self) -> bool:
-        """Whether mksquashfs ran with ``-noI``."""
-        return bool(self.flags & 1 << 0)
-
-    @property
     def uncompressed_data(self) -> bool:
         """Whether mksquashfs ran with ``-noD``."""
         return bool(self.flags & 1 << 1)
-
-    @property
-    def uncompressed_fragments(self) -> bool:
-        """Whether mksquashfs ran with ``-noF``."""
-        return bool(self.flags & 1 << 3)
-
-    @property
-    def uncompressed_xattrs(self) -> bool:
-        """Whether mksquashfs ran with ``-noX``."""
-        return bool(self.flags & 1 << 8)
-
-    @property
-    def uncompressed_ids(self) -> bool:
-        """Whether mksquashfs ran with ``-noId``."""
-        return bool(self.flags & 1 << 11)
-
-    @property
-    def no_fragments(self) -> bool:
-        """Whether mksquashfs ran with ``-no-fragments``, as ``snap pack`` does."""
-        return bool(self.flags & 1 << 4)
-
-    @property
-    def always_fragments(self) -> bool:
-        """Whether the tails of large files are in fragments too (``-tailends``)."""
-        return bool(self.flags & 1 << 5)
-
-    @property
-    def duplicates_removed(self) -> bool:
-        """Whether files of equal contents share their blocks."""
-        return bool(self.flags & 1 << 6)
-
-    @property
-    def exportable(self) -> bool:
-        """Whether the image is flagged as having an export table (for NFS)."""
-        return bool(self.flags & 1 << 7)
-
-    @property
-    def no_xattrs(self) -> bool:
-        """Whether mksquashfs ran with ``-no-xattrs``."""
-        return bool(self.flags & 1 << 9)
 
     @property
     def has_compressor_options(self) -> bool:
@@ -162,29 +124,12 @@ def parse_superblock(raw: bytes, *, image_bytes: int, where: str) -> Superblock:
     :raises BadDataError: where it is no squashfs 4.0 image, or contradicts itself.
     """
     _check_kind(raw, where)
-    fields = _LAYOUT.unpack_from(raw)
-    _, inodes, modified_s, block_bytes, fragments, codec_id, block_log = fields[:7]
-    flags, ids, _, _, root, used, id_start, xattr_start, inode_start = fields[7:16]
-    directory_start, fragment_start, export_start = fields[16:]
-    _check_blocks(block_bytes=block_bytes, block_log=block_log, where=where)
+    fields = dict(zip(_FIELDS, _LAYOUT.unpack_from(raw), strict=True))
+    codec_id, block_log = fields.pop("codec"), fields.pop("block_log")
+    _check_blocks(block_bytes=fields["block_bytes"], block_log=block_log, where=where)
     if codec_id not in DECOMPRESSORS:
         raise damaged(where, f"unknown compression id {codec_id}")
-    superblock = Superblock(
-        inode_count=inodes,
-        modified_s=modified_s,
-        block_bytes=block_bytes,
-        fragment_count=fragments,
-        codec=DECOMPRESSORS[codec_id].name,
-        flags=flags,
-        id_count=ids,
-        root_inode_reference=root,
-        used_bytes=used,
-        id_table_start=id_start,
-        xattr_table_start=xattr_start,
-        inode_table_start=inode_start,
-        directory_table_start=directory_start,
-        fragment_table_start=fragment_start,
-        export_table_start=export_start,
-    )
+    del fields["magic"], fields["major"], fields["minor"]
+    superblock = Superblock(codec=DECOMPRESSORS[codec_id].name, **fields)
     _check_tables(superblock, image_bytes=image_bytes, where=where)
     return superblock

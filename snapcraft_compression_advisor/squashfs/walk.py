@@ -12,14 +12,13 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.squashfs.entry import EntryKind, ImageEntry
 from snapcraft_compression_advisor.squashfs.image_file import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
     from snapcraft_compression_advisor.squashfs.inodes import (
-        Inode,
         InodeTable,
         Listing,
     )
@@ -42,24 +41,6 @@ OVERLAP_LIMIT = 16
 """How many times the image's length its files' blocks may come to, beyond
 :data:`OVERLAP_FREE_BYTES`, files that have the same ones left out. mksquashfs never
 has a block in two different runs; squashfs-tools-ng does."""
-
-
-def _entry(path: str, inode: Inode) -> ImageEntry:
-    """Return the entry of a path and the inode behind it."""
-    return ImageEntry(
-        path,
-        inode.kind,
-        inode.mode,
-        inode.uid,
-        inode.gid,
-        inode.modified_s,
-        inode.number,
-        inode.links,
-        inode.size_bytes,
-        inode.link_target,
-        inode.device,
-        inode.blocks,
-    )
 
 
 class Walk:
@@ -129,24 +110,24 @@ class Walk:
 
     def _visit(self, path: str, reference: int) -> tuple[ImageEntry, Listing | None]:
         """Return the entry of an inode, and of a directory its listing."""
-        inode = self._inodes.read(reference)
-        mark = self._references[inode.number]
+        entry, record_bytes, listing = self._inodes.read(reference, path)
+        mark = self._references[entry.inode]
         if not mark:
-            self._references[inode.number] = reference + 1
-            self._inode_bytes_left -= inode.record_bytes
-            self._count_data(inode)
-        elif mark == reference + 1 and inode.kind is not EntryKind.DIRECTORY:
-            self._linked_bytes_left -= inode.record_bytes
+            self._references[entry.inode] = reference + 1
+            self._inode_bytes_left -= record_bytes
+            self._count_data(entry)
+        elif mark == reference + 1 and listing is None:
+            self._linked_bytes_left -= record_bytes
         else:
-            reason = f"inode {inode.number} is met again at {path!r}"
+            reason = f"inode {entry.inode} is met again at {path!r}"
             raise damaged(self._where, reason)
         if self._inode_bytes_left < 0 or self._linked_bytes_left < 0:
             raise damaged(self._where, "its inodes overlap")
-        return _entry(path, inode), inode.listing
+        return entry, listing
 
-    def _count_data(self, inode: Inode) -> None:
+    def _count_data(self, entry: ImageEntry) -> None:
         """Refuse files that together have far more blocks than the image can hold."""
-        blocks = inode.blocks
+        blocks = entry.blocks
         if blocks is None or not (stored_bytes := blocks.stored_bytes):
             return
         run = hash((blocks.start, stored_bytes, blocks.size_bytes))
@@ -155,7 +136,7 @@ class Walk:
         self._runs.add(run)
         self._data_bytes_left -= stored_bytes
         if self._data_bytes_left < 0:
-            raise damaged(self._where, f"its data overlap, at inode {inode.number}")
+            raise damaged(self._where, f"its data overlap, at inode {entry.inode}")
 
 
 _HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number

@@ -27,6 +27,7 @@ from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     TrialResult,
     blocks_of_files,
+    notes_on_payload,
     size_difference,
 )
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
@@ -101,6 +102,7 @@ def run_exact_trial(
         tool=f"mksquashfs {version}",
         codecs=trials,
         lzo_less_xz_bytes=size_difference(trials.get("lzo"), trials.get("xz")),
+        notes=notes_on_payload(payload),
         stored=StoredSizes(layout=layout, codecs=sizes),
     )
 

@@ -27,6 +27,7 @@ from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     StoredBlocks,
     TrialResult,
+    notes_on_payload,
 )
 from snapcraft_compression_advisor.trial.stored import (
     BlockSizes,
@@ -167,7 +168,7 @@ class PartialTrial:
             tool=_libraries(),
             codecs={name: self._codec_trial(codec) for name, codec in CODECS.items()},
             lzo_less_xz_bytes=self._lzo_less_xz(),
-            notes=_notes(),
+            notes=(*notes_on_payload(self._payload), *_notes()),
             stored=self._stored_sizes(),
         )
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 import numpy as np
 
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.payload.source import SnapPayload
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.stored import StoredSizes
 
 
@@ -151,6 +153,15 @@ class CodecTrial:
     def available(self) -> bool:
         """Whether this machine can pack with it."""
         return self.image_bytes is not None
+
+
+def notes_on_payload(payload: Payload) -> tuple[str, ...]:
+    """Return what a reader should know of sizes made from a payload."""
+    unlike = payload.unlike_snap_pack() if isinstance(payload, SnapPayload) else None
+    if unlike is None:
+        return ()
+    sizes = "Sizes are for images that 'snap pack' would make, not for this one"
+    return (f"{sizes}: {unlike}",)
 
 
 def size_difference(

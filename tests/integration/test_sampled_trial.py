@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 import sysconfig
 from typing import TYPE_CHECKING
 
@@ -53,6 +56,14 @@ def run(
             decided=lambda _: decided,
             seed=seed,
         )
+
+
+def advise(path: Path, *options: str) -> str:
+    command = [sys.executable, "-m", "snapcraft_compression_advisor", "advise"]
+    done = subprocess.run(
+        [*command, str(path), *options], check=False, capture_output=True, text=True
+    )
+    return done.stdout
 
 
 def exact(path: Path) -> TrialResult:
@@ -180,6 +191,23 @@ def test_snap_with_fragments_and_other_blocks_is_read_all_the_same(
     result = run(foreign)
     assert result.codecs["lzo"].available
     assert result.codecs["gzip"].available
+    assert result.notes[0].endswith("not for this one: its blocks have 32,768 bytes")
+
+
+def test_sizes_of_an_image_with_fragments_are_said_not_to_be_its_own(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    image = tmp_path / "fragments.snap"
+    command = ["mksquashfs", str(small_prime), str(image), "-comp", "xz"]
+    subprocess.run(command, check=True, capture_output=True)
+    (note,) = run(image).notes
+    assert note == (
+        "Sizes are for images that 'snap pack' would make, not for this one: it stores "
+        "the ends of several files in one block (fragments)"
+    )
+    report = " ".join(advise(image).split())
+    assert f"{note}." in report
+    assert json.loads(advise(image, "--format", "json"))["trial"]["notes"] == [note]
 
 
 def test_blocks_of_a_small_launch_set_are_those_of_the_image(

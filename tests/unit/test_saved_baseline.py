@@ -28,12 +28,11 @@ from snapcraft_compression_advisor.lint.project import ComponentSizes
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import Selection
 from snapcraft_compression_advisor.payload.caches import CacheFault
-from snapcraft_compression_advisor.payload.copies import Copy
+from snapcraft_compression_advisor.payload.copies import Copy, Supplied
 from snapcraft_compression_advisor.payload.needless import (
     Needless,
     NeedlessFile,
 )
-from snapcraft_compression_advisor.payload.copies import Supplied
 from snapcraft_compression_advisor.preflight.differences import Difference
 from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap

@@ -49,17 +49,8 @@ def test_compression_ids_are_named_as_mksquashfs_spells_them(
 @pytest.mark.parametrize(
     ("bit", "flag"),
     [
-        (0, "uncompressed_inodes"),
         (1, "uncompressed_data"),
-        (3, "uncompressed_fragments"),
-        (4, "no_fragments"),
-        (5, "always_fragments"),
-        (6, "duplicates_removed"),
-        (7, "exportable"),
-        (8, "uncompressed_xattrs"),
-        (9, "no_xattrs"),
         (10, "has_compressor_options"),
-        (11, "uncompressed_ids"),
     ],
 )
 def test_each_flag_is_its_own_bit(bit: int, flag: str) -> None:

@@ -14,6 +14,7 @@ CacheKind = Literal[
     "gio-modules",
     "python-bytecode",
 ]
+CacheState = Literal["missing", "stale"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class CacheFault:
     """
 
     kind: CacheKind
-    state: Literal["missing", "stale"]
+    state: CacheState
     path: str
     sources: tuple[str, ...]
     source_count: int

@@ -6,10 +6,9 @@ import hashlib
 import posixpath
 import struct
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from snapcraft_compression_advisor.payload.caches import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,13 +32,8 @@ _MAGIC = (0xFC02FC02, 0xFC02FC04)
 _WRITTEN_FOR_64_BITS = "-le64.cache-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FontCacheTimes:
-    """The directory's time that a cache was made at.
-
-    :param seconds: since 1970.
-    :param nanoseconds: beyond these.
-    """
+class FontCacheTimes(NamedTuple):
+    """The directory's time that a cache was made at: seconds since 1970, and beyond."""
 
     seconds: int
     nanoseconds: int
@@ -76,13 +70,12 @@ def font_faults(tree: Tree) -> Iterator[CacheFault]:
 
 
 def _fonts(tree: Tree) -> Mapping[str, list[Entry]]:
-    fonts = defaultdict(list)
+    fonts: dict[str, list[Entry]] = defaultdict(list)
     for directory in tree.directories():
         if f"{directory}/".startswith(DIRECTORIES):
             for suffix in _SUFFIXES:
-                for entry in tree.named(directory, suffix):
-                    fonts[directory].append(entry)
-    return fonts
+                fonts[directory] += tree.named(directory, suffix)
+    return {directory: entries for directory, entries in fonts.items() if entries}
 
 
 def _doubt(tree: Tree) -> str | None:
@@ -100,12 +93,15 @@ def _doubt(tree: Tree) -> str | None:
 
 
 def _fault(
-    state: str, fonts: Iterator[Entry] | list[Entry], reason: str, doubt: str | None
+    state: CacheState,
+    fonts: Iterator[Entry] | list[Entry],
+    reason: str,
+    doubt: str | None,
 ) -> CacheFault:
     paths = tuple(sorted(entry.path for entry in fonts))
     return CacheFault(
         kind="fonts",
-        state="missing" if state == "missing" else "stale",
+        state=state,
         path=CACHES,
         sources=paths,
         source_count=len(paths),

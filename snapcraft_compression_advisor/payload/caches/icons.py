@@ -6,7 +6,7 @@ import posixpath
 import struct
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
 from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
@@ -79,10 +79,10 @@ def _faults(tree: Tree, theme: str, icons: list[Entry]) -> Iterator[CacheFault]:
         yield _fault("stale", path, unknown, "these icons aren't in it")
 
 
-def _fault(state: str, path: str, icons: list[Entry], reason: str) -> CacheFault:
+def _fault(state: CacheState, path: str, icons: list[Entry], reason: str) -> CacheFault:
     return CacheFault(
         kind="icon-theme",
-        state="missing" if state == "missing" else "stale",
+        state=state,
         path=path,
         sources=tuple(sorted(icon.path for icon in icons)),
         source_count=len(icons),

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
 from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT, READERS
 
 if TYPE_CHECKING:
@@ -93,30 +93,22 @@ def _faults(tree: Tree, cache: _ModuleCache, directory: str) -> Iterator[CacheFa
         for entry in tree.named(directory, ".so")
         if not cache.checks_times or posixpath.basename(entry.path).startswith("lib")
     ]
-    if not modules:
-        return
     path = posixpath.normpath(posixpath.join(directory, cache.cache))
-    if path not in tree.entries:
+    sources = tuple(entry.path for entry in modules)
+    state: CacheState = "missing"
+    reason = "there are modules, but no list of them"
+    if path in tree.entries:
+        sources, state = _unknown(tree, cache, path, modules), "stale"
+        reason = "these modules aren't in the list"
+        reason += ", or it is older than they are" if cache.checks_times else ""
+    if sources:
         yield CacheFault(
             kind=cache.kind,
-            state="missing",
+            state=state,
             path=path,
-            sources=tuple(entry.path for entry in modules),
-            source_count=len(modules),
-            reason="there are modules, but no list of them",
-            readers=cache.libraries,
-        )
-        return
-    unknown = _unknown(tree, cache, path, modules)
-    if unknown:
-        yield CacheFault(
-            kind=cache.kind,
-            state="stale",
-            path=path,
-            sources=unknown,
-            source_count=len(unknown),
-            reason="these modules aren't in the list"
-            + (", or it is older than they are" if cache.checks_times else ""),
+            sources=sources,
+            source_count=len(sources),
+            reason=reason,
             readers=cache.libraries,
         )
 

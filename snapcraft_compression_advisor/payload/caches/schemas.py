@@ -5,10 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from snapcraft_compression_advisor.payload.caches import CacheFault
+from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,26 +47,20 @@ def _faults(
     tree: Tree, directory: str, sources: tuple[Entry, ...]
 ) -> Iterator[CacheFault]:
     path = posixpath.join(directory, COMPILED)
-    if path not in tree.entries:
+    paths = tuple(entry.path for entry in sources)
+    state: CacheState = "missing"
+    reason = "there are schemas, but not their compiled form"
+    if path in tree.entries:
+        paths, state = _unknown(tree, path, sources), "stale"
+        reason = "schemas or keys of these files aren't in the compiled form"
+    if paths:
         yield CacheFault(
             kind="settings-schemas",
-            state="missing",
+            state=state,
             path=path,
-            sources=tuple(entry.path for entry in sources),
-            source_count=len(sources),
-            reason="there are schemas, but not their compiled form",
-            readers=READERS,
-        )
-        return
-    unknown = _unknown(tree, path, sources)
-    if unknown:
-        yield CacheFault(
-            kind="settings-schemas",
-            state="stale",
-            path=path,
-            sources=unknown,
-            source_count=len(unknown),
-            reason="schemas or keys of these files aren't in the compiled form",
+            sources=paths,
+            source_count=len(paths),
+            reason=reason,
             readers=READERS,
         )
 
@@ -123,8 +116,7 @@ class BrokenGvdbError(ValueError):
     """It isn't a GVDB file, or one that contradicts itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(NamedTuple):
     parent: int
     key: str
     kind: int
@@ -167,26 +159,19 @@ def _items(data: bytes, start: int, end: int) -> list[_Item]:
             raise _broken(start)
         packed = data[first : first + (end - first) // _ITEM.size * _ITEM.size]
         return [
-            _item(data, parent, key_start, key_size, kind, value_start, value_end)
-            for _, parent, key_start, key_size, kind, value_start, value_end in (
+            _Item(
+                parent,
+                data[key : key + key_size].decode("utf-8", "replace"),
+                kind,
+                value,
+                value_end,
+            )
+            for _, parent, key, key_size, kind, value, value_end in (
                 _ITEM.iter_unpack(packed)
             )
         ]
     except struct.error as error:
         raise _broken(start) from error
-
-
-def _item(  # noqa: PLR0913, PLR0917 # one argument a field of the format
-    data: bytes,
-    parent: int,
-    key_start: int,
-    key_size: int,
-    kind: int,
-    value_start: int,
-    value_end: int,
-) -> _Item:
-    key = data[key_start : key_start + key_size].decode("utf-8", "replace")
-    return _Item(parent, key, kind, value_start, value_end)
 
 
 def _named(items: list[_Item]) -> dict[str, _Item]:
