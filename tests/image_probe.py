@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.diff.build import SnapSizes
-from snapcraft_compression_advisor.diff.contents import unchanged_paths
+from snapcraft_compression_advisor.diff.files import unchanged_paths
 from snapcraft_compression_advisor.payload.inventory import list_image
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata

@@ -24,8 +24,8 @@ from snapcraft_compression_advisor.launch.profile import (
 )
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.payload.source import find_payload, open_payload
-from snapcraft_compression_advisor.report.compare_json import render_comparison_json
-from snapcraft_compression_advisor.report.compare_text import (
+from snapcraft_compression_advisor.report.compare import (
+    render_comparison_json,
     render_comparison_text,
     render_guess_text,
 )

@@ -42,8 +42,11 @@ from snapcraft_compression_advisor.payload.source import (
     named_payloads,
     open_payload,
 )
-from snapcraft_compression_advisor.report.colour import wants_colour
-from snapcraft_compression_advisor.report.lines import TextStyle, terminal_columns
+from snapcraft_compression_advisor.report.lines import (
+    TextStyle,
+    terminal_columns,
+    wants_colour,
+)
 from snapcraft_compression_advisor.report.lint_formats import (
     FORMATS,
     Findings,

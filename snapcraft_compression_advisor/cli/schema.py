@@ -11,7 +11,7 @@ from craft_cli import BaseCommand
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.devices.device_file import device_schema_text
 from snapcraft_compression_advisor.launch.profile import profile_schema_text
-from snapcraft_compression_advisor.report.compare_json import ComparisonReport
+from snapcraft_compression_advisor.report.compare import ComparisonReport
 from snapcraft_compression_advisor.report.contract import schema_text
 from snapcraft_compression_advisor.report.diff_json import DifferenceReport
 from snapcraft_compression_advisor.report.json_report import Report

@@ -15,12 +15,12 @@ from snapcraft_compression_advisor.diff.build import (
     prime_build,
     snap_build,
 )
-from snapcraft_compression_advisor.diff.contents import unchanged_paths
 from snapcraft_compression_advisor.diff.files import (
     FilesDifference,
     compare_files,
     minus,
     total,
+    unchanged_paths,
 )
 from snapcraft_compression_advisor.diff.launches import (
     LaunchChange,

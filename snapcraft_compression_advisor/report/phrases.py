@@ -1,14 +1,38 @@
-"""Phrases that all reports share."""
+"""Phrases that reports share, whatever their format."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.traced_share import (
+    APPLICATIONS,
+    WHOLE_MEASURED,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from snapcraft_compression_advisor.advice.policy import Verdict
+    from snapcraft_compression_advisor.launch.launch_set import Method, Source
 
 LISTED_NAMES = 6
 """Names that a list for people shows; it counts the others."""
+
+_HEADLINES: Mapping[Verdict, str] = {
+    "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
+    "keep": "KEEP 'compression: {}'",
+    "no-benefit": "NO BENEFIT from another codec: stay with {}",
+    "undecided": "UNDECIDED: stay with {} for now",
+}
+_SUPPLIED: Mapping[str, str] = {
+    "base": "from the base",
+    "base or content snap": "from the base or a content snap",
+    "missing": "missing",
+    "unreadable": "not readable as ELF",
+}
+_ALL_THE_SAME = "none"
+"""Its blocks' sizes need no trial."""
 
 
 def counted(count: int, noun: str, *, plural: str = "") -> str:
@@ -25,3 +49,132 @@ def listed(names: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
     more = len(names) - LISTED_NAMES
     return ", ".join(names[:LISTED_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def headline(verdict: Verdict, compression: str) -> str:
+    """Return what to do.
+
+    >>> headline("keep", "lzo")
+    "KEEP 'compression: lzo'"
+    """
+    return _HEADLINES[verdict].format(compression)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizesMade:
+    """How a trial's sizes were made.
+
+    :param packed: whether the payload was packed with every codec.
+    :param own: the codec of a built snap, whose size is that of the file.
+    :param known_blocks: by codec, data blocks of different contents whose size is
+        known; empty where that wasn't kept.
+    :param all_blocks: how many there are.
+    """
+
+    packed: bool
+    own: str | None
+    known_blocks: Mapping[str, int]
+    all_blocks: int
+
+    def sentence(self, tool: str = "") -> str:
+        """Return how the sizes are known.
+
+        :param tool: what they come from, if that is to be told.
+        """
+        by = f" ({tool})" if tool else ""
+        if self.packed:
+            return f"Image sizes: measured{f' with {tool}' if tool else ''}."
+        blocks, note = self._blocks()
+        own = f"measured for {self.own}, the snap's own; others " if self.own else ""
+        return f"Image sizes: {own}estimated from {blocks}{note}{by}."
+
+    def _blocks(self) -> tuple[str, str]:
+        """Return which blocks were tried, and what the intervals are."""
+        tried = {
+            codec: count == self.all_blocks
+            for codec, count in self.known_blocks.items()
+            if codec not in (self.own, _ALL_THE_SAME)
+        }
+        whole = [codec for codec, all_of_them in tried.items() if all_of_them]
+        some = [codec for codec, all_of_them in tried.items() if not all_of_them]
+        sampled = ", with the interval that holds the truth for 95% of such samples"
+        if not whole:
+            return "some of the data blocks", sampled
+        note = ", with the interval that the metadata leaves open"
+        if not some:
+            return "all of the data blocks", note
+        some_of_them = f"from some with {_listed(some)}"
+        return f"all of the data blocks with {_listed(whole)}, {some_of_them}", sampled
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def how_known(source: Source, method: Method | None) -> str:
+    """Return how it is known what a launch reads.
+
+    >>> how_known("recorded", "trace")
+    'traced'
+    """
+    if source == "static":
+        return "guessed from files"
+    return "traced" if method == "trace" else "recorded"
+
+
+def how_traced() -> str:
+    """Return what a trace leaves open, and how much that is."""
+    low, high = WHOLE_MEASURED
+    return (
+        "how sure: a trace counts whole mapped files; residency reads "
+        f"{low:.0%} to {high:.0%} of its blocks (measured on "
+        f"{counted(APPLICATIONS, 'application')}), and the interval says so"
+    )
+
+
+def how_sure(kind: str, ratios: Sequence[float]) -> str:
+    """Return how far a guess can be trusted for this kind of application.
+
+    :param ratios: what each recorded application of this kind read per byte guessed.
+
+    >>> how_sure("GTK 4", ())
+    'how sure: GTK 4; none of this kind was recorded, so the interval is wider'
+    """
+    if not ratios:
+        return (
+            f"how sure: {kind}; none of this kind was recorded, so the interval is "
+            "wider"
+        )
+    low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return (
+        f"how sure: {kind}; {counted(len(ratios), 'recorded application')} of this "
+        f"kind read {low if low == high else f'{low} to {high}'} times as much as "
+        "guessed without it (measured)"
+    )
+
+
+def how_it_fits(
+    fitting_share: float, *, gone: Sequence[str], changed: Sequence[str]
+) -> str:
+    """Return how far a recorded launch fits a payload that has changed since.
+
+    :param fitting_share: of the profile's blocks, 0 to 1.
+    """
+    text = f"the launch profile fits {fitting_share:.0%} of its blocks"
+    for names, what in ((gone, "gone"), (changed, "of another size")):
+        if names:
+            text += f"; {counted(len(names), 'file')} {what} ({listed(names)})"
+    return text
+
+
+def not_shipped(needed: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield what a launch needs and the payload lacks, a line for each supplier.
+
+    :param needed: each one's supplier and printable name.
+    """
+    names: dict[str, list[str]] = {}
+    for supplier, name in needed:
+        names.setdefault(supplier, []).append(name)
+    for supplier, found in names.items():
+        yield f"{_SUPPLIED[supplier]}: {listed(found)}"

@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.report.contract import (
     Text,
     filled,
 )
-from snapcraft_compression_advisor.report.size_phrases import SizesMade
+from snapcraft_compression_advisor.report.phrases import SizesMade
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.payload.snap_yaml import split_component_name
-from snapcraft_compression_advisor.report.headlines import headline
-from snapcraft_compression_advisor.report.launch_phrases import (
+from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
+from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.page.texts import WHAT_IF
+from snapcraft_compression_advisor.report.page.texts import seconds as in_seconds
+from snapcraft_compression_advisor.report.phrases import (
+    counted,
+    headline,
     how_it_fits,
     how_known,
     how_sure,
     how_traced,
     not_shipped,
 )
-from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.page.texts import WHAT_IF
-from snapcraft_compression_advisor.report.page.texts import seconds as in_seconds
-from snapcraft_compression_advisor.report.phrases import counted
 from snapcraft_compression_advisor.report.report_method import sizes_made
 from snapcraft_compression_advisor.report.undecided import what_decides
 

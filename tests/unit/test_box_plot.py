@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.capture.timings import Sample
-from snapcraft_compression_advisor.report.box_plot import box_plot
+from snapcraft_compression_advisor.report.measure_text import box_plot
 
 
 def plot(**samples: tuple[float, ...]) -> list[str]:

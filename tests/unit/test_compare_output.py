@@ -13,12 +13,10 @@ from snapcraft_compression_advisor.launch.guess.compare import (
 )
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.payload.linkage import Unresolved
-from snapcraft_compression_advisor.report.compare_json import (
+from snapcraft_compression_advisor.report.compare import (
+    LISTED_FILES,
     ComparisonReport,
     render_comparison_json,
-)
-from snapcraft_compression_advisor.report.compare_text import (
-    LISTED_FILES,
     render_comparison_text,
     render_guess_text,
 )

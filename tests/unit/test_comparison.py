@@ -8,8 +8,7 @@ from builds import BLOCK_BYTES, make_build
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
-from snapcraft_compression_advisor.diff.contents import unchanged_paths
-from snapcraft_compression_advisor.diff.files import compare_files
+from snapcraft_compression_advisor.diff.files import compare_files, unchanged_paths
 from snapcraft_compression_advisor.diff.launches import (
     LaunchChange,
     compare_launches,

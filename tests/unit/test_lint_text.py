@@ -28,8 +28,11 @@ from snapcraft_compression_advisor.lint.finding import (
     LintReport,
     Location,
 )
-from snapcraft_compression_advisor.report.colour import wants_colour
-from snapcraft_compression_advisor.report.lines import TextStyle, terminal_columns
+from snapcraft_compression_advisor.report.lines import (
+    TextStyle,
+    terminal_columns,
+    wants_colour,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 _COLOUR = re.compile("\x1b\\[[0-9;]+m")

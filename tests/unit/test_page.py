@@ -22,9 +22,9 @@ from snapcraft_compression_advisor.report.lint_formats.json import build_lint_do
 from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
-from snapcraft_compression_advisor.report.model_error import MODEL_ERROR
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
 from snapcraft_compression_advisor.report.page.file_sizes import PUBLISHED
+from snapcraft_compression_advisor.report.page.method import MODEL_ERROR
 from snapcraft_compression_advisor.report.page.texts import (
     percent,
     seconds,
@@ -177,7 +177,7 @@ def test_method_tells_command_sample_devices_policy_and_error() -> None:
 def test_error_of_the_model_is_the_one_of_the_accuracy_page() -> None:
     lines = (DOCS / "accuracy.md").read_text().splitlines()
     assert {f"- {text}" for text in MODEL_ERROR} <= set(lines), (
-        "copy the lines of docs/accuracy.md into report/model_error.py"
+        "copy the lines of docs/accuracy.md into report/page/method.py"
     )
 
 

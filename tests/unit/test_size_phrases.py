@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from snapcraft_compression_advisor.report.size_phrases import SizesMade
+from snapcraft_compression_advisor.report.phrases import SizesMade
 
 SOME = {"xz": 10, "lzo": 10, "gzip": 5, "none": 100}
 

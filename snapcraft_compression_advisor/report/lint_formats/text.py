@@ -7,8 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.lint.finding import MOST_FILES
-from snapcraft_compression_advisor.report.colour import Paint
-from snapcraft_compression_advisor.report.lines import wrapped
+from snapcraft_compression_advisor.report.lines import Paint, wrapped
 from snapcraft_compression_advisor.report.lint_formats.phrases import (
     all_findings,
     figure,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.headlines import headline
 from snapcraft_compression_advisor.report.page.break_even import break_even_section
 from snapcraft_compression_advisor.report.page.file_kinds import kinds_section
 from snapcraft_compression_advisor.report.page.file_sizes import sizes_section
@@ -25,6 +24,7 @@ from snapcraft_compression_advisor.report.page.method import method_section
 from snapcraft_compression_advisor.report.page.model import Page, Tile
 from snapcraft_compression_advisor.report.page.texts import seconds, size, sizes_made
 from snapcraft_compression_advisor.report.page.tradeoff import tradeoff_section
+from snapcraft_compression_advisor.report.phrases import headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

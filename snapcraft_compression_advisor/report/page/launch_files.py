@@ -7,13 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.launch_phrases import (
-    how_it_fits,
-    how_known,
-    how_sure,
-    how_traced,
-    not_shipped,
-)
 from snapcraft_compression_advisor.report.page.launch_map import (
     Tile,
     TileGroup,
@@ -32,7 +25,14 @@ from snapcraft_compression_advisor.report.page.texts import (
     starred,
 )
 from snapcraft_compression_advisor.report.page.tradeoff import DRAWN_APPS
-from snapcraft_compression_advisor.report.phrases import counted
+from snapcraft_compression_advisor.report.phrases import (
+    counted,
+    how_it_fits,
+    how_known,
+    how_sure,
+    how_traced,
+    not_shipped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
+from snapcraft_compression_advisor.report.phrases import SizesMade
 from snapcraft_compression_advisor.report.report_method import own_codec
-from snapcraft_compression_advisor.report.size_phrases import SizesMade
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
