@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.lint.baseline import with_states
+from snapcraft_compression_advisor.report.lint_formats.json import report_of
 from snapcraft_compression_advisor.report.lint_formats.phrases import (
     counts_text,
     figure,
@@ -141,16 +143,15 @@ def before_now_section(
 
 
 def _states(before: LintDocument, now: LintDocument) -> Iterator[str]:
-    old = {f.fingerprint: f for payload in before.payloads for f in payload.findings}
-    new = {f.fingerprint: f for payload in now.payloads for f in payload.findings}
+    payloads = with_states(report_of(now), report_of(before)).payloads
+    new = [finding.was is None for payload in payloads for finding in payload.findings]
+    gone = [finding for payload in payloads for finding in payload.gone]
     yield (
-        f"Findings: {counted(len(new.keys() - old.keys()), 'new one')}, "
-        f"{counted(len(new.keys() & old.keys()), 'known one')}, "
-        f"{len(old.keys() - new.keys()):,} gone."
+        f"Findings: {counted(sum(new), 'new one')}, "
+        f"{counted(len(new) - sum(new), 'known one')}, {len(gone):,} gone."
     )
-    for print_, finding in old.items():
-        if print_ not in new:
-            yield f"Gone: {finding.rule} {finding.name}: {finding.message}"
+    for finding in gone:
+        yield f"Gone: {finding.rule} {finding.name}: {finding.message}"
 
 
 def _groups(before: LintedPayloadReport, now: LintedPayloadReport) -> Iterator[Group]:
