@@ -6,9 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.cold_start import ColdStart
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import (
+from snapcraft_compression_advisor.advice.evidence import (
+    ColdStart,
+    Evidence,
+    Policy,
+    Saving,
+)
+from snapcraft_compression_advisor.advice.recommendation import (
     SNAPCRAFT_DEFAULT,
     Recommendation,
     recommend,

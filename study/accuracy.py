@@ -31,7 +31,7 @@ from accuracy_model import (
 from accuracy_published import published_lines
 from accuracy_static import static_lines
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import (
     Analysis,
     LaunchAnalysis,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from analyses import MB, make_analysis
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.context import Context
 from snapcraft_compression_advisor.lint.project import read_project

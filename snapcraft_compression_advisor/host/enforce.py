@@ -11,6 +11,7 @@ from snapcraft_compression_advisor.lint.rules.budgets import (
 )
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import Selection
+from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.artifact import Decision
@@ -30,15 +31,16 @@ def check_advice(decision: Decision) -> None:
     if advice.verdict != "change":
         return
     artifact = decision.artifact
+    first, *others = sentences(advice.reasons)
     whose = "declared" if artifact.declared else "implied"
     component = f" --component {artifact.component}" if artifact.component else ""
     message = (
         f"The {whose} compression {artifact.compression!r} of {artifact.label} breaks "
-        f"the policy: {advice.reasons[0]}"
+        f"the policy: {first}"
     )
     raise PolicyBrokenError(
         message,
-        details="\n".join(advice.reasons[1:]) or None,
+        details="\n".join(others) or None,
         resolution=f"Set 'compression: {advice.compression}' ('snapcraft "
         f"set-compression {advice.compression}{component}'), or change the policy.",
     )

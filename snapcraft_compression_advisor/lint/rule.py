@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
+from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
 from snapcraft_compression_advisor.lint.finding import (
     Evidence,
     Finding,

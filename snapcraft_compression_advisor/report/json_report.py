@@ -44,6 +44,7 @@ from snapcraft_compression_advisor.report.report_method import (
     method_report,
 )
 from snapcraft_compression_advisor.report.undecided import what_decides
+from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -173,6 +174,7 @@ def build_report(analysis: Analysis, beside: Beside | None = None) -> Report:
         recommendation=filled(
             RecommendationReport,
             advice,
+            reasons=sentences(advice.reasons),
             next_steps=[step.sentence for step in what_decides(analysis)],
             seconds_saved=decisive.seconds if decisive else None,
         ),

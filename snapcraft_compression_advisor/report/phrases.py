@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.launch.traced_share import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.advice.policy import Verdict
+    from snapcraft_compression_advisor.advice.recommendation import Verdict
     from snapcraft_compression_advisor.launch.launch_set import Method, Source
 
 LISTED_NAMES = 6

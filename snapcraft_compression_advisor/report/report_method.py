@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 from pydantic import Field
 
-from snapcraft_compression_advisor.advice.update_cost import (
+from snapcraft_compression_advisor.advice.evidence import (
     break_even_launches,
     download_seconds,
 )
@@ -25,7 +25,7 @@ from snapcraft_compression_advisor.report.phrases import SizesMade
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.advice.policy import Recommendation
+    from snapcraft_compression_advisor.advice.recommendation import Recommendation
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.core.units import Interval as Size
     from snapcraft_compression_advisor.trial.result import TrialResult

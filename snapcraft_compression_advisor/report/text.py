@@ -21,6 +21,7 @@ from snapcraft_compression_advisor.report.phrases import (
 )
 from snapcraft_compression_advisor.report.report_method import sizes_made
 from snapcraft_compression_advisor.report.undecided import what_decides
+from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -210,7 +211,7 @@ def advice_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the verdict and its reasons, as the report begins with them."""
     advice = analysis.recommendation
     yield headline(advice.verdict, advice.compression)
-    for reason in advice.reasons:
+    for reason in sentences(advice.reasons):
         yield from _indented(reason)
     for step in what_decides(analysis):
         ends = ":" if step.commands else "."

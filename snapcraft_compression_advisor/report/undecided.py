@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.report.names import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.advice.policy import Recommendation
+    from snapcraft_compression_advisor.advice.recommendation import Recommendation
     from snapcraft_compression_advisor.analysis import Analysis
 
 _PROFILE = "launch.json"

@@ -7,12 +7,20 @@ from dataclasses import replace
 import pytest
 
 from lint_contexts import found_by, make_context
-from snapcraft_compression_advisor.advice.cold_start import ColdStart
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
+from snapcraft_compression_advisor.advice.evidence import (
+    ColdStart,
+    Evidence,
+    Policy,
+    Saving,
+)
+from snapcraft_compression_advisor.advice.recommendation import (
+    Recommendation,
+    recommend,
+)
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.rules.compression import LZO_WOULD_GAIN
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.wording import sentences
 
 MB = 1_000_000
 FAST = Interval(low=1.0, mid=1.2, high=1.4)
@@ -64,8 +72,11 @@ def test_lzo_is_recommended_where_it_alone_keeps_the_budget(
 ) -> None:
     advice = advise(start(SLOW, FAST), saved=TOO_LITTLE, declared=declared)
     assert (advice.compression, advice.verdict) == ("lzo", verdict)
-    assert advice.reasons[0] == "lzo keeps the budget of cold starts, xz breaks it."
-    assert advice.reasons[1] == (
+    assert (
+        sentences(advice.reasons)[0]
+        == "lzo keeps the budget of cold starts, xz breaks it."
+    )
+    assert sentences(advice.reasons)[1] == (
         "A cold start of app on hdd takes an estimated 2.50 s with xz (between 2.20 s "
         "and 2.90 s) and 1.20 s with lzo (between 1.00 s and 1.40 s); its budget is "
         "2.00 s."
@@ -91,7 +102,7 @@ def test_where_neither_keeps_it_savings_decide_and_the_reasons_say_so(
 ) -> None:
     advice = advise(start(SLOW, SLOW), saved=saved)
     assert advice.verdict == verdict
-    assert advice.reasons[1] == (
+    assert sentences(advice.reasons)[1] == (
         "Neither xz nor lzo keeps the budget of cold starts: ship less, or raise it."
     )
 
@@ -99,14 +110,14 @@ def test_where_neither_keeps_it_savings_decide_and_the_reasons_say_so(
 def test_one_codec_has_to_keep_all_budgets() -> None:
     advice = advise(start(SLOW, FAST), start(FAST, SLOW, app="other"), saved=TOO_LITTLE)
     assert advice.verdict == "no-benefit"
-    assert advice.reasons[1].startswith("Neither xz nor lzo")
-    assert "A cold start of other on hdd" in advice.reasons[3]
+    assert sentences(advice.reasons)[1].startswith("Neither xz nor lzo")
+    assert "A cold start of other on hdd" in sentences(advice.reasons)[3]
 
 
 def test_a_doubt_about_the_other_codec_recommends_nothing_and_is_said() -> None:
     advice = advise(start(SLOW, OPEN), saved=TOO_LITTLE)
     assert (advice.compression, advice.verdict) == ("xz", "no-benefit")
-    assert advice.reasons[1] == (
+    assert sentences(advice.reasons)[1] == (
         "xz breaks the budget of cold starts; whether lzo keeps it is open."
     )
 
@@ -114,20 +125,20 @@ def test_a_doubt_about_the_other_codec_recommends_nothing_and_is_said() -> None:
 def test_without_a_recorded_launch_no_codec_is_known_to_keep_a_budget() -> None:
     advice = advise(start(SLOW, FAST, own_time_known=False), saved=TOO_LITTLE)
     assert advice.verdict == "no-benefit"
-    assert "whether lzo keeps it is open" in advice.reasons[1]
-    assert "the app's own time not counted" in advice.reasons[2]
+    assert "whether lzo keeps it is open" in sentences(advice.reasons)[1]
+    assert "the app's own time not counted" in sentences(advice.reasons)[2]
 
 
 def test_what_size_speaks_for_is_not_recommended_where_it_breaks_the_budget() -> None:
     advice = advise(start(SLOW, OPEN), saved=TOO_LITTLE, declared="lzo")
     assert (advice.compression, advice.verdict) == ("lzo", "keep")
-    assert "which would break the budget" in advice.reasons[0]
+    assert "which would break the budget" in sentences(advice.reasons)[0]
     advice = advise(start(OPEN, FAST), saved=TOO_LITTLE, declared="lzo")
     assert (advice.compression, advice.verdict) == ("lzo", "undecided")
-    assert "which may break the budget" in advice.reasons[0]
+    assert "which may break the budget" in sentences(advice.reasons)[0]
     advice = advise(start(OPEN, SLOW), saved=PAYS)
     assert (advice.compression, advice.verdict) == ("xz", "keep")
-    assert "which would break the budget" in advice.reasons[0]
+    assert "which would break the budget" in sentences(advice.reasons)[0]
 
 
 @pytest.mark.parametrize("seconds", [(FAST, FAST), (OPEN, FAST), (OPEN, OPEN)])
@@ -146,7 +157,9 @@ def test_growth_beyond_what_is_allowed_stands_above_the_budget() -> None:
     policy = Policy(max_growth_bytes=5 * MB)
     advice = advise(start(SLOW, FAST), saved=PAYS, policy=policy)
     assert (advice.compression, advice.verdict) == ("xz", "keep")
-    assert advice.reasons[1].startswith("Only lzo keeps the budget of cold starts")
+    assert sentences(advice.reasons)[1].startswith(
+        "Only lzo keeps the budget of cold starts"
+    )
 
 
 @pytest.mark.parametrize(("declared", "stays"), [(None, "xz"), ("lzo", "lzo")])
@@ -161,7 +174,9 @@ def test_growth_in_doubt_leaves_the_budget_undecided(
         added=Interval(low=9.0 * MB, mid=10.0 * MB, high=11.0 * MB),
     )
     assert (advice.compression, advice.verdict) == (stays, "undecided")
-    assert "whether the image grows by more than allowed" in advice.reasons[0]
+    assert (
+        "whether the image grows by more than allowed" in sentences(advice.reasons)[0]
+    )
 
 
 def test_the_settings_say_which_starts_have_a_budget() -> None:

@@ -11,7 +11,7 @@ from analyses import make_analysis
 from lint_contexts import edited, found_by, make_context, make_project
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
-from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval

@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.host.enforce import check_advice
 from snapcraft_compression_advisor.host.errors import PolicyBrokenError
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.advice.policy import Verdict
+    from snapcraft_compression_advisor.advice.recommendation import Verdict
     from snapcraft_compression_advisor.settings.lint_policy import PackMode
 
 

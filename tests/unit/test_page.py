@@ -13,7 +13,8 @@ from analyses import make_analysis
 from lint_reports import BUDGET_BROKEN, DEBUG_SYMBOLS, report_of
 from measurements import make_measurement
 from reports import make_full_analysis, make_full_report
-from snapcraft_compression_advisor.advice.policy import Recommendation
+from snapcraft_compression_advisor.advice.reasons import Code
+from snapcraft_compression_advisor.advice.recommendation import Recommendation
 from snapcraft_compression_advisor.diff.figures import figures_of
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
 from snapcraft_compression_advisor.report.contract import Interval
@@ -186,7 +187,7 @@ def test_snap_without_apps_has_sizes_and_no_launches() -> None:
         make_full_analysis(),
         launches=(),
         recommendation=Recommendation(
-            compression="xz", verdict="undecided", reasons=("No app.",)
+            compression="xz", verdict="undecided", reasons=(Code.NO_APP,)
         ),
     )
     page = page_of(build_report(analysis))

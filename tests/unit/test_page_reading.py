@@ -12,7 +12,7 @@ from analyses import make_analysis
 from measurements import make_measurement
 from reports import FILES, make_full_analysis, make_full_report
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.reasons import figures, paid_after
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval as Figure
 from snapcraft_compression_advisor.launch.profile import FittedProfile
 from snapcraft_compression_advisor.payload.layout import make_layout
@@ -30,6 +30,7 @@ from snapcraft_compression_advisor.report.page.texts import percent, short_secon
 from snapcraft_compression_advisor.report.report_files import kind_reports
 from snapcraft_compression_advisor.report.text import render_text
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.report.json_report import Report
@@ -51,18 +52,13 @@ def reasons(saved: Figure, *, added_mb: float) -> str:
     added = Figure.exactly(added_mb * MB)
     decisive = Saving(app="app", device="hdd", seconds=saved)
     evidence = Evidence(
-        declared=None,
+        declared="lzo",
         xz_bytes=Figure.exactly(100 * MB),
         lzo_bytes=Figure.exactly((100 + added_mb) * MB),
         bytes_added=added,
         savings=[decisive],
     )
-    return " ".join(
-        [
-            *figures(evidence, decisive, added=added),
-            *paid_after(Policy(), decisive, added=added),
-        ]
-    )
+    return " ".join(sentences(recommend(evidence, Policy()).reasons))
 
 
 @pytest.mark.parametrize(

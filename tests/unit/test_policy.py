@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import Recommendation, recommend
+from snapcraft_compression_advisor.advice.recommendation import (
+    Recommendation,
+    recommend,
+)
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.wording import sentences
 
 MB = 1_000_000
 
@@ -72,9 +76,9 @@ def test_xz_is_recommended_where_lzo_saves_little(
 def test_no_benefit_is_not_followed_by_launches_that_pay() -> None:
     advice = advise(interval(0.05, 0.1, 0.15), added_mb=0.5)
     assert advice.verdict == "no-benefit"
-    assert not any("larger download" in reason for reason in advice.reasons)
+    assert not any("larger download" in reason for reason in sentences(advice.reasons))
     paying = advise(SURE, added_mb=10)
-    assert any("larger download" in reason for reason in paying.reasons)
+    assert any("larger download" in reason for reason in sentences(paying.reasons))
 
 
 def test_undecided_advice_names_its_doubts_and_what_would_be_answered() -> None:
@@ -104,7 +108,10 @@ def test_app_without_its_program_is_not_judged() -> None:
     )
     advice = recommend(evidence, Policy())
     assert advice.verdict == "undecided"
-    assert "doesn't hold the program that snap.yaml names for app" in advice.reasons[0]
+    assert (
+        "doesn't hold the program that snap.yaml names for app"
+        in sentences(advice.reasons)[0]
+    )
 
 
 def test_lzo_that_costs_no_size_stays() -> None:
@@ -121,7 +128,7 @@ def test_download_that_never_pays_speaks_for_xz(
     # 300 MB take 48 s at 50 Mbit/s: 24 launches that save 2 s each.
     advice = advise(SURE, declared=declared, added_mb=300)
     assert (advice.compression, advice.verdict) == ("xz", verdict)
-    assert "20 cold launches" in advice.reasons[0]
+    assert "20 cold launches" in sentences(advice.reasons)[0]
 
 
 @pytest.mark.parametrize("declared", [None, "xz", "lzo"])
@@ -129,13 +136,13 @@ def test_interval_across_the_line_leaves_it_undecided(declared: str | None) -> N
     advice = advise(interval(0.1, 0.5, 2.0), declared=declared)
     assert advice.verdict == "undecided"
     assert advice.compression == (declared or "xz")
-    assert "gains 0.25 s" in advice.reasons[0]
+    assert "gains 0.25 s" in sentences(advice.reasons)[0]
 
 
 def test_doubtful_payment_leaves_it_undecided() -> None:
     advice = advise(interval(1.0, 2.0, 4.0), added_mb=200)
     assert advice.verdict == "undecided"
-    assert "pays for itself" in advice.reasons[0]
+    assert "pays for itself" in sentences(advice.reasons)[0]
 
 
 def test_a_sure_no_outweighs_a_doubt() -> None:
@@ -197,7 +204,7 @@ def test_first_app_decides_unless_every_one_has_to_gain() -> None:
 def test_snap_without_apps_is_undecided() -> None:
     advice = advise(declared="lzo")
     assert (advice.compression, advice.verdict) == ("lzo", "undecided")
-    assert "no app" in advice.reasons[0]
+    assert "no app" in sentences(advice.reasons)[0]
 
 
 def test_launch_of_which_nothing_is_known_is_undecided() -> None:
@@ -211,7 +218,7 @@ def test_launch_of_which_nothing_is_known_is_undecided() -> None:
     )
     advice = recommend(evidence, Policy())
     assert advice.verdict == "undecided"
-    assert "launch of app" in advice.reasons[0]
+    assert "launch of app" in sentences(advice.reasons)[0]
 
 
 def test_missing_codec_is_named() -> None:
@@ -223,11 +230,11 @@ def test_missing_codec_is_named() -> None:
     )
     advice = recommend(evidence, Policy())
     assert (advice.verdict, advice.bytes_added) == ("undecided", None)
-    assert advice.reasons == ("This mksquashfs cannot pack with lzo.",)
+    assert sentences(advice.reasons) == ("This mksquashfs cannot pack with lzo.",)
 
 
 def test_reasons_name_seconds_bytes_and_launches() -> None:
-    reasons = " ".join(advise(interval(1.5, 2.0, 3.0), added_mb=50).reasons)
+    reasons = " ".join(sentences(advise(interval(1.5, 2.0, 3.0), added_mb=50).reasons))
     assert "2.00 s per cold launch of app on device0" in reasons
     assert "between 1.50 s and 3.00 s" in reasons
     assert "adds 50.0 MB (50%) to the image" in reasons
@@ -235,7 +242,7 @@ def test_reasons_name_seconds_bytes_and_launches() -> None:
 
 
 def test_smaller_lzo_image_is_said_to_be_smaller() -> None:
-    reasons = " ".join(advise(SURE, added_mb=-10).reasons)
+    reasons = " ".join(sentences(advise(SURE, added_mb=-10).reasons))
     assert "takes 10.0 MB (10%) off the image" in reasons
     assert "Mbit/s" not in reasons
 
@@ -258,4 +265,4 @@ def test_verdict_fits_the_choice(
         assert advice.compression != declared
     elif advice.verdict == "keep":
         assert advice.compression == (declared or "xz")
-    assert advice.reasons
+    assert sentences(advice.reasons)

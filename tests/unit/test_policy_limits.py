@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.policy import recommend
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.wording import sentences
 
 MB = 1_000_000
 ANY = Policy(min_saving_s=0.001, max_launches=1_000_000)
@@ -98,7 +99,7 @@ def test_growth_within_the_limit_speaks_for_lzo(limit: str) -> None:
 def test_growth_beyond_the_limit_speaks_against_lzo(limit: str) -> None:
     advice = recommend(evidence(), policy(max_size_growth=limit))
     assert (advice.compression, advice.verdict) == ("xz", "keep")
-    assert "more to the image than the 19" in advice.reasons[0]
+    assert "more to the image than the 19" in sentences(advice.reasons)[0]
     declared = recommend(evidence(declared="lzo"), policy(max_size_growth=limit))
     assert (declared.compression, declared.verdict) == ("xz", "change")
 
@@ -107,7 +108,10 @@ def test_growth_that_may_or_may_not_be_beyond_the_limit_is_undecided() -> None:
     found = evidence(added_mb=Interval(low=18, mid=20, high=22))
     advice = recommend(found, policy(max_size_growth="20MB"))
     assert advice.verdict == "undecided"
-    assert "whether the image grows by no more than 20.0 MB" in advice.reasons[0]
+    assert (
+        "whether the image grows by no more than 20.0 MB"
+        in sentences(advice.reasons)[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +131,7 @@ def test_files_that_no_launch_reads_had_better_be_small(
     )
     advice = recommend(found, ANY)
     assert (advice.compression, advice.verdict) == expected
-    assert "No launch is known to read these files." in advice.reasons[0]
+    assert "No launch is known to read these files." in sentences(advice.reasons)[0]
 
 
 def test_files_that_no_launch_reads_stay_as_they_are_where_the_size_is_in_doubt() -> (

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyses import make_analysis
-from snapcraft_compression_advisor.advice.policy import Recommendation
+from snapcraft_compression_advisor.advice.reasons import Code
+from snapcraft_compression_advisor.advice.recommendation import Recommendation
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
 from snapcraft_compression_advisor.payload.linkage import Unresolved
@@ -17,7 +18,7 @@ from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.text import render_text
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.advice.judgement import Doubt
+    from snapcraft_compression_advisor.advice.reasons import Condition
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.launch.launch_set import Method
 
@@ -98,7 +99,7 @@ def test_app_without_its_program_is_the_first_line() -> None:
 
 
 def undecided(
-    method: Method | None, *, doubts: tuple[Doubt, ...] = ("saving",)
+    method: Method | None, *, doubts: tuple[Condition, ...] = ("saving",)
 ) -> Analysis:
     """Return an analysis of a recorded launch that leaves the advice open."""
     analysis = make_analysis()
@@ -109,7 +110,7 @@ def undecided(
     advice = Recommendation(
         compression="xz",
         verdict="undecided",
-        reasons=("Open.",),
+        reasons=(Code.NO_APP,),
         doubts=doubts,
         settled_s=(0.141, 0.28),
     )
@@ -146,7 +147,7 @@ def test_snap_without_apps_still_has_its_sizes() -> None:
         make_analysis(),
         launches=(),
         recommendation=Recommendation(
-            compression="xz", verdict="undecided", reasons=("No app.",)
+            compression="xz", verdict="undecided", reasons=(Code.NO_APP,)
         ),
     )
     text = render_text(analysis)

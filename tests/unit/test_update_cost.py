@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from snapcraft_compression_advisor.advice.update_cost import (
+from snapcraft_compression_advisor.advice.evidence import (
     break_even_launches,
     download_seconds,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
-from snapcraft_compression_advisor.advice.reasons import LZO_PAYS
+from snapcraft_compression_advisor.advice.reasons import Code
+from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
 from snapcraft_compression_advisor.lint.figures import (
     bytes_text,
     launches_text,
@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.lint.rule import (
     current_codec,
 )
 from snapcraft_compression_advisor.lint.rules.compatibility import target_has
+from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -150,7 +151,7 @@ def _advised(
 def _open_question(context: Context) -> str:
     """Say what is undecided, and the figure that leaves it so."""
     advice = context.analysis.recommendation
-    message = f"Whether lzo pays is open: {advice.reasons[0]}"
+    message = f"Whether lzo pays is open: {sentences(advice.reasons)[0]}"
     if advice.decisive is None:
         return message
     saving = advice.decisive
@@ -170,8 +171,8 @@ def _gain_message(context: Context) -> str:
         f"an estimated {seconds_text(decisive.seconds)} less than with xz, for "
         f"{bytes_text(added)} ({_growth(context)}) more to download."
     )
-    if advice.reasons[0] != LZO_PAYS:  # a budget decides
-        message = f"{advice.reasons[0]} {message}"
+    if advice.reasons[0] is not Code.LZO_PAYS:  # a budget decides
+        message = f"{sentences(advice.reasons)[0]} {message}"
     codec = current_codec(context)
     return message if codec == "xz" else f"{message} It is packed with {codec} now."
 
@@ -181,13 +182,14 @@ def _loss_message(context: Context) -> str:
     decisive, added = advice.decisive, advice.bytes_added
     if added is None:  # a verdict of change has it
         return "lzo makes the image larger and doesn't pay for it."
+    reason = sentences(advice.reasons)[0]
     adds = f"lzo adds {bytes_text(added)} ({_growth(context)}) to what xz would take"
     if decisive is None:  # a component
-        return f"{adds}: {advice.reasons[0]}"
+        return f"{adds}: {reason}"
     return (
         f"{adds}, and "
         f"a cold launch of {decisive.app} on {decisive.device} takes an estimated "
-        f"{seconds_text(decisive.seconds)} less: {advice.reasons[0]}"
+        f"{seconds_text(decisive.seconds)} less: {reason}"
     )
 
 

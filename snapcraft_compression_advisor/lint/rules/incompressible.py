@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.policy import SNAPCRAFT_DEFAULT
+from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
 from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.lint.figures import share_text
 from snapcraft_compression_advisor.lint.finding import Evidence

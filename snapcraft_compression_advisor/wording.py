@@ -1,0 +1,206 @@
+"""The words for a recommendation's reasons, for reports and for lint's messages."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeAlias
+
+from snapcraft_compression_advisor.advice.evidence import ColdStart, Policy, Saving
+from snapcraft_compression_advisor.advice.reasons import (
+    Budget,
+    Code,
+    Fails,
+    Growth,
+    InDoubt,
+    Lacking,
+    PaidAfter,
+)
+from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from snapcraft_compression_advisor.advice.reasons import Condition, Reason
+
+Figures: TypeAlias = "Growth | PaidAfter | Saving | ColdStart"
+
+_MANY_LAUNCHES = 1_000
+_LEAST_SHOWN_S = 0.005
+
+_SENTENCES: Mapping[Code, str] = {
+    Code.LZO_PAYS: "lzo makes cold launches faster and pays for its size.",
+    Code.NO_LAUNCH: "No launch is known to read these files.",
+    Code.NO_APP: "The snap has no app. What those who use its files read at their "
+    "launch can't be told from the files.",
+    Code.NO_CODEC_IN_BUDGET: "Neither xz nor lzo keeps the budget of cold starts: ship "
+    "less, or raise it.",
+    Code.BUDGET_OR_SIZE: "Only lzo keeps the budget of cold starts, and it adds more "
+    "to the image than the project allows: ship less, or raise one of the two limits.",
+}
+_CONTINUATIONS: Mapping[Code, str] = {
+    Code.FOREIGN_CODEC: "snapcraft and the store accept only xz and lzo.",
+    Code.XZ_IS_SMALLER: "xz makes the image smaller.",
+    Code.SAME_SIZE: "It costs no size worth mentioning either.",
+    Code.SIZE_IN_DOUBT: "The estimate is too wide to tell whether xz makes them "
+    "smaller.",
+    Code.GROWTH_IN_DOUBT: "The estimate is too wide to tell whether the image grows by "
+    "more than allowed.",
+}
+
+
+def sentences(reasons: Iterable[Reason]) -> tuple[str, ...]:
+    """Return reasons in words: a sentence or two for each, the most important first."""
+    said: list[str] = []
+    for reason in reasons:
+        if isinstance(reason, Code) and reason in _CONTINUATIONS:
+            said[-1] += f" {_CONTINUATIONS[reason]}"
+        else:
+            said.append(_sentence(reason))
+    return tuple(said)
+
+
+def _sentence(reason: Reason) -> str:
+    match reason:
+        case Code():
+            return _SENTENCES[reason]
+        case Fails(condition, policy):
+            return _failing(condition, policy)
+        case InDoubt(conditions, policy):
+            told = " and ".join(_open(each, policy) for each in conditions)
+            return f"The estimate is too wide to tell {told}."
+        case Lacking():
+            return _lacking(reason)
+        case Budget():
+            return _budget(reason)
+        case _:
+            return _figures(reason)
+
+
+def _failing(condition: Condition, policy: Policy) -> str:
+    if condition == "saving":
+        return f"lzo saves less than {_asked(policy)} per cold launch."
+    if condition == "paying":
+        return (
+            "lzo makes launches faster, but its larger download takes more than "
+            f"{policy.max_launches:g} cold launches to pay for itself."
+        )
+    return (
+        "lzo makes launches faster, but adds more to the image than the "
+        f"{_allowed(policy)} that the project allows."
+    )
+
+
+def _open(condition: Condition, policy: Policy) -> str:
+    if condition == "saving":
+        return f"whether a cold launch gains {_asked(policy)}"
+    if condition == "paying":
+        return (
+            "whether the larger download pays for itself within "
+            f"{policy.max_launches:g} cold launches"
+        )
+    return f"whether the image grows by no more than {_allowed(policy)}"
+
+
+def _asked(policy: Policy) -> str:
+    if policy.min_saving_share is None:
+        return format_seconds(policy.min_saving_s)
+    return f"{100 * policy.min_saving_share:g} % of what xz adds"
+
+
+def _allowed(policy: Policy) -> str:
+    limits = []
+    if policy.max_growth_bytes is not None:
+        limits.append(format_bytes(policy.max_growth_bytes))
+    if policy.max_growth_share is not None:
+        limits.append(f"{100 * policy.max_growth_share:g} %")
+    return " or ".join(limits)
+
+
+def _lacking(reason: Lacking) -> str:
+    if reason.what == "codec":
+        return f"This mksquashfs cannot pack with {' and '.join(reason.names)}."
+    apps = ", ".join(reason.names)
+    if reason.what == "program":
+        return (
+            f"The payload doesn't hold the program that snap.yaml names for {apps}, so "
+            "nothing can be said of that launch."
+        )
+    return (
+        f"The payload holds no file that a launch of {apps} is known to read, so "
+        "nothing can be said of its launch."
+    )
+
+
+def _budget(reason: Budget) -> str:
+    codec, other = reason.codec, "lzo" if reason.codec == "xz" else "xz"
+    if reason.effect == "keeps":
+        return f"{codec} keeps the budget of cold starts, {other} breaks it."
+    if reason.effect == "in-doubt":
+        return (
+            f"{codec} breaks the budget of cold starts; whether {other} keeps it is "
+            "open."
+        )
+    verb = "would" if reason.effect == "breaks" else "may"
+    return (
+        f"Savings and size speak for {codec}, which {verb} break the budget of cold "
+        "starts."
+    )
+
+
+def _figures(figures: Figures) -> str:
+    match figures:
+        case Growth():
+            return _growth(figures)
+        case Saving():
+            return _saving(figures)
+        case ColdStart():
+            return _cold_start(figures)
+        case PaidAfter(launches, link):
+            paid = _launches(launches)
+            return f"At {link:g} Mbit/s, {paid} for the larger download."
+
+
+def _growth(growth: Growth) -> str:
+    added = growth.added
+    share = abs(added.mid) / growth.xz_bytes.mid
+    verb, preposition = ("adds", "to") if added.mid >= 0 else ("takes", "off")
+    return (
+        f"lzo {verb} {'' if added.known else 'an estimated '}"
+        f"{format_bytes(abs(added.mid))} ({share:.0%}) {preposition} the image."
+    )
+
+
+def _saving(saving: Saving) -> str:
+    """Say what is saved; what two decimals don't show is told as so little."""
+    seconds = saving.seconds
+    where = f"cold launch of {saving.app} on {saving.device}"
+    if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
+        return f"By estimate, lzo changes a {where} by less than 0.01 s."
+    return (
+        f"lzo saves an estimated {format_seconds(seconds.mid)} per {where} (between "
+        f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})."
+    )
+
+
+def _cold_start(start: ColdStart) -> str:
+    takes = " and ".join(
+        f"{format_seconds(seconds.mid)} with {codec} (between "
+        f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})"
+        for codec, seconds in start.seconds.items()
+    )
+    unknown = "" if start.own_time_known else ", the app's own time not counted"
+    return (
+        f"A cold start of {start.app} on {start.device} takes an estimated "
+        f"{takes}{unknown}; its budget is {format_seconds(start.limit_s)}."
+    )
+
+
+def _launches(count: float) -> str:
+    if count <= 1:
+        return "the first cold launch makes up"
+    if count > _MANY_LAUNCHES:
+        return f"not even {_MANY_LAUNCHES:,} cold launches make up"
+    rounded = math.ceil(round(count, 1))  # after four it isn't paid if it takes 4.2
+    if rounded == 1:
+        return "1 cold launch makes up"
+    return f"{rounded} cold launches make up"
