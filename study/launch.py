@@ -33,10 +33,10 @@ from typing import TYPE_CHECKING
 from corpus_applications import APPLICATIONS, Application
 from corpus_tree import prune_tree
 from snapcraft_compression_advisor.capture.launch_event import (
-    Exited,
+    EXITED,
     LaunchEvent,
-    OutputLine,
-    WindowMapped,
+    output_line,
+    window_mapped,
 )
 from snapcraft_compression_advisor.capture.measure import in_turns, make_cold
 from snapcraft_compression_advisor.capture.mount import mount_point, mounted
@@ -193,8 +193,8 @@ def event_of(application: Application) -> LaunchEvent:
     """Return what ends the application's launch."""
     kind, _, text = application.event.partition(":")
     if kind == "window":
-        return WindowMapped(display=os.environ.get("DISPLAY"))
-    return OutputLine(text=text) if kind == "output" else Exited()
+        return window_mapped(display=os.environ.get("DISPLAY"))
+    return output_line(text) if kind == "output" else EXITED
 
 
 def launches(

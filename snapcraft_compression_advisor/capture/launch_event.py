@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     from snapcraft_compression_advisor.capture.x11 import WindowSight
+
+_WINDOW, _EXIT = "window", "exit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,65 +30,39 @@ class LaunchState:
     process_ids: Callable[[], set[int]]
 
 
-class Watch(Protocol):
-    """Looks out for an event during one launch."""
-
-    @property
-    def name(self) -> str:
-        """What has happened, as ``--until`` takes it."""
-
-    @property
-    def descriptor(self) -> int | None:
-        """Becomes readable when there is news, where there is such a thing."""
-
-    @property
-    def due_s(self) -> float | None:
-        """When it happens by itself, in seconds from the start."""
-
-    def has_happened(self, state: LaunchState) -> bool:
-        """Tell whether the event has happened, now that there may be news."""
-
-
-class LaunchEvent(Protocol):
-    """What ends a launch."""
-
-    @property
-    def name(self) -> str:
-        """As ``--until`` takes it."""
-
-    @property
-    def missed(self) -> str:
-        """What the command didn't do where the event doesn't happen."""
-
-    @property
-    def display(self) -> str | None:
-        """The X display that the command shall use, if any in particular."""
-
-    def watching(self) -> AbstractContextManager[Watch]:
-        """Begin to look out; to be called before the start.
-
-        :raises AdvisorError: where that isn't possible.
-        """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowMapped:
-    """A new top-level window of the application is on the screen.
+class LaunchEvent:
+    """What ends a launch; where several things can, the first one does.
 
-    :param display: as in ``DISPLAY``; that variable's by default.
+    :param name: as ``--until`` takes it.
+    :param missed: what the command didn't do where the event doesn't happen.
+    :param window: whether a new top-level window of the command on the screen ends it.
+    :param exits: whether the command's end with status 0 does.
+    :param due_s: seconds from the start that do.
+    :param text: in a line of standard output or error that does. A program that writes
+        to a pipe may keep its output back until some kilobytes have come together; such
+        a one has to be told to print lines at once.
+    :param display: the X display that the command shall use; by default ``DISPLAY``.
     """
 
+    name: str
+    missed: str
+    window: bool = False
+    exits: bool = False
+    due_s: float | None = None
+    text: str | None = None
     display: str | None = None
-    name = "window"
-    missed = "showed no window"
 
     @contextmanager
     def watching(self) -> Iterator[Watch]:
-        """Connect to the display.
+        """Begin to look out; to be called before the start.
 
-        :raises UsageError: where none is named.
-        :raises ToolError: where it can't be opened.
+        :raises UsageError: where a window is waited for and no display is named.
+        :raises ToolError: where that display can't be opened.
         """
+        if not self.window:
+            yield Watch(self)
+            return
         # Takes longer to import than most of the advisor, and few runs need it.
         from snapcraft_compression_advisor.capture.x11 import (  # noqa: PLC0415 # see above
             WindowSight,
@@ -95,147 +70,73 @@ class WindowMapped:
         )
 
         with open_display(self.display) as connection:
-            yield _WindowWatch(WindowSight(connection))
+            yield Watch(self, WindowSight(connection))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowOrExit:
-    """A window is on the screen, or the command has ended with status 0.
+class Watch:
+    """Looks out for an event during one launch.
 
-    For an app of which nobody knows whether it has windows: what happens first counts.
-
-    :param display: as :class:`WindowMapped`.
+    ``name`` says what has happened, as ``--until`` takes it.
     """
 
-    display: str | None = None
-    name = "window or exit"
-    missed = "neither ended nor showed a window"
-
-    @contextmanager
-    def watching(self) -> Iterator[Watch]:
-        """Connect to the display; see :meth:`WindowMapped.watching`."""
-        with WindowMapped(display=self.display).watching() as window:
-            yield _FirstWatch(window)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exited:
-    """The command has ended with status 0."""
-
-    name = "exit"
-    missed = "didn't end"
-    display = None
-
-    @contextmanager
-    def watching(self) -> Iterator[Watch]:
-        """Wait for the end, which every launch is watched for."""
-        yield _Watch(self.name, has_exited)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Elapsed:
-    """Some time has passed.
-
-    :param seconds: from the start.
-    """
-
-    seconds: float
-    missed = "didn't run that long"
-    display = None
-
-    @property
-    def name(self) -> str:
-        """As ``--until`` takes it."""
-        return f"seconds:{self.seconds:g}"
-
-    @contextmanager
-    def watching(self) -> Iterator[Watch]:
-        """Wait for the time to pass."""
-        yield _Watch(
-            self.name,
-            lambda state: state.elapsed_s >= self.seconds,
-            due_s=self.seconds,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputLine:
-    """The command has printed a line that holds a text.
-
-    A program that writes to a pipe may keep its output back until some kilobytes
-    have come together; such a one has to be told to print lines at once.
-
-    :param text: to find in its standard output or error.
-    """
-
-    text: str
-    display = None
-
-    @property
-    def name(self) -> str:
-        """As ``--until`` takes it."""
-        return f"output:{self.text}"
-
-    @property
-    def missed(self) -> str:
-        """What the command didn't do."""
-        return f"printed no line with {self.text!r}"
-
-    @contextmanager
-    def watching(self) -> Iterator[Watch]:
-        """Look at each line."""
-        yield _Watch(
-            self.name, lambda state: any(self.text in line for line in state.lines)
-        )
-
-
-def has_exited(state: LaunchState) -> bool:
-    """Tell whether the command has ended with status 0."""
-    return state.exit_status == 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Watch:
-    """A condition on the state alone."""
-
-    name: str
-    has_happened: Callable[[LaunchState], bool]
-    due_s: float | None = None
-    descriptor = None
-
-
-class _FirstWatch:
-    due_s = None
-
-    def __init__(self, window: Watch) -> None:
-        self._window = window
-        self.name = Exited.name
+    def __init__(self, event: LaunchEvent, sight: WindowSight | None = None) -> None:
+        self._event = event
+        self._sight = sight
+        self.name = event.name
+        self.due_s = event.due_s
 
     @property
     def descriptor(self) -> int | None:
-        """The connection to the display."""
-        return self._window.descriptor
+        """Becomes readable when there is news, where there is such a thing."""
+        return self._sight.descriptor if self._sight is not None else None
 
     def has_happened(self, state: LaunchState) -> bool:
-        """Look for windows, then whether the command runs."""
-        if self._window.has_happened(state):
-            self.name = self._window.name
+        """Tell whether the event has happened, now that there may be news."""
+        event = self._event
+        if self._sight is not None and self._sight.has_window_of(state.process_ids):
+            self.name = _WINDOW
             return True
-        return has_exited(state)
+        if event.exits and state.exit_status == 0:
+            self.name = _EXIT
+            return True
+        if event.due_s is not None and state.elapsed_s >= event.due_s:
+            return True
+        return event.text is not None and any(
+            event.text in line for line in state.lines
+        )
 
 
-class _WindowWatch:
-    name = WindowMapped.name
-    due_s = None
+EXITED = LaunchEvent(name=_EXIT, missed="didn't end", exits=True)
+"""The command has ended with status 0."""
 
-    def __init__(self, sight: WindowSight) -> None:
-        self._sight = sight
 
-    @property
-    def descriptor(self) -> int:
-        """The connection to the display."""
-        return self._sight.descriptor
+def window_mapped(display: str | None = None) -> LaunchEvent:
+    """Return the event of a window of the application on the screen."""
+    return LaunchEvent(
+        name=_WINDOW, missed="showed no window", window=True, display=display
+    )
 
-    def has_happened(self, state: LaunchState) -> bool:
-        """Look at the windows that have changed."""
-        return self._sight.has_window_of(state.process_ids)
+
+def window_or_exit(display: str | None = None) -> LaunchEvent:
+    """Return the event for an app of which nobody knows whether it has windows."""
+    return LaunchEvent(
+        name="window or exit",
+        missed="neither ended nor showed a window",
+        window=True,
+        exits=True,
+        display=display,
+    )
+
+
+def elapsed(seconds: float) -> LaunchEvent:
+    """Return the event of some time passed since the start."""
+    return LaunchEvent(
+        name=f"seconds:{seconds:g}", missed="didn't run that long", due_s=seconds
+    )
+
+
+def output_line(text: str) -> LaunchEvent:
+    """Return the event of a printed line that holds a text."""
+    return LaunchEvent(
+        name=f"output:{text}", missed=f"printed no line with {text!r}", text=text
+    )

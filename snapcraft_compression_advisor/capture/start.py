@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.capture.launch_event import (
-    Exited,
     LaunchState,
-    WindowOrExit,
 )
 from snapcraft_compression_advisor.capture.prepared_process import StartRequest
 from snapcraft_compression_advisor.capture.process_tree import process_tree
@@ -307,7 +305,7 @@ class _Observer:
         else:
             how = f"ended with status {status}"
         message = f"{self._name!r} {how}"
-        if not isinstance(self._event, Exited | WindowOrExit):
+        if not self._event.exits:
             message += f" and {self._event.missed}"
         raise self._failed(message)
 

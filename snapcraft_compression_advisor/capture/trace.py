@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.capture.strace_log import (
@@ -16,39 +17,7 @@ from snapcraft_compression_advisor.capture.strace_log import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-TRACED_CALLS = (
-    "open",
-    "openat",
-    "openat2",
-    "close",
-    "dup",
-    "dup2",
-    "dup3",
-    "fcntl",
-    "lseek",
-    "mmap",
-    "mmap2",
-    "read",
-    "pread64",
-    "readv",
-    "preadv",
-    "preadv2",
-    "sendfile",
-    "sendfile64",
-    "copy_file_range",
-    "execve",
-    "execveat",
-    "chdir",
-    "fchdir",
-    "chroot",
-    "clone",
-    "clone3",
-    "fork",
-    "vfork",
-)
-"""Calls that :func:`follow` makes use of."""
+    from collections.abc import Callable, Iterable, Mapping
 
 _AT_WORKING_DIRECTORY = "AT_FDCWD"
 _OFFSET_IN_BRACES = "[]{}"
@@ -136,45 +105,19 @@ class _Follower:
         self._processes: dict[int, _Process] = {}
         self._cloning: list[tuple[int, str]] = []
         self.trace = Trace()
-        self._actions: dict[str, Callable[[_Process, Call], None]] = {
-            "open": self._open,
-            "openat": self._open_at,
-            "openat2": self._open_at,
-            "close": _close,
-            "dup": _duplicate,
-            "dup2": _duplicate,
-            "dup3": _duplicate,
-            "fcntl": _duplicate_by_fcntl,
-            "lseek": _seek,
-            "mmap": self._map,
-            "mmap2": self._map,
-            "read": self._read,
-            "readv": self._read,
-            "pread64": self._read_at,
-            "preadv": self._read_at,
-            "preadv2": self._read_at,
-            "sendfile": self._send,
-            "sendfile64": self._send,
-            "copy_file_range": self._copy_range,
-            "execve": self._execute,
-            "execveat": self._execute_at,
-            "chdir": _change_directory,
-            "fchdir": _change_directory_to,
-            "chroot": _change_root,
-        }
 
     def take(self, call: Call) -> None:
         """Take note of a call."""
         process = self._process(call.pid)
-        if call.name in {"clone", "clone3", "fork", "vfork", "clone2"}:
+        if call.name in _CLONES:
             self._clone(process, call)
             return
         if call.begun:
             return
         self.trace.calls += 1
-        action = self._actions.get(call.name)
+        action = _ACTIONS.get(call.name)
         if action is not None and call.result is not None and call.result != -1:
-            action(process, call)
+            action(self, process, call)
 
     def _process(self, pid: int) -> _Process:
         """Return a process; one that is new belongs to the clone under way."""
@@ -198,10 +141,10 @@ class _Follower:
         if call.result is not None and call.result > 0:
             self._processes.setdefault(call.result, process.child(flags))
 
-    def _open(self, process: _Process, call: Call) -> None:
+    def open(self, process: _Process, call: Call) -> None:
         self._opened(process, call, call.arguments[:1], process.place.directory)
 
-    def _open_at(self, process: _Process, call: Call) -> None:
+    def open_at(self, process: _Process, call: Call) -> None:
         base = _base(process, call.arguments[0]) if call.arguments else None
         self._opened(process, call, call.arguments[1:2], base)
 
@@ -224,7 +167,7 @@ class _Follower:
         else:
             process.files[call.result] = _OpenFile(path)
 
-    def _map(self, process: _Process, call: Call) -> None:
+    def map(self, process: _Process, call: Call) -> None:
         if len(call.arguments) < 6 or call.arguments[2] == "PROT_NONE":  # noqa: PLR2004 # mmap(2) has six
             return
         if "MAP_ANONYMOUS" in call.arguments[3] or "MAP_ANON" in call.arguments[3]:
@@ -236,22 +179,13 @@ class _Follower:
             seen = self.trace.ranges if populated else self.trace.mapped
             _note(seen, file.path, start, start + length)
 
-    def _read(self, process: _Process, call: Call) -> None:
+    def read(self, process: _Process, call: Call) -> None:
         file = self._file(process, call.arguments[0]) if call.arguments else None
         if file is not None and call.result is not None:
             _note(self.trace.ranges, file.path, file.offset, file.offset + call.result)
             file.offset += call.result
 
-    def _read_at(self, process: _Process, call: Call) -> None:
-        self._read_from(process, call, file_at=0, offset_at=3)
-
-    def _send(self, process: _Process, call: Call) -> None:
-        self._read_from(process, call, file_at=1, offset_at=2)
-
-    def _copy_range(self, process: _Process, call: Call) -> None:
-        self._read_from(process, call, file_at=0, offset_at=1)
-
-    def _read_from(
+    def read_from(
         self, process: _Process, call: Call, *, file_at: int, offset_at: int
     ) -> None:
         """Take note of a read at an offset that is given, else at the file's own."""
@@ -268,11 +202,11 @@ class _Follower:
             file.offset += call.result
         _note(self.trace.ranges, file.path, start, start + call.result)
 
-    def _execute(self, process: _Process, call: Call) -> None:
+    def execute(self, process: _Process, call: Call) -> None:
         name = quoted(call.arguments[0]) if call.arguments else None
         self._executed(process, name, process.place.directory)
 
-    def _execute_at(self, process: _Process, call: Call) -> None:
+    def execute_at(self, process: _Process, call: Call) -> None:
         base = _base(process, call.arguments[0]) if call.arguments else None
         name = quoted(call.arguments[1]) if len(call.arguments) > 1 else None
         self._executed(process, name, base)
@@ -321,13 +255,13 @@ def _base(process: _Process, argument: str) -> str | None:
     return file.path if file is not None else None
 
 
-def _close(process: _Process, call: Call) -> None:
+def _close(_: _Follower, process: _Process, call: Call) -> None:
     key, _ = descriptor(call.arguments[0]) if call.arguments else (None, None)
     if key is not None:
         process.files.pop(key, None)
 
 
-def _duplicate(process: _Process, call: Call) -> None:
+def _duplicate(_: _Follower, process: _Process, call: Call) -> None:
     key, path = descriptor(call.arguments[0]) if call.arguments else (None, None)
     if key is None or call.result is None:
         return
@@ -338,32 +272,67 @@ def _duplicate(process: _Process, call: Call) -> None:
         process.files.pop(call.result, None)
 
 
-def _duplicate_by_fcntl(process: _Process, call: Call) -> None:
+def _duplicate_by_fcntl(follower: _Follower, process: _Process, call: Call) -> None:
     if len(call.arguments) > 1 and call.arguments[1].startswith("F_DUPFD"):
-        _duplicate(process, call)
+        _duplicate(follower, process, call)
 
 
-def _seek(process: _Process, call: Call) -> None:
+def _seek(_: _Follower, process: _Process, call: Call) -> None:
     key, _ = descriptor(call.arguments[0]) if call.arguments else (None, None)
     file = process.files.get(key) if key is not None else None
     if file is not None and call.result is not None:
         file.offset = call.result
 
 
-def _change_directory(process: _Process, call: Call) -> None:
+def _change_directory(_: _Follower, process: _Process, call: Call) -> None:
     path = quoted(call.arguments[0]) if call.arguments else None
     if path is not None:
         process.place.directory = process.absolute(path, base=process.place.directory)
 
 
-def _change_directory_to(process: _Process, call: Call) -> None:
+def _change_directory_to(_: _Follower, process: _Process, call: Call) -> None:
     process.place.directory = (
         _base(process, call.arguments[0]) if call.arguments else None
     )
 
 
-def _change_root(process: _Process, call: Call) -> None:
+def _change_root(_: _Follower, process: _Process, call: Call) -> None:
     path = quoted(call.arguments[0]) if call.arguments else None
     root = process.absolute(path, base=process.place.directory) if path else None
     if root is not None:
         process.place.root = root.rstrip("/")
+
+
+_read_at = partial(_Follower.read_from, file_at=0, offset_at=3)
+_send = partial(_Follower.read_from, file_at=1, offset_at=2)
+
+_ACTIONS: Mapping[str, Callable[[_Follower, _Process, Call], None]] = {
+    "open": _Follower.open,
+    "openat": _Follower.open_at,
+    "openat2": _Follower.open_at,
+    "close": _close,
+    "dup": _duplicate,
+    "dup2": _duplicate,
+    "dup3": _duplicate,
+    "fcntl": _duplicate_by_fcntl,
+    "lseek": _seek,
+    "mmap": _Follower.map,
+    "mmap2": _Follower.map,
+    "read": _Follower.read,
+    "readv": _Follower.read,
+    "pread64": _read_at,
+    "preadv": _read_at,
+    "preadv2": _read_at,
+    "sendfile": _send,
+    "sendfile64": _send,
+    "copy_file_range": partial(_Follower.read_from, file_at=0, offset_at=1),
+    "execve": _Follower.execute,
+    "execveat": _Follower.execute_at,
+    "chdir": _change_directory,
+    "fchdir": _change_directory_to,
+    "chroot": _change_root,
+}
+_CLONES = ("clone", "clone2", "clone3", "fork", "vfork")
+
+TRACED_CALLS = (*_ACTIONS, *_CLONES)
+"""Calls that :func:`follow` makes use of."""

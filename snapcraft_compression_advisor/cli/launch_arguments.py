@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from craft_cli import emit
 
 from snapcraft_compression_advisor.capture.launch_event import (
-    Elapsed,
-    Exited,
+    EXITED,
     LaunchEvent,
-    OutputLine,
-    WindowMapped,
-    WindowOrExit,
+    elapsed,
+    output_line,
+    window_mapped,
+    window_or_exit,
 )
 from snapcraft_compression_advisor.capture.start import (
     Command,
@@ -147,10 +147,10 @@ def chosen_launch(
     command = replace(command, chroot=parsed_args.chroot)
     timeout_s: float = parsed_args.timeout
     event = _chosen_event(parsed_args, payload, app)
-    if isinstance(event, WindowMapped) and not _has_display(parsed_args):
+    if event.window and not event.exits and not _has_display(parsed_args):
         message = "No X display to see a window on"
         raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
-    if isinstance(event, Elapsed) and event.seconds > timeout_s:
+    if event.due_s is not None and event.due_s > timeout_s:
         message = f"--until {event.name} lies beyond the timeout of {timeout_s:g} s"
         raise UsageError(message, resolution="Set --timeout higher.")
     return command, event, timeout_s
@@ -178,14 +178,14 @@ def _event_argument(text: str) -> Callable[[str | None], LaunchEvent]:
     """Return what makes the event, given a display."""
     kind, colon, value = text.partition(":")
     if text == "window":
-        return lambda display: WindowMapped(display=display)
+        return window_mapped
     if text == "exit":
-        return lambda _: Exited()
+        return lambda _: EXITED
     if kind == "output" and value:
-        return lambda _: OutputLine(text=value)
+        return lambda _: output_line(value)
     if kind == "seconds" and colon:
         seconds = quantity(SECONDS.parse)(value)
-        return lambda _: Elapsed(seconds=seconds)
+        return lambda _: elapsed(seconds)
     message = f"{text!r} is none of window, exit, output:TEXT, seconds:TIME"
     raise argparse.ArgumentTypeError(message)
 
@@ -199,18 +199,18 @@ def _chosen_event(
         return make(display)
     if app is not None and _has_desktop_file(payload, app):
         emit.progress("Launched when its window is shown", permanent=True)
-        return WindowMapped(display=display)
+        return window_mapped(display=display)
     if _has_display(parsed_args):
         emit.progress(
             "Launched when a window is shown or the command has ended", permanent=True
         )
-        return WindowOrExit(display=display)
+        return window_or_exit(display=display)
     emit.progress(
         "Launched when the command has ended (there is no display for windows; the "
         "package xvfb would bring one)",
         permanent=True,
     )
-    return Exited()
+    return EXITED
 
 
 def _has_desktop_file(payload: Payload, app: str) -> bool:

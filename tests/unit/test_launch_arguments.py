@@ -9,12 +9,12 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.capture.launch_event import (
-    Elapsed,
-    Exited,
+    EXITED,
     LaunchEvent,
-    OutputLine,
-    WindowMapped,
-    WindowOrExit,
+    elapsed,
+    output_line,
+    window_mapped,
+    window_or_exit,
 )
 from snapcraft_compression_advisor.cli import launch_arguments
 from snapcraft_compression_advisor.cli.launch_arguments import (
@@ -61,14 +61,14 @@ def choose(*arguments: str) -> tuple[Command, LaunchEvent, float]:
 def test_app_is_that_which_advice_would_look_at() -> None:
     command, event, timeout_s = choose("--display", ":0")
     assert command.words == ("$SNAP/bin/pad",)
-    assert (event, timeout_s) == (WindowMapped(display=":0"), 60)
+    assert (event, timeout_s) == (window_mapped(display=":0"), 60)
     assert choose("--app", "tool")[0].words == ("$SNAP/bin/tool",)
 
 
 def test_without_a_display_only_the_end_counts_and_xvfb_is_named(
     said: MagicMock,
 ) -> None:
-    assert choose("--app", "tool")[1] == Exited()
+    assert choose("--app", "tool")[1] == EXITED
     assert "xvfb" in said.call_args.args[0]
 
 
@@ -85,11 +85,11 @@ def test_window_without_a_display_is_refused_before_any_work(
 @pytest.mark.parametrize(
     ("arguments", "event"),
     [
-        (("--app", "pad"), WindowMapped(display=None)),
-        (("--app", "tool"), WindowOrExit()),
-        (("--", "tool"), WindowOrExit()),
-        (("--until", "exit"), Exited()),
-        (("--until", "window", "--", "tool"), WindowMapped(display=None)),
+        (("--app", "pad"), window_mapped(display=None)),
+        (("--app", "tool"), window_or_exit()),
+        (("--", "tool"), window_or_exit()),
+        (("--until", "exit"), EXITED),
+        (("--until", "window", "--", "tool"), window_mapped(display=None)),
     ],
 )
 def test_window_is_waited_for_where_there_may_be_one(
@@ -106,7 +106,7 @@ def test_window_is_waited_for_where_there_may_be_one(
 @pytest.mark.usefixtures("said")
 def test_named_display_is_for_the_window_and_the_app() -> None:
     command, event, _ = choose("--display", ":7")
-    assert event == WindowMapped(display=":7")
+    assert event == window_mapped(display=":7")
     assert command.environment["DISPLAY"] == ":7"
 
 
@@ -127,9 +127,9 @@ def test_only_commands_that_start_something_take_a_command() -> None:
 
 @pytest.mark.usefixtures("said")
 def test_events_with_a_value() -> None:
-    assert choose("--until", "output:ready: go")[1] == OutputLine(text="ready: go")
+    assert choose("--until", "output:ready: go")[1] == output_line("ready: go")
     for text in ("1.5", "1.5s", "1500ms"):
-        assert choose("--until", f"seconds:{text}")[1] == Elapsed(seconds=1.5)
+        assert choose("--until", f"seconds:{text}")[1] == elapsed(1.5)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.capture import record
-from snapcraft_compression_advisor.capture.launch_event import Exited
+from snapcraft_compression_advisor.capture.launch_event import EXITED
 from snapcraft_compression_advisor.capture.proc_files import ThreadFigures
 from snapcraft_compression_advisor.capture.record import (
     KEPT_THREADS,
@@ -99,7 +99,7 @@ def run(*, warm_up: bool = True) -> LaunchProfile:
     request = RecordRequest(
         app="hello",
         command=Command(words=("x",)),
-        event=Exited(),
+        event=EXITED,
         timeout_s=1,
         warm_up=warm_up,
     )

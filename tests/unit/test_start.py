@@ -16,13 +16,13 @@ from payloads import make_payload
 from snapcraft_compression_advisor.capture import process_tree
 from snapcraft_compression_advisor.capture.control_group import ControlGroup
 from snapcraft_compression_advisor.capture.launch_event import (
-    Elapsed,
-    Exited,
+    EXITED,
     LaunchEvent,
     LaunchState,
-    OutputLine,
-    WindowMapped,
-    WindowOrExit,
+    elapsed,
+    output_line,
+    window_mapped,
+    window_or_exit,
 )
 from snapcraft_compression_advisor.capture.proc_files import list_processes
 from snapcraft_compression_advisor.capture.start import (
@@ -141,7 +141,7 @@ def test_words_of_a_command_reach_the_program_as_they_are(tmp_path: Path) -> Non
             "a 'b' \\ ü",
         )
     )
-    event = OutputLine(text=repr(["$HOME", f"{tmp_path}/file", "a 'b' \\ ü"])[1:-1])
+    event = output_line(repr(["$HOME", f"{tmp_path}/file", "a 'b' \\ ü"])[1:-1])
     launched = time_launch(command, tmp_path, event, timeout_s=20)
     assert launched.wall_s > 0
 
@@ -151,13 +151,13 @@ def test_figures_are_those_of_all_processes_and_not_of_the_preparation() -> None
     busy = "import time\nwhile time.process_time() < 0.3: pass"
     launched = run_python(
         f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {busy!r}])",
-        Exited(),
+        EXITED,
     )
     assert 0.3 <= launched.user_s + launched.system_s < launched.wall_s * 4
     assert sum(thread.cpu_s for thread in launched.threads) == pytest.approx(
         launched.user_s + launched.system_s, abs=0.05
     )
-    idle = time_launch(Command(words=("true",)), Path("/"), Exited(), timeout_s=20)
+    idle = time_launch(Command(words=("true",)), Path("/"), EXITED, timeout_s=20)
     assert idle.user_s + idle.system_s < 0.02
 
 
@@ -170,7 +170,7 @@ def test_a_daemon_is_ended_as_well() -> None:
         "import subprocess, sys\n"
         f"subprocess.Popen([sys.executable, '-c', {daemon!r}, {marker!r}],"
         " start_new_session=True)\n",
-        Exited(),
+        EXITED,
         frozen=lambda: seen.extend(running(marker)),
     )
     assert len(seen) == 1
@@ -191,7 +191,7 @@ def test_everything_stands_still_at_the_event(tmp_path: Path) -> None:
         f"file = open({str(counter)!r}, 'ab', buffering=0)\n"
         "print('begun', flush=True)\n"
         "while True: file.write(b'x')",
-        OutputLine(text="begun"),
+        output_line("begun"),
         frozen=look,
     )
     assert len(set(sizes)) == 1
@@ -221,7 +221,7 @@ def test_processes_may_end_by_themselves_after_the_event(tmp_path: Path) -> None
         "signal.signal(signal.SIGTERM, end)\n"
         "print('up', flush=True)\n"
         "time.sleep(600)\n",
-        OutputLine(text="up"),
+        output_line("up"),
     )
     assert (tmp_path / "saved").exists()
 
@@ -237,19 +237,19 @@ def test_control_group_goes_with_the_launch(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(ControlGroup, "create", create_and_keep)
     for _ in range(5):  # each leaves processes that end late
-        run_python("import os; [os.fork() for _ in range(4)]", Exited())
+        run_python("import os; [os.fork() for _ in range(4)]", EXITED)
     if not made:
         pytest.skip("no control group can be made here")
     assert [group for group in made if group.directory.exists()] == []
 
 
 def test_event_after_some_time() -> None:
-    launched = run_python("import time; time.sleep(60)", Elapsed(seconds=0.2))
+    launched = run_python("import time; time.sleep(60)", elapsed(0.2))
     assert launched.wall_s >= 0.2
 
 
 def test_last_line_needs_no_line_end() -> None:
-    run_python("print('all done', end='')", OutputLine(text="all done"))
+    run_python("print('all done', end='')", output_line("all done"))
 
 
 @pytest.mark.parametrize(
@@ -261,14 +261,14 @@ def test_last_line_needs_no_line_end() -> None:
 )
 def test_crash_is_an_error_with_the_last_output(text: str, said: str) -> None:
     with pytest.raises(ToolError, match=said) as caught:
-        run_python(text, Exited())
+        run_python(text, EXITED)
     assert caught.value.details is not None
     assert "oh no" in caught.value.details
 
 
 def test_end_before_the_event_is_an_error() -> None:
     with pytest.raises(ToolError, match="status 0 and printed no line with 'x'"):
-        run_python("", OutputLine(text="x"))
+        run_python("", output_line("x"))
 
 
 @pytest.mark.usefixtures("_both_ways")
@@ -278,28 +278,26 @@ def test_timeout_is_an_error_and_ends_all() -> None:
         words=(sys.executable, "-c", "import time; time.sleep(600)", marker)
     )
     with pytest.raises(ToolError, match=r"didn't end within 0\.3 s"):
-        time_launch(command, Path("/"), Exited(), timeout_s=0.3)
+        time_launch(command, Path("/"), EXITED, timeout_s=0.3)
     assert running(marker) == []
 
 
 def test_program_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ToolError, match="Cannot start 'no-such-program': No such file"):
-        time_launch(
-            Command(words=("no-such-program",)), Path("/"), Exited(), timeout_s=5
-        )
+        time_launch(Command(words=("no-such-program",)), Path("/"), EXITED, timeout_s=5)
 
 
 def test_file_that_is_no_program_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"\0" * 100)
     (tmp_path / "data").chmod(0o755)
     with pytest.raises(ToolError, match="Exec format error"):
-        time_launch(Command(words=("$SNAP/data",)), tmp_path, Exited(), timeout_s=5)
+        time_launch(Command(words=("$SNAP/data",)), tmp_path, EXITED, timeout_s=5)
 
 
 def test_program_meets_signals_as_usual() -> None:
     # Python itself ignores SIGPIPE and SIGXFSZ, so a shell has to look.
     command = Command(words=("sh", "-c", "grep SigIgn /proc/self/status"))
-    time_launch(command, Path("/"), OutputLine(text="0000000000000000"), timeout_s=20)
+    time_launch(command, Path("/"), output_line("0000000000000000"), timeout_s=20)
 
 
 def test_children_of_ours_that_were_there_are_left_alone(
@@ -308,7 +306,7 @@ def test_children_of_ours_that_were_there_are_left_alone(
     monkeypatch.setattr(ControlGroup, "create", lambda: None)
     pid = os.posix_spawnp("sleep", ["sleep", "600"], os.environ, setsid=True)
     try:
-        run_python("", Exited())
+        run_python("", EXITED)
         assert os.waitpid(pid, os.WNOHANG) == (0, 0)
     finally:
         os.kill(pid, signal.SIGKILL)
@@ -328,7 +326,7 @@ def test_what_survives_sigkill_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 def test_no_display_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
     with pytest.raises(UsageError, match="No X display"):
-        run_python("", WindowMapped())
+        run_python("", window_mapped())
 
 
 # python-xlib leaves its socket to the collector where connecting fails.
@@ -337,14 +335,14 @@ def test_no_display_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", [":4711", "nonsense", "127.0.0.1:4711"])
 def test_display_that_cannot_be_opened_is_an_error(name: str) -> None:
     with pytest.raises(ToolError, match=f"display '{name}'"):
-        run_python("", WindowMapped(display=name))
+        run_python("", window_mapped(display=name))
 
 
 def test_root_of_its_own_takes_a_system_tree(tmp_path: Path) -> None:
     said = "no 'run'" if os.geteuid() == 0 else "needs root"
     with pytest.raises(UsageError, match=said):
         time_launch(
-            Command(words=("true",), chroot=True), tmp_path, Exited(), timeout_s=5
+            Command(words=("true",), chroot=True), tmp_path, EXITED, timeout_s=5
         )
 
 
@@ -353,7 +351,7 @@ def test_of_window_and_exit_that_which_is_first_counts(mocker: MockerFixture) ->
     sight = mocker.patch("snapcraft_compression_advisor.capture.x11.WindowSight")
     mocker.patch("snapcraft_compression_advisor.capture.x11.open_display")
     sight.return_value.has_window_of.return_value = False
-    with WindowOrExit().watching() as watch:
+    with window_or_exit().watching() as watch:
         assert not watch.has_happened(state)
         assert not watch.has_happened(replace(state, exit_status=3))
         assert watch.has_happened(replace(state, exit_status=0))
