@@ -31,7 +31,9 @@ from snapcraft_compression_advisor.capture.block_timing import (
     write_blocks,
 )
 from snapcraft_compression_advisor.capture.cost_fit import FittedCosts, fit_costs
-from snapcraft_compression_advisor.capture.measure import _processor as processor_name
+from snapcraft_compression_advisor.capture.measure import (
+    processor_name,
+)
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.devices.device import block_seconds

@@ -37,11 +37,13 @@ from snapcraft_compression_advisor.capture.record import (
     launch,
     record_residency,
 )
-from snapcraft_compression_advisor.capture.record_trace import strace_words
+from snapcraft_compression_advisor.capture.record_trace import (
+    strace_words,
+    traced_files,
+)
 from snapcraft_compression_advisor.capture.snap_environment import INSIDE, launch_home
 from snapcraft_compression_advisor.capture.start import app_command
 from snapcraft_compression_advisor.capture.trace import Trace, follow
-from snapcraft_compression_advisor.capture.traced_blocks import traced_files
 from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
 from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
 from snapcraft_compression_advisor.launch.expected_blocks import expected_runs

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from snapcraft_compression_advisor.capture.measure import CodecMeasurement, Measurement
-from snapcraft_compression_advisor.capture.timings import Sample
+from snapcraft_compression_advisor.capture.measure import (
+    CodecMeasurement,
+    Measurement,
+    Sample,
+)
 
 COLD_S = {
     "xz": (6.61, 6.58, 6.7, 6.55, 6.62),

@@ -34,9 +34,7 @@ from snapcraft_compression_advisor.capture.cost_fit import (
     fit_costs,
     fit_storage,
 )
-
-# The name is private for no reason but history; one wording for all reports.
-from snapcraft_compression_advisor.capture.measure import _processor as processor_name
+from snapcraft_compression_advisor.capture.measure import processor_name
 from snapcraft_compression_advisor.capture.mount import (
     can_drop_caches,
     can_mount,
@@ -46,13 +44,12 @@ from snapcraft_compression_advisor.capture.packed_images import packed_images
 from snapcraft_compression_advisor.capture.residency import resident_share
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     StorageError,
     ToolError,
 )
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from snapcraft_compression_advisor.core.scratch import scratch_directory
 from snapcraft_compression_advisor.devices.device import NO_COST, DeviceProfile
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.source import open_payload
@@ -214,10 +211,7 @@ def _kind(path: Path) -> str:
 def _time_codecs(
     request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
 ) -> tuple[Timings, Mapping[str, str]]:
-    with _directory(_memory_directory()) as scratch:
-        tree = scratch / "tree"
-        (tree / "meta").mkdir(parents=True)
-        (tree / "meta/snap.yaml").write_text(_SNAP_YAML, encoding="utf-8")
+    with _tree(_memory_directory()) as (scratch, tree):
         progress(f"Taking blocks of files in {request.sample}")
         groups = write_blocks(places, tree)
         if len(groups) < MINIMUM_BLOCKS:
@@ -253,28 +247,21 @@ def _memory_directory() -> Path:
 
 
 @contextmanager
-def _directory(place: Path) -> Iterator[Path]:
-    """Make a directory that goes at the end, whatever happens."""
-    with deferred_signals() as signals:
-        try:
-            directory = ScratchDirectory(place)
-        except OSError as error:
-            message = f"Cannot write to {str(place)!r}: {error.strerror}"
-            raise StorageError(
-                message, resolution="Name a directory that you can write to."
-            ) from error
-        with directory as path, signals.delivered():
-            yield Path(path)
+def _tree(place: Path) -> Iterator[tuple[Path, Path]]:
+    """Make a directory, and in it a payload with nothing but its ``snap.yaml``."""
+    advice = "Name a directory that you can write to."
+    with scratch_directory(place, resolution=advice) as scratch:
+        tree = scratch / "tree"
+        (tree / "meta").mkdir(parents=True)
+        (tree / "meta/snap.yaml").write_text(_SNAP_YAML, encoding="utf-8")
+        yield scratch, tree
 
 
 def _measure_storage(
     request: CalibrationRequest, fill: BlockCost, progress: Progress
 ) -> tuple[StorageCosts, bool]:
     """Return what storage takes, and whether it is memory."""
-    with _directory(request.storage) as scratch:
-        tree = scratch / "tree"
-        (tree / "meta").mkdir(parents=True)
-        (tree / "meta/snap.yaml").write_text(_SNAP_YAML, encoding="utf-8")
+    with _tree(request.storage) as (scratch, tree):
         try:
             sizes = write_noise(tree, request.blocks)
         except OSError as error:

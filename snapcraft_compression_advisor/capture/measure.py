@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import statistics
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,9 +22,7 @@ from snapcraft_compression_advisor.capture.mount import (
     mounted,
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.replay import walk
-from snapcraft_compression_advisor.capture.residency import resident_share
-from snapcraft_compression_advisor.capture.timings import Sample
+from snapcraft_compression_advisor.capture.residency import resident_share, walk
 from snapcraft_compression_advisor.codecs import CODECS
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.packed_images import PackedImages
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
+
 
 WALKS_AT_MOST = 3
 """Reading everything takes long and varies little."""
@@ -178,7 +178,7 @@ class _Rounds:
             read_ahead_kb=mount.read_ahead_kb,
             runs=self._request.runs,
             kernel=platform.release(),
-            processor=_processor(),
+            processor=processor_name(),
         )
 
     def _repeat(
@@ -248,7 +248,7 @@ def _storage(image: Path) -> Storage:
     return "memory" if resident_share(image) > _MOSTLY else "disk"
 
 
-def _processor() -> str:
+def processor_name() -> str:
     """Return the processor's name and how many of them there are."""
     count = len(os.sched_getaffinity(0))
     for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
@@ -256,3 +256,41 @@ def _processor() -> str:
         if key.strip() == "model name":  # some architectures have none
             return f"{' '.join(value.split())} ({count} in use)"
     return f"{platform.machine()} ({count} in use)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One thing, timed several times.
+
+    :param runs_s: seconds of each run, in the order of the runs; at least one.
+    """
+
+    runs_s: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        """How many runs there are."""
+        return len(self.runs_s)
+
+    @property
+    def median(self) -> float:
+        """The median, seconds."""
+        return statistics.median(self.runs_s)
+
+    @property
+    def stdev(self) -> float | None:
+        """The sample standard deviation, seconds; not known of a single run."""
+        return statistics.stdev(self.runs_s) if self.n > 1 else None
+
+    @property
+    def five_numbers(self) -> tuple[float, float, float, float, float]:
+        """Shortest, first quartile, median, third quartile, longest; seconds.
+
+        Quartiles are interpolated between runs, the extremes included (method 7 of
+        Hyndman and Fan, *Sample Quantiles in Statistical Packages*, 1996).
+        """
+        least, most = min(self.runs_s), max(self.runs_s)
+        if self.n == 1:
+            return (least, least, least, most, most)
+        quartiles = statistics.quantiles(self.runs_s, n=4, method="inclusive")
+        return (least, quartiles[0], quartiles[1], quartiles[2], most)

@@ -6,34 +6,39 @@ import ctypes
 import errno
 import os
 import platform
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.capture.loop_device import (
+    device_read_ahead,
     free_loop_device,
     loop_device,
-)
-from snapcraft_compression_advisor.capture.read_ahead import (
-    device_read_ahead,
     open_with_read_ahead,
 )
-from snapcraft_compression_advisor.capture.squashfuse import fuse_mount
+from snapcraft_compression_advisor.core.child import ending_with_us
 from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     StorageError,
     ToolError,
 )
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from snapcraft_compression_advisor.core.scratch import scratch_directory
 from snapcraft_compression_advisor.squashfs.superblock import (
     SUPERBLOCK_BYTES,
     parse_superblock,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
 
 UBUNTU_READ_AHEAD_KB = 128
 """``read_ahead_kb`` of loop devices and disks on Ubuntu, the kernel's default."""
@@ -141,7 +146,7 @@ def mounted(
     codec = _codec(image)
     with (
         deferred_signals() as signals,
-        _mount_point(at) as root,
+        mount_point(at) as root,
         _attached(image, root, codec=codec, read_ahead_kb=read_ahead_kb) as method,
         device_read_ahead(
             root, read_ahead_kb if method == "kernel" else None
@@ -152,30 +157,19 @@ def mounted(
 
 
 @contextmanager
-def mount_point() -> Iterator[Path]:
+def mount_point(at: Path | None = None) -> Iterator[Path]:
     """Make an empty directory to mount images at, removed at the end.
 
+    :param at: taken instead, where it is given.
     :raises StorageError: where none can be made.
     """
-    with deferred_signals() as signals, _mount_point(None) as root, signals.delivered():
-        yield root
-
-
-@contextmanager
-def _mount_point(at: Path | None) -> Iterator[Path]:
     if at is not None:
         yield at
         return
-    try:
-        directory = ScratchDirectory()
-    except OSError as error:
-        message = f"Cannot make a directory to mount at: {error.strerror}"
-        raise StorageError(
-            message, resolution="Set TMPDIR to a directory that you can write to."
-        ) from error
-    # Within it: on top of it, the mount would hide the lock of the directory.
-    with directory as path:
-        root = Path(path) / "root"
+    advice = "Set TMPDIR to a directory that you can write to."
+    with scratch_directory(resolution=advice) as directory:
+        # Within it: on top of it, the mount would hide the lock of the directory.
+        root = directory / "root"
         root.mkdir()
         yield root
 
@@ -260,3 +254,117 @@ def _unmount_kernel(root: Path) -> None:
     """Unmount; while something is still in use there, only detach."""
     if _LIBC.umount2(os.fsencode(root), 0):
         _LIBC.umount2(os.fsencode(root), _MNT_DETACH)
+
+
+_PROGRAMS = ("squashfuse_ll", "squashfuse")
+"""The first keeps pages in the kernel's cache from one opening to the next (its
+``sqfs_ll_op_open`` sets ``keep_cache``), as the kernel's own file system does."""
+
+_UNMOUNTERS = ("fusermount3", "fusermount")
+_INSTALL = "Install squashfuse and fuse3, or run the command as root"
+_SAID_MAX_BYTES = 4096
+_TIMEOUT_S = 30.0
+"""Mounting takes some milliseconds; a file system that hangs is given up."""
+
+
+def find_squashfuse() -> str:
+    """Return squashfuse's path.
+
+    :raises ToolError: where it or what it needs isn't installed.
+    """
+    program = _first_installed(_PROGRAMS)
+    if program is None:
+        message = "This user may not mount images, and squashfuse is not installed"
+        raise ToolError(message, resolution=f"{_INSTALL}.")
+    if os.geteuid() != 0 and _first_installed(_UNMOUNTERS) is None:
+        message = "squashfuse needs fusermount3, which is not installed"
+        raise ToolError(message, resolution=f"{_INSTALL}.")
+    return program
+
+
+@contextmanager
+def fuse_mount(image: Path, root: Path) -> Iterator[None]:
+    """Mount an image through squashfuse, and unmount it at the end.
+
+    :param root: an empty directory.
+    :raises ToolError: where squashfuse or FUSE is missing, or refuses the image.
+    """
+    program = find_squashfuse()
+    options = ("-f", "-o", "ro,nodev,nosuid")
+    command = (program, *options, str(image.absolute()), str(root.absolute()))
+    with (
+        tempfile.TemporaryFile() as said,
+        open("/proc/self/mountinfo", "rb") as mount_table,  # noqa: PTH123 # for poll()
+        # A session of its own: Ctrl-C is for us, who then unmount.
+        subprocess.Popen(
+            # At SIGTERM it unmounts before it ends.
+            ending_with_us(command, signal.SIGTERM),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            _await_mount(process, root, mount_table)
+            _check(process, image, said)
+            yield
+        finally:
+            _unmount(root)
+            # It ends by itself, but not while something is still in use there.
+            process.kill()
+
+
+def _await_mount(
+    process: subprocess.Popen[bytes], root: Path, mount_table: IO[bytes]
+) -> None:
+    """Wait until something is mounted, or the process has ended."""
+    end_s = time.monotonic() + _TIMEOUT_S
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        changes = select.poll()
+        changes.register(mount_table, select.POLLPRI)  # the table has changed
+        changes.register(descriptor, select.POLLIN)  # the process has ended
+        while process.poll() is None and not os.path.ismount(root):
+            left_s = end_s - time.monotonic()
+            if left_s <= 0:
+                process.kill()
+                process.wait()
+            else:
+                changes.poll(left_s * 1000)
+    finally:
+        os.close(descriptor)
+
+
+def _check(process: subprocess.Popen[bytes], image: Path, said: IO[bytes]) -> None:
+    if process.returncode is None:
+        return
+    said.seek(0)
+    details = said.read(_SAID_MAX_BYTES).decode(errors="replace").strip()
+    message = f"squashfuse cannot mount {str(image)!r} (status {process.returncode})"
+    raise ToolError(
+        message,
+        details=details or None,
+        resolution="Check that /dev/fuse is there for this user, and that this "
+        "squashfuse knows the image's codec.",
+    )
+
+
+def _unmount(root: Path) -> None:
+    """Unmount, or detach while something is in use there; nothing where it isn't."""
+    unmounter = _first_installed(_UNMOUNTERS)
+    command = (unmounter, "-u") if unmounter else ("umount",)
+    for lazily in ((), ("-z",) if unmounter else ("-l",)):
+        result = subprocess.run(
+            (*command, *lazily, str(root.absolute())),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        if result.returncode == 0:
+            return
+
+
+def _first_installed(programs: Sequence[str]) -> str | None:
+    return next(filter(None, map(shutil.which, programs)), None)

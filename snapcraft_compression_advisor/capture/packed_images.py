@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.mount import can_mount, mounted
-from snapcraft_compression_advisor.capture.squashfuse import find_squashfuse
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.capture.mount import (
+    can_mount,
+    find_squashfuse,
+    mounted,
+)
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
-from snapcraft_compression_advisor.core.units import format_bytes
+from snapcraft_compression_advisor.core.scratch import scratch_directory
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.squashfs import mksquashfs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
@@ -60,7 +60,12 @@ def packed_images(
     """
     if not can_mount():
         find_squashfuse()  # before minutes of packing
-    with _directory(scratch, _needed_bytes(payload, codecs)) as directory:
+    with scratch_directory(
+        scratch,
+        resolution=_LARGER_DISK,
+        needed_bytes=_needed_bytes(payload, codecs),
+        needs="the images need more than",
+    ) as directory:
         try:
             images = _pack(payload, codecs, directory, progress)
         except mksquashfs.DiskFullError as error:
@@ -73,7 +78,7 @@ def packed_images(
 def _pack(
     payload: Payload, codecs: Sequence[str], directory: Path, progress: Progress
 ) -> PackedImages:
-    source = _source(payload, directory, progress)
+    source = payload_directory(payload, directory, progress)
     exclude_file = directory / "excludes"
     exclude_file.write_text(exclude_file_text())
     paths: dict[str, Path] = {}
@@ -112,34 +117,14 @@ def _needed_bytes(payload: Payload, codecs: Sequence[str]) -> int:
     return whole_copies * payload.inventory.raw_bytes
 
 
-@contextmanager
-def _directory(scratch: Path | None, needed_bytes: int) -> Iterator[Path]:
-    place = scratch or Path(tempfile.gettempdir())
-    with deferred_signals() as signals:
-        try:
-            free_bytes = shutil.disk_usage(place).free
-            if free_bytes < needed_bytes:
-                message = (
-                    f"Not enough free space in {str(place)!r}: the images need more "
-                    f"than {format_bytes(needed_bytes)}, {format_bytes(free_bytes)} "
-                    "are free"
-                )
-                raise StorageError(message, resolution=_LARGER_DISK)
-            directory = ScratchDirectory(place)
-        except OSError as error:
-            message = f"Cannot write to {str(place)!r}: {error.strerror}"
-            raise StorageError(message, resolution=_LARGER_DISK) from error
-        with directory as path, signals.delivered():
-            yield Path(path)
-
-
-def _source(payload: Payload, directory: Path, progress: Progress) -> Path:
+def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:
+    """Return the directory of a payload's files; a snap is unpacked into scratch."""
     if payload.kind == "prime":
         return payload.path
     progress(f"Unpacking {payload.path.name}")
-    source = directory / "payload"
-    mksquashfs.unpack(payload.path, source)
-    return source
+    directory = scratch / "payload"
+    mksquashfs.unpack(payload.path, directory)
+    return directory
 
 
 def _mount_refusal(image: Path) -> str | None:

@@ -10,9 +10,9 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.control_group import ControlGroup
 from snapcraft_compression_advisor.capture.prepared_process import PreparedProcess
 from snapcraft_compression_advisor.capture.proc_files import (
+    ControlGroup,
     Process,
     ThreadFigures,
     descendants,

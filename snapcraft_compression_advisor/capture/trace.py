@@ -255,13 +255,13 @@ def _base(process: _Process, argument: str) -> str | None:
     return file.path if file is not None else None
 
 
-def _close(_: _Follower, process: _Process, call: Call) -> None:
+def _close(_follower: _Follower, process: _Process, call: Call) -> None:
     key, _ = descriptor(call.arguments[0]) if call.arguments else (None, None)
     if key is not None:
         process.files.pop(key, None)
 
 
-def _duplicate(_: _Follower, process: _Process, call: Call) -> None:
+def _duplicate(_follower: _Follower, process: _Process, call: Call) -> None:
     key, path = descriptor(call.arguments[0]) if call.arguments else (None, None)
     if key is None or call.result is None:
         return
@@ -277,26 +277,26 @@ def _duplicate_by_fcntl(follower: _Follower, process: _Process, call: Call) -> N
         _duplicate(follower, process, call)
 
 
-def _seek(_: _Follower, process: _Process, call: Call) -> None:
+def _seek(_follower: _Follower, process: _Process, call: Call) -> None:
     key, _ = descriptor(call.arguments[0]) if call.arguments else (None, None)
     file = process.files.get(key) if key is not None else None
     if file is not None and call.result is not None:
         file.offset = call.result
 
 
-def _change_directory(_: _Follower, process: _Process, call: Call) -> None:
+def _change_directory(_follower: _Follower, process: _Process, call: Call) -> None:
     path = quoted(call.arguments[0]) if call.arguments else None
     if path is not None:
         process.place.directory = process.absolute(path, base=process.place.directory)
 
 
-def _change_directory_to(_: _Follower, process: _Process, call: Call) -> None:
+def _change_directory_to(_follower: _Follower, process: _Process, call: Call) -> None:
     process.place.directory = (
         _base(process, call.arguments[0]) if call.arguments else None
     )
 
 
-def _change_root(_: _Follower, process: _Process, call: Call) -> None:
+def _change_root(_follower: _Follower, process: _Process, call: Call) -> None:
     path = quoted(call.arguments[0]) if call.arguments else None
     root = process.absolute(path, base=process.place.directory) if path else None
     if root is not None:

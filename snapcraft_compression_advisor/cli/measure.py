@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.capture.measure import (
     measure,
 )
 from snapcraft_compression_advisor.capture.mount import UBUNTU_READ_AHEAD_KB
-from snapcraft_compression_advisor.capture.replay import fit_for_replay, replay
+from snapcraft_compression_advisor.capture.residency import fit_for_replay, replay
 from snapcraft_compression_advisor.capture.snap_environment import launch_home
 from snapcraft_compression_advisor.capture.start import time_launch
 from snapcraft_compression_advisor.cli.arguments import (

@@ -11,18 +11,23 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from snapcraft_compression_advisor.core.errors import StorageError
 from snapcraft_compression_advisor.core.leftovers import (
     HELD_MODE,
     PREFIX,
     remove_leftovers,
 )
+from snapcraft_compression_advisor.core.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 
@@ -80,3 +85,37 @@ def hold(directory: Path) -> int | None:
             os.close(descriptor)
         return None
     return descriptor
+
+
+@contextlib.contextmanager
+def scratch_directory(
+    place: Path | None = None,
+    *,
+    resolution: str,
+    needed_bytes: int = 0,
+    needs: str = "this needs",
+) -> Iterator[Path]:
+    """Make a directory that is removed at the end, signals included.
+
+    :param place: where; the system's temporary directory by default.
+    :param resolution: what to do where it can't be made.
+    :param needed_bytes: free space that is sure to be taken.
+    :param needs: what takes it, as in "the images need more than".
+    :raises StorageError: where it can't be made, or has too little room.
+    """
+    where = place or Path(tempfile.gettempdir())
+    with deferred_signals() as signals:
+        try:
+            free_bytes = shutil.disk_usage(where).free
+            if free_bytes < needed_bytes:
+                message = (
+                    f"Not enough free space in {str(where)!r}: {needs} "
+                    f"{format_bytes(needed_bytes)}, {format_bytes(free_bytes)} are free"
+                )
+                raise StorageError(message, resolution=resolution)
+            directory = ScratchDirectory(where)
+        except OSError as error:
+            message = f"Cannot write to {str(where)!r}: {error.strerror}"
+            raise StorageError(message, resolution=resolution) from error
+        with directory as path, signals.delivered():
+            yield Path(path)

@@ -218,12 +218,13 @@ def guessed_profile(launch_set: LaunchSet) -> LaunchProfile:
                 shares=file.shares or None,
             )
             for file in launch_set.files
-            if _is_utf8(file.path)
+            if is_utf8(file.path)
         ),
     )
 
 
-def _is_utf8(path: str) -> bool:
+def is_utf8(path: str) -> bool:
+    """Tell whether a profile, which is JSON, can hold a name."""
     try:
         path.encode()
     except UnicodeEncodeError:

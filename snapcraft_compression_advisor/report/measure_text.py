@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.measure import (
         CodecMeasurement,
         Measurement,
+        Sample,
     )
-    from snapcraft_compression_advisor.capture.timings import Sample
 
 LEGEND = "|--[==O==]--|: shortest, first quartile, median, third quartile, longest."
 _METHODS = {

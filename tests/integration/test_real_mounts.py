@@ -19,8 +19,8 @@ from mounts import (
     mount_points_below,
     needs_mounts,
 )
+from snapcraft_compression_advisor.capture import loop_device
 from snapcraft_compression_advisor.capture import mount as mount_module
-from snapcraft_compression_advisor.capture import read_ahead
 from snapcraft_compression_advisor.capture.mount import Mount, drop_caches, mounted
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import (
@@ -133,7 +133,7 @@ def test_file_held_open_outlives_the_mount_and_the_device_is_freed_with_it(
 def test_read_ahead_is_set_for_the_mount_and_put_back(
     image: Path, mocker: MockerFixture
 ) -> None:
-    writing = mocker.spy(read_ahead, "_write")
+    writing = mocker.spy(loop_device, "_write")
     before = {path: path.read_text() for path in SETTINGS.glob("7:*/read_ahead_kb")}
     with mounted(image, read_ahead_kb=512) as mount:
         assert mount.read_ahead_kb == 512

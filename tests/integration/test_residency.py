@@ -10,8 +10,11 @@ import pytest
 from mounts import BLOCK, fill_tree, make_image, needs_mounts
 from snapcraft_compression_advisor.capture import residency
 from snapcraft_compression_advisor.capture.mount import Mount, drop_caches, mounted
-from snapcraft_compression_advisor.capture.replay import replay, walk
-from snapcraft_compression_advisor.capture.residency import resident_blocks
+from snapcraft_compression_advisor.capture.residency import (
+    replay,
+    resident_blocks,
+    walk,
+)
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.profile import ProfileFile

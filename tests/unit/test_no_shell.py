@@ -84,7 +84,7 @@ def test_mount_options_are_constants() -> None:
         ast.unparse(call.args[3]) == "ctypes.c_ulong(_READ_ONLY_NO_SETUID_NO_DEVICES)"
     )
     assert ast.unparse(call.args[4]) == "None"
-    fuse = ast.parse((PACKAGE / "capture/squashfuse.py").read_text())
+    fuse = ast.parse((PACKAGE / "capture/mount.py").read_text())
     (options,) = (
         node.value
         for node in ast.walk(fuse)

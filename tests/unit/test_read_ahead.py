@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture import read_ahead
-from snapcraft_compression_advisor.capture.read_ahead import (
+from snapcraft_compression_advisor.capture import loop_device
+from snapcraft_compression_advisor.capture.loop_device import (
     device_read_ahead,
     open_with_read_ahead,
 )
@@ -22,7 +22,7 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     device = tmp_path.stat().st_dev
     folder = tmp_path / f"{os.major(device)}:{os.minor(device)}"
     folder.mkdir()
-    monkeypatch.setattr(read_ahead, "_BACKING_DEVICES", tmp_path)
+    monkeypatch.setattr(loop_device, "_BACKING_DEVICES", tmp_path)
     (folder / "read_ahead_kb").write_text("2560\n")
     return folder / "read_ahead_kb"
 

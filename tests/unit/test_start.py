@@ -14,7 +14,6 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.capture import process_tree
-from snapcraft_compression_advisor.capture.control_group import ControlGroup
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
@@ -24,7 +23,10 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
-from snapcraft_compression_advisor.capture.proc_files import list_processes
+from snapcraft_compression_advisor.capture.proc_files import (
+    ControlGroup,
+    list_processes,
+)
 from snapcraft_compression_advisor.capture.start import (
     Command,
     Launched,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.capture.timings import Sample
+from snapcraft_compression_advisor.capture.measure import Sample
 
 
 def test_median_and_spread_of_some_runs() -> None:

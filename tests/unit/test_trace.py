@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
+from snapcraft_compression_advisor.capture.record_trace import traced_files
 from snapcraft_compression_advisor.capture.trace import Trace, follow
-from snapcraft_compression_advisor.capture.traced_blocks import traced_files
 from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
     built_in_priors,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.timings import Sample
+from snapcraft_compression_advisor.capture.measure import Sample
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.report.page.charts import (
