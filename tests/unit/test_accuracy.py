@@ -49,7 +49,7 @@ def test_models_factors_are_those_fitted_to_all_launches() -> None:
             assert getattr(kept, end) == pytest.approx(getattr(factor, end), abs=0.006)
 
 
-def test_application_is_foretold_from_the_others_alone() -> None:
+def test_application_is_predicted_from_the_others_alone() -> None:
     others = [made_up(f"app{n}", xz_s=3.0) for n in range(4)]
     odd = made_up("odd", xz_s=6.0)
     predicted = {each.codec: each for each in predict(odd, others)}

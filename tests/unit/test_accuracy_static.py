@@ -57,7 +57,7 @@ def test_every_measured_application_is_predicted(predicted: list[Predicted]) -> 
     assert list(dict.fromkeys(each.application for each in predicted)) == names
 
 
-def test_seconds_of_xz_are_foretold_well_enough(predicted: list[Predicted]) -> None:
+def test_seconds_of_xz_are_predicted_well_enough(predicted: list[Predicted]) -> None:
     errors = [abs(e.error) for e in predicted if e.telling and e.codec == "xz"]
     assert len(errors) >= 16
     assert statistics.median(errors) <= 0.3

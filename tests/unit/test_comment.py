@@ -86,7 +86,7 @@ def test_comment_is_the_golden_one() -> None:
     assert text == (GOLDEN / "comment.md").read_text()
 
 
-def test_no_more_than_three_findings_are_unfolded_the_weightiest() -> None:
+def test_at_most_the_three_most_severe_findings_are_unfolded() -> None:
     findings = (LZO_WOULD_GAIN, STRADDLES, BUDGET_BROKEN, OTHER_BUDGET_BROKEN)
     unfolded = comment(report_of(*findings), report_of()).partition("<details>")[0]
     shown = re.findall(r"^- \*\*(\w+)\*\* (SCA\d+)", unfolded, re.MULTILINE)

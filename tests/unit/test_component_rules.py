@@ -90,7 +90,7 @@ def test_a_component_has_its_own_key_or_the_snaps() -> None:
     )
 
 
-def test_lzo_for_what_no_launch_reads_is_mended_by_the_components_own_key() -> None:
+def test_lzo_for_what_no_launch_reads_is_fixed_by_the_components_own_key() -> None:
     (finding,) = found_by(LZO_GAINS_NOTHING, context_of(seen_by("texts")))
     assert "No launch is known to read these files" in finding.message
     assert finding.message.startswith("lzo adds ")
@@ -109,7 +109,7 @@ def test_a_component_packed_otherwise_than_declared_is_to_be_built_again() -> No
     assert "Build the snap again" in finding.fix.description
 
 
-def test_an_unknown_component_cannot_be_mended_by_itself() -> None:
+def test_an_unknown_component_cannot_be_fixed_by_itself() -> None:
     (finding,) = found_by(LZO_GAINS_NOTHING, context_of(seen_by("others")))
     assert finding.location.line is None
     assert finding.fix is not None

@@ -65,7 +65,9 @@ def left(fixed: LintReport) -> list[str]:
     return [each.rule for payload in fixed.payloads for each in payload.findings]
 
 
-def test_weightier_fix_takes_the_place_of_the_other(project: Path) -> None:
+def test_fix_of_the_more_important_rule_takes_the_place_of_the_other(
+    project: Path,
+) -> None:
     made = report((finding(project, LZO), finding(project, XZ, rule="SCA103")))
     assert left(apply_fixes(made)) == []
     assert project.read_text() == LZO

@@ -71,7 +71,7 @@ def test_what_the_fastest_look_found_is_not_looked_for_again() -> None:
     assert look.at(block, found / 2)[0] == pytest.approx(look.at(block)[0] / 2)
 
 
-def test_what_does_not_compress_is_foretold_to_be_as_long_as_it_is() -> None:
+def test_what_does_not_compress_is_predicted_to_be_as_long_as_it_is() -> None:
     assert closer_look().at(NOISE) == (BLOCK,) * closer_look().columns
 
 

@@ -239,7 +239,7 @@ def test_measured_launches_are_boxes_with_what_was_predicted() -> None:
         assert "predicted" not in {each["what"] for each in values(chart)}
 
 
-def test_images_in_memory_are_foretold_without_storage() -> None:
+def test_images_in_memory_are_predicted_without_storage() -> None:
     measurement = build_measurement_report(
         replace(make_measurement(), storage="memory")
     )

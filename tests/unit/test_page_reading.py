@@ -195,7 +195,7 @@ def test_names_of_published_points_keep_off_the_curve() -> None:
     assert side_of_name([(1, 0.1), (10, 0.4), (30, 0.5), (10_000, 1.0)]) == "left"
 
 
-def test_launches_foretold_for_devices_look_different() -> None:
+def test_launches_predicted_for_devices_look_different() -> None:
     measurement = build_measurement_report(make_measurement())
     page = build_page(Sources(report=make_full_report(), measurement=measurement))
     cold = next(each for each in page.sections if each.key == "measured")
