@@ -20,9 +20,9 @@ from snapcraft_compression_advisor.advice.recommendation import (
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     cost_of_blocks,

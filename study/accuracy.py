@@ -233,7 +233,7 @@ def factor_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     """Yield what all launches together say, as the model has it."""
     yield (
         "Scale factors: the seconds that a launch waits, per second that its blocks "
-        "take one after the other (`launch/in_launch.py`). The list has the median, "
+        "take one after the other (`codecs`). The list has the median, "
         "the lowest and the highest application, of those to which the codec adds "
         f"more than {TELLING_SHARE:.0%}. Launches of one application differ by "
         f"{launch_spread(all_launches):.0%} (relative standard deviation, median)."

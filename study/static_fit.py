@@ -23,6 +23,7 @@ import csv
 import io
 import json
 import math
+import re
 import statistics
 import sys
 from dataclasses import dataclass, replace
@@ -34,16 +35,14 @@ from ruamel.yaml import YAML
 
 from corpus_applications import APPLICATIONS
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.block_classes import wider_class
 from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
-    Priors,
-    priors_document,
-)
-from snapcraft_compression_advisor.launch.guess.priors_document import (
+    Ends,
     Fit,
     MedianAndWorst,
+    Priors,
     PriorsDocument,
+    Row,
 )
 from static_data import (
     Application,
@@ -66,6 +65,8 @@ PRIORS = FOLDER.parent / "snapcraft_compression_advisor/launch/guess/priors.json
 LEAST_COUNTED = 2
 """Blocks of a class from which it is kept: one block moves a share by a fifth of the
 way, at most, and classes of one block are half of all."""
+
+_STRETCH = re.compile(r"((?:text|constants) .*) \d+")
 
 FEWEST = 3
 """Applications: of those left when one is left out, the spread is taken."""
@@ -220,8 +221,8 @@ def _priors(counts: Iterable[tuple[Counts, Counts]]) -> Priors:
     listed = list(counts)
     one = Interval.exactly(1.0)
     return Priors(
-        files=Counts().plus(weighed(files) for files, _ in listed),
-        blocks=telling(Counts().plus(blocks for _, blocks in listed)),
+        files=summed(weighed(files) for files, _ in listed),
+        blocks=telling(summed(blocks for _, blocks in listed)),
         read_share=one,
         seek_share=one,
         unseen_share=one,
@@ -306,6 +307,51 @@ def _json(document: PriorsDocument) -> str:
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def summed(parts: Iterable[Counts]) -> Counts:
+    """Return several counts together."""
+    total = Counts()
+    for part in parts:
+        total.read.update(part.read)
+        total.counted.update(part.counted)
+    return total
+
+
+def wider_class(key: str) -> str | None:
+    """Return the class of a library's part that a stretch belongs to.
+
+    :param key: a class; ``None`` comes back for any other than a stretch.
+    """
+    match = _STRETCH.fullmatch(key)
+    return match[1] if match else None
+
+
+def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
+    """Return the document that ``parse_priors`` reads, with rounded shares.
+
+    :param fit: what the priors were fitted on, and how well they do.
+    """
+    return PriorsDocument(
+        fit=fit,
+        read_share=_ends(priors.read_share),
+        seek_share=_ends(priors.seek_share),
+        unseen_share=_ends(priors.unseen_share),
+        kinds={kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())},
+        files=_rows(priors.files),
+        blocks=_rows(priors.blocks),
+    )
+
+
+def _ends(share: Interval) -> Ends:
+    low, mid, high = (round(end, 3) for end in (share.low, share.mid, share.high))
+    return low, mid, high
+
+
+def _rows(counts: Counts) -> dict[str, Row]:
+    return {
+        key: (counts.read[key], counts.counted[key]) for key in sorted(counts.counted)
+    }
 
 
 if __name__ == "__main__":

@@ -31,13 +31,13 @@ from snapcraft_compression_advisor.core.scratch import scratch_directory
 from snapcraft_compression_advisor.launch.guess.candidates import Candidate
 from snapcraft_compression_advisor.launch.guess.guess import keys_of
 from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
+from snapcraft_compression_advisor.launch.guess.programs import parse_shebang
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
     RecordedLaunch,
     is_utf8,
 )
-from snapcraft_compression_advisor.launch.script import parse_shebang
 from snapcraft_compression_advisor.payload.elf import BrokenElfError, elf_of
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.paths import MAX_LINKS, PathResolver

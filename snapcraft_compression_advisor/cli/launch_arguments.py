@@ -31,7 +31,10 @@ from snapcraft_compression_advisor.capture.virtual_display import (
 from snapcraft_compression_advisor.cli.arguments import quantity
 from snapcraft_compression_advisor.cli.split_command import WORD_MARK, WORD_OPTION
 from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.launch_set import (
+    has_desktop_file,
+    select_apps,
+)
 from snapcraft_compression_advisor.settings.quantities import SECONDS
 
 if TYPE_CHECKING:
@@ -197,7 +200,7 @@ def _chosen_event(
     make: Callable[[str | None], LaunchEvent] | None = parsed_args.until
     if make is not None:
         return make(display)
-    if app is not None and _has_desktop_file(payload, app):
+    if app is not None and has_desktop_file(payload.snap, payload.inventory, app):
         emit.progress("Launched when its window is shown", permanent=True)
         return window_mapped(display=display)
     if _has_display(parsed_args):
@@ -211,10 +214,3 @@ def _chosen_event(
         permanent=True,
     )
     return EXITED
-
-
-def _has_desktop_file(payload: Payload, app: str) -> bool:
-    return (
-        payload.snap.apps[app].desktop is not None
-        or f"meta/gui/{app}.desktop" in payload.inventory.entries
-    )

@@ -14,9 +14,9 @@ from snapcraft_compression_advisor.cli.arguments import (
 )
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.guess.compare import compare_launches
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.launch.profile import (
     guessed_profile,
     profile_text,

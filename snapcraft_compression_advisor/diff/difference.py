@@ -26,8 +26,8 @@ from snapcraft_compression_advisor.diff.launches import (
     LaunchChange,
     compare_launches,
 )
-from snapcraft_compression_advisor.launch.apps import select_apps
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.launch.profile import fit_profile
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.trial.sampled import LEAST, run_sampled_trial

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.expected_blocks import (
     BlockSums,
     expect_blocks,
 )
-from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from snapcraft_compression_advisor.devices.device import BlockCost, DeviceProfile
-    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
     from snapcraft_compression_advisor.trial.result import CodecTrial
 
 
@@ -116,7 +116,7 @@ def cost_of_blocks(
                 sums.compressed_raw_bytes,
                 sums.compressed_stored_bytes,
             ),
-            IN_LAUNCH[codec],
+            CODECS[codec].in_launch,
         ),
         read_share=launch_set.read_share,
         seek_share=launch_set.seek_share,
@@ -207,3 +207,26 @@ def _times(seconds: Interval, share: Interval) -> Interval:
         mid=seconds.mid * share.mid,
         high=seconds.high * share.high,
     )
+
+
+def cost_of_files(
+    launch_set: LaunchSet,
+    files: tuple[LaunchFile, ...],
+    trial: CodecTrial,
+    device: DeviceProfile,
+) -> Interval:
+    """Return the seconds that some files of a launch add on a device.
+
+    A launch may read more than its set names, but of a file no more than is there.
+    """
+    part = replace(
+        launch_set,
+        files=files,
+        read_share=_at_most_all(launch_set.read_share),
+        seek_share=_at_most_all(launch_set.seek_share),
+    )
+    return estimate_launch(part, trial, device).added_s
+
+
+def _at_most_all(share: Interval) -> Interval:
+    return share.map(lambda value: min(1.0, value))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.analysis import Request, analyse
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.diff.figures import figures_of
-from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.baseline import same_build
 from snapcraft_compression_advisor.lint.context import Context

@@ -12,11 +12,11 @@ from pydantic import Field
 from snapcraft_compression_advisor.codecs import (
     CodecName,  # noqa: TC001 # pydantic reads it at run time
 )
-from snapcraft_compression_advisor.launch.file_cost import cost_of_files
 from snapcraft_compression_advisor.launch.launch_set import (
     Method,  # noqa: TC001 # pydantic reads it at run time
     Source,  # noqa: TC001 # likewise
 )
+from snapcraft_compression_advisor.launch.model import cost_of_files
 from snapcraft_compression_advisor.report.contract import (
     Count,
     Interval,

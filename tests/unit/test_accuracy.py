@@ -9,9 +9,9 @@ import pytest
 import accuracy
 from accuracy_data import CODECS, Launches, read_launches
 from accuracy_model import Prediction, factors, predict
+from snapcraft_compression_advisor.codecs import CODECS as KNOWN
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
-from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -44,7 +44,7 @@ def test_page_is_what_the_data_give() -> None:
 
 def test_models_factors_are_those_fitted_to_all_launches() -> None:
     for codec, factor in factors(read_launches()).items():
-        kept = IN_LAUNCH[codec]
+        kept = KNOWN[codec].in_launch
         for end in ("low", "mid", "high"):
             assert getattr(kept, end) == pytest.approx(getattr(factor, end), abs=0.006)
 

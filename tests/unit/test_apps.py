@@ -4,7 +4,7 @@ import pytest
 
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.launch.apps import select_apps
+from snapcraft_compression_advisor.launch.launch_set import select_apps
 
 
 def make(*apps: str, files: tuple[str, ...] = (), desktop: str = "") -> MemoryPayload:

@@ -9,6 +9,7 @@ import pytest
 
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import MIB
+from snapcraft_compression_advisor.launch.guess.programs import shell_words
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     required_files,
@@ -20,7 +21,6 @@ from snapcraft_compression_advisor.launch.guess.runtimes.python import (
     imported_names,
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.ruby import RUBY
-from snapcraft_compression_advisor.launch.script import shell_words
 from snapcraft_compression_advisor.payload.caches.schemas import _ELEMENT
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
     DeviceProfile,
 )
-from snapcraft_compression_advisor.launch.in_launch import IN_LAUNCH
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
@@ -45,7 +45,7 @@ DEVICE = DeviceProfile(
 
 def in_launch(low: float, mid: float, high: float) -> Interval:
     """Return what a launch waits for where the blocks alone take so long."""
-    factor = IN_LAUNCH["xz"]
+    factor = CODECS["xz"].in_launch
     return Interval(low=low * factor.low, mid=mid * factor.mid, high=high * factor.high)
 
 
@@ -184,7 +184,7 @@ def test_parts_grow_with_what_is_really_read() -> None:
     assert estimate.io.low == pytest.approx(0.5 * 1 + 0.5 * 0.05)
     assert estimate.io.high == pytest.approx(2 * 3 + 3 * 0.05)
     assert estimate.decompression == in_launch(4.5, 10.0, 36.0)
-    assert estimate.added_s.mid == pytest.approx(2.05 + 10 * IN_LAUNCH["xz"].mid)
+    assert estimate.added_s.mid == pytest.approx(2.05 + 10 * CODECS["xz"].in_launch.mid)
 
 
 def estimate_of(

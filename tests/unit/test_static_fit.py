@@ -33,6 +33,7 @@ from static_fit import (
     make_folds,
     read_applications,
     spread,
+    summed,
     telling,
 )
 
@@ -135,9 +136,7 @@ def test_application_is_never_among_those_that_its_guess_is_counted_from() -> No
 
 def _counted_from(app: Application) -> Priors:
     files, blocks = count(app)
-    return replace(
-        NOTHING, files=Counts().plus([files]), blocks=Counts().plus([blocks])
-    )
+    return replace(NOTHING, files=summed([files]), blocks=summed([blocks]))
 
 
 def test_spread_holds_nine_of_ten() -> None:

@@ -13,9 +13,11 @@ from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import MAX_FAMILY_FILES
 from snapcraft_compression_advisor.launch.guess.family_table import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
-from snapcraft_compression_advisor.launch.guess.programs import MAX_PROGRAMS
+from snapcraft_compression_advisor.launch.guess.programs import (
+    MAX_PROGRAMS,
+    SCRIPT_MAX_BYTES,
+)
 from snapcraft_compression_advisor.launch.guess.runtimes.python import MAX_MODULES
-from snapcraft_compression_advisor.launch.script import SCRIPT_MAX_BYTES
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet

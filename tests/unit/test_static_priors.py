@@ -12,9 +12,9 @@ from payloads import make_inventory
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.block_classes import (
+    ElfParts,
     block_keys,
     file_name_class,
-    wider_class,
 )
 from snapcraft_compression_advisor.launch.guess.candidates import (
     NO_WINDOW,
@@ -27,18 +27,15 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     UNLIKELY_FILE_SHARE,
     WEIGHT,
     Counts,
+    Fit,
+    MedianAndWorst,
     Priors,
     built_in_priors,
     parse_priors,
-    priors_document,
-)
-from snapcraft_compression_advisor.launch.guess.priors_document import (
-    Fit,
-    MedianAndWorst,
     read_document,
 )
-from snapcraft_compression_advisor.launch.guess.segments import ElfParts
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from static_fit import priors_document, summed, wider_class
 
 SHARE = Interval(low=0.5, mid=1.0, high=2.0)
 
@@ -90,7 +87,7 @@ def test_files_of_a_rule_that_was_never_seen_are_expected_as_it_was_written() ->
 
 
 def test_counts_of_applications_add_up() -> None:
-    total = counts(a=(1, 2)).plus([counts(a=(1, 1)), counts(b=(0, 5))])
+    total = summed([counts(a=(1, 2)), counts(a=(1, 1)), counts(b=(0, 5))])
     assert (total.read["a"], total.counted["a"]) == (2, 3)
     assert (total.read["b"], total.counted["b"]) == (0, 5)
 

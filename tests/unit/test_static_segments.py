@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.guess.segments import (
+from snapcraft_compression_advisor.launch.guess.block_classes import (
     ElfParts,
     parts_of,
 )

@@ -20,6 +20,7 @@ from snapcraft_compression_advisor.launch.guess.programs import find_programs
 from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
 from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
 from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
+from snapcraft_compression_advisor.launch.launch_set import has_desktop_file
 from snapcraft_compression_advisor.payload.elf import BrokenElfError
 from snapcraft_compression_advisor.payload.linkage import (
     Closure,
@@ -175,11 +176,8 @@ class _Search:
         to which the program is a thin front. What toolkits stand on counts only where
         the program links it itself.
         """
-        desktop = self._payload.snap.apps[self._app].desktop is not None
-        if (
-            desktop
-            or f"meta/gui/{self._app}.desktop" in self._payload.inventory.entries
-        ):
+        payload = self._payload
+        if has_desktop_file(payload.snap, payload.inventory, self._app):
             return True
         return any(
             (trigger.opens and TOOLKIT.fullmatch(trigger.name))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.block_classes import block_keys
+from snapcraft_compression_advisor.launch.guess.block_classes import (
+    block_keys,
+    parts_of,
+)
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.own_files import is_data
 from snapcraft_compression_advisor.launch.guess.priors import (
     Priors,
     built_in_priors,
 )
-from snapcraft_compression_advisor.launch.guess.segments import parts_of
 from snapcraft_compression_advisor.launch.launch_set import (
     GuessBasis,
     LaunchFile,

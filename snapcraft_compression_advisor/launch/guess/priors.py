@@ -10,25 +10,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from datetime import date  # noqa: TC003 # pydantic reads it at run time
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.priors_document import (
-    PriorsDocument,
-    read_document,
-)
+import pydantic
+
+from snapcraft_compression_advisor.core.documents import DocumentKind
+from snapcraft_compression_advisor.core.units import MIB, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from snapcraft_compression_advisor.launch.guess.priors_document import (
-        Ends,
-        Fit,
-        Row,
-    )
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+
 
 WEIGHT = 4.0
 """How many observations the wider class counts as."""
@@ -42,6 +38,109 @@ written where such a file is expected."""
 
 UNLIKELY_FILE_SHARE = 0.1
 """Likewise of what only windows need, where none is expected, and of own files."""
+
+
+Share = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
+Ratio = Annotated[float, pydantic.Field(gt=0.0, allow_inf_nan=False)]
+Number = Annotated[int, pydantic.Field(ge=0)]
+
+
+def _ascending(ends: tuple[float, float, float]) -> tuple[float, float, float]:
+    low, mid, high = ends
+    if not low <= mid <= high:
+        message = "the ends and the middle aren't in order"
+        raise ValueError(message)
+    return ends
+
+
+Ends = Annotated[tuple[Ratio, Ratio, Ratio], pydantic.AfterValidator(_ascending)]
+"""Low end, middle, high end of read ÷ expected."""
+
+Row = tuple[Number, Number]
+"""Read, counted."""
+
+
+class _Model(pydantic.BaseModel):
+    # The parts of a document are read with the whole, never alone.
+    model_config = pydantic.ConfigDict(
+        defer_build=True, extra="forbid", frozen=True, strict=True
+    )
+
+
+class MedianAndWorst(_Model):
+    """A figure over the applications, each left out of the counts when it was guessed.
+
+    :param median: the middle application's.
+    :param worst: the lowest.
+    """
+
+    median: Share
+    worst: Share
+
+
+class Fit(_Model):
+    """Where the priors come from, and how well they do.
+
+    :param fitted_on: the applications whose recorded launches were counted.
+    :param fitted_at: the day.
+    :param recall: of the bytes read, those named: applications left out.
+    :param precision: of the bytes named, those read: applications left out.
+    """
+
+    fitted_on: Annotated[tuple[str, ...], pydantic.Field(min_length=2)]
+    fitted_at: date
+    recall: MedianAndWorst
+    precision: MedianAndWorst
+
+
+class PriorsDocument(_Model):
+    """All of the file.
+
+    :param fit: where it comes from.
+    :param read_share: bytes read ÷ expected, over applications left out.
+    :param seek_share: likewise, of runs of blocks.
+    :param unseen_share: bytes, where all applications of a kind were left out.
+    :param kinds: by kind, the applications recorded with read ÷ expected.
+    :param files: counts of files by way.
+    :param blocks: counts of blocks by class.
+    """
+
+    # Now, since threads are going to use it.
+    model_config = pydantic.ConfigDict(defer_build=False)
+
+    fit: Fit
+    read_share: Ends
+    seek_share: Ends
+    unseen_share: Ends
+    kinds: dict[str, dict[str, Ratio]]
+    files: dict[str, Row]
+    blocks: dict[str, Row]
+
+    @pydantic.field_validator("files", "blocks")
+    @classmethod
+    def _read_of_counted(cls, rows: dict[str, Row]) -> dict[str, Row]:
+        wrong = next((key for key, (read, of) in rows.items() if read > of), None)
+        if wrong is not None:
+            message = f"more of {wrong!r} were read than counted"
+            raise ValueError(message)
+        return rows
+
+
+def read_document(text: bytes) -> PriorsDocument:
+    """Read the file's text.
+
+    :raises BadDataError: if it isn't such a document.
+    """
+    return _PRIORS.parse_json(text, where="priors.json")
+
+
+_PRIORS = DocumentKind(
+    model=PriorsDocument,
+    name="launch priors",
+    max_bytes=MIB,  # some ten times what they have
+    broken="the launch priors of this installation are broken",
+    resolution="Install snapcraft-compression-advisor again.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +158,6 @@ class Counts:
         """Count files or blocks of a key."""
         self.read[key] += read
         self.counted[key] += counted
-
-    def plus(self, others: Iterable[Counts]) -> Counts:
-        """Return these and others together."""
-        total = Counts(Counter(self.read), Counter(self.counted))
-        for other in others:
-            total.read.update(other.read)
-            total.counted.update(other.counted)
-        return total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,22 +266,6 @@ def parse_priors(document: PriorsDocument) -> Priors:
     )
 
 
-def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
-    """Return the document that :func:`parse_priors` reads, with rounded shares.
-
-    :param fit: what the priors were fitted on, and how well they do.
-    """
-    return PriorsDocument(
-        fit=fit,
-        read_share=_ends(priors.read_share),
-        seek_share=_ends(priors.seek_share),
-        unseen_share=_ends(priors.unseen_share),
-        kinds={kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())},
-        files=_rows(priors.files),
-        blocks=_rows(priors.blocks),
-    )
-
-
 def _up_to(share: Interval, most: float) -> Interval:
     return replace(share, high=max(share.mid, min(share.high, most)))
 
@@ -198,17 +273,6 @@ def _up_to(share: Interval, most: float) -> Interval:
 def _interval(ends: Ends) -> Interval:
     low, mid, high = ends
     return Interval(low=low, mid=mid, high=high)
-
-
-def _ends(share: Interval) -> Ends:
-    low, mid, high = (round(end, 3) for end in (share.low, share.mid, share.high))
-    return low, mid, high
-
-
-def _rows(counts: Counts) -> dict[str, Row]:
-    return {
-        key: (counts.read[key], counts.counted[key]) for key in sorted(counts.counted)
-    }
 
 
 def _counts(rows: Mapping[str, Row]) -> Counts:

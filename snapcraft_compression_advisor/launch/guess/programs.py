@@ -9,19 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
-from snapcraft_compression_advisor.launch.script import (
-    SCRIPT_MAX_BYTES,
-    parse_shebang,
-    shell_words,
-)
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
+
 
 MAX_PROGRAMS = 64
 """Programs followed from one app; wrappers start a handful."""
@@ -188,3 +184,99 @@ def _split_command(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:
         return command.split()
+
+
+SCRIPT_MAX_BYTES = 256 * 1024
+"""How much of a script is looked at; wrappers are far shorter."""
+
+MAX_ASSIGNED_CHARACTERS = 4096
+"""Longest value that a variable is followed to: the kernel's PATH_MAX."""
+
+MAX_EXPANSIONS = 64
+"""Variables followed in one word, each of which may be that long."""
+
+_SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
+_SHEBANG = re.compile(rb"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
+_ASSIGNMENT = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)=(?P<value>\S*)$")
+_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))")
+_DEFAULT = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shebang:
+    """A script's first line.
+
+    :param interpreter: what runs it: a path, or a bare name after ``env``.
+    :param shell: whether that is a POSIX shell or one that reads like it.
+    """
+
+    interpreter: str
+    shell: bool
+
+
+def parse_shebang(text: bytes) -> Shebang | None:
+    """Return a script's interpreter, ``None`` where there is no ``#!`` line.
+
+    ``/usr/bin/env NAME`` (also with ``-S`` and assignments) names NAME.
+    """
+    match = _SHEBANG.match(text)
+    if match is None:
+        return None
+    interpreter = match["program"].decode(errors="replace")
+    if interpreter.rpartition("/")[2] == "env":
+        words = (match["argument"] or b"").decode(errors="replace").split()
+        named = [word for word in words if word[0] != "-" and "=" not in word]
+        interpreter = named[0] if named else interpreter
+    return Shebang(
+        interpreter=interpreter, shell=interpreter.rpartition("/")[2] in _SHELLS
+    )
+
+
+def shell_words(text: str) -> Iterator[str]:
+    """Yield the words of a shell script, plain variables followed.
+
+    Assignments are taken in the order of the lines, whatever branch they stand in.
+    ``$SNAP`` stays. What can't be split (an unclosed quote) is passed over.
+    """
+    variables: dict[str, str] = {"SNAP": "$SNAP"}
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.lstrip()[:1] in ("", "#"):  # to split nothing takes as long as a word
+            continue
+        for word in _split(line):
+            assignment = _ASSIGNMENT.match(word)
+            if assignment is not None:
+                value = _expand(assignment["value"], variables)
+                if (
+                    len(value) <= MAX_ASSIGNED_CHARACTERS
+                    and assignment["name"] != "SNAP"
+                ):
+                    variables[assignment["name"]] = value
+            else:
+                yield _expand(word, variables)
+
+
+def _split(line: str) -> list[str]:
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>`")
+    lexer.whitespace_split = True
+    try:
+        return list(lexer)
+    except ValueError:
+        return []
+
+
+def _expand(word: str, variables: dict[str, str]) -> str:
+    inner = _known(word, variables)
+    filled = _DEFAULT.sub(
+        lambda match: variables.get(match["name"]) or match["value"],
+        inner,
+        count=MAX_EXPANSIONS,
+    )
+    return _known(filled, variables)
+
+
+def _known(word: str, variables: dict[str, str]) -> str:
+    return _VARIABLE.sub(
+        lambda match: variables.get(match["braced"] or match["plain"], match[0]),
+        word,
+        count=MAX_EXPANSIONS,
+    )
