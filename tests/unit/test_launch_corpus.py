@@ -99,16 +99,6 @@ def test_a_disk_without_room_is_refused_before_the_build(
     assert raised.value.exit_status == os.EX_CANTCREAT
 
 
-def test_a_file_that_cant_be_written_is_one_line(
-    mocker: MockerFixture, capsys: pytest.CaptureFixture[str]
-) -> None:
-    error = OSError(28, "No space left on device", "/here/file")
-    mocker.patch("launch_corpus.run", side_effect=error)
-    assert launch_corpus.main(["-o", "trees"]) == os.EX_IOERR
-    printed = capsys.readouterr().err
-    assert printed.endswith("/here/file: No space left on device; free some space.\n")
-
-
 @pytest.mark.usefixtures("_stages")
 def test_a_tree_is_put_in_place_when_it_is_whole(output: Path) -> None:
     launch_corpus.build(JQ, output, output.parent / "cache")

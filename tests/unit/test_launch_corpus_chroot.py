@@ -1,93 +1,78 @@
-"""Running a program with a tree as its root: words, mounts, failures."""
+"""Running a program with a tree as its root: namespaces, environment, failures."""
 
 from __future__ import annotations
 
 import os
-import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import corpus_chroot
 from prime_error import PrimeError
 
-if TYPE_CHECKING:
-    from unittest.mock import MagicMock
-
-    from pytest_mock import MockerFixture
+pytestmark = pytest.mark.root
 
 
 @pytest.fixture
-def run(mocker: MockerFixture) -> MagicMock:
-    """Replace the start of a program; it ends well and says nothing."""
-    done = subprocess.CompletedProcess(args=[], returncode=0, stdout="", stderr="")
-    return mocker.patch("subprocess.run", return_value=done)
+def tree(tmp_path: Path) -> Path:
+    """Return a tree in which this machine's programs run, once ``/usr`` is bound."""
+    root = tmp_path / "tree"
+    for name in ("usr", "proc", "dev", "tmp", "seen"):
+        (root / name).mkdir(parents=True)
+    for name in ("bin", "lib", "lib64"):
+        (root / name).symlink_to(f"usr/{name}")
+    return root
 
 
-def failed(output: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.CompletedProcess(args=[], returncode=100, stdout=output)
+def run(tree: Path, script: str, **binds: Path) -> str:
+    """Run a shell's words in the tree; names are of directories in it."""
+    places = {Path("/usr"): "usr", **{path: name for name, path in binds.items()}}
+    return corpus_chroot.run_in_tree(tree, ["sh", "-c", script], binds=places)
 
 
-def test_a_program_gets_namespaces_that_end_with_it(run: MagicMock) -> None:
-    corpus_chroot.run_confined(["debootstrap", "bookworm"])
-    words = run.call_args.args[0]
-    assert words[:3] == ["setpriv", "--pdeathsig=KILL", "unshare"]
-    assert {"--mount", "--propagation=private", "--pid", "--kill-child"} <= set(words)
-    assert words[-2:] == ["debootstrap", "bookworm"]
+def test_a_program_has_the_tree_as_its_root_and_what_is_bound(
+    tree: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "archive").touch()
+    names = run(tree, "ls / /seen", seen=tmp_path / "cache").split()
+    assert {"proc", "seen", "archive"} <= set(names)
+    assert not {"home", "root"} & set(names)
+
+
+def test_a_programs_mounts_and_processes_are_its_own(tree: Path) -> None:
+    said = run(tree, "echo $$; grep -c ' /seen ' /proc/mounts; ls /dev/null", seen=tree)
+    assert said.split() == ["1", "1", "/dev/null"]
+    assert str(tree) not in Path("/proc/self/mounts").read_text(encoding="utf-8")
+    assert not any((tree / "usr").iterdir())
 
 
 def test_a_program_gets_the_proxy_and_nothing_else_of_the_environment(
-    run: MagicMock, monkeypatch: pytest.MonkeyPatch
+    tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
-    monkeypatch.setenv("LD_PRELOAD", "trick.so")
-    corpus_chroot.run_confined(["true"])
-    environment = run.call_args.kwargs["env"]
-    assert environment["http_proxy"] == "http://proxy.example:3128"
-    assert "LD_PRELOAD" not in environment
+    monkeypatch.setenv("SECRET", "trick")
+    environment = run(tree, "env").splitlines()
+    assert "http_proxy=http://proxy.example:3128" in environment
+    assert "DEBIAN_FRONTEND=noninteractive" in environment
+    assert not any(line.startswith("SECRET=") for line in environment)
 
 
-def test_the_part_inside_gets_what_the_caller_says(
-    run: MagicMock, mocker: MockerFixture
+def test_a_mount_that_fails_is_one_line_and_keeps_the_program_from_starting(
+    tree: Path, tmp_path: Path
 ) -> None:
-    corpus_chroot.run_in_tree(
-        Path("/tree"), ["apt-get", "update"], binds={Path("/cache"): "var/cache"}
-    )
-    words = run.call_args.args[0]
-    enter = mocker.patch("corpus_chroot._enter")
-    script = words.index(str(Path(corpus_chroot.__file__).resolve()))
-    corpus_chroot.main(words[script + 1 :])
-    enter.assert_called_once_with(
-        Path("/tree"), {"/cache": "var/cache"}, ["apt-get", "update"]
-    )
+    with pytest.raises(PrimeError, match="E: Command") as raised:
+        run(tree, "echo started", seen=tmp_path / "absent")
+    assert "started" not in str(raised.value)
+    assert raised.value.exit_status == os.EX_UNAVAILABLE
 
 
-def test_mounts_come_before_the_change_of_root(
-    run: MagicMock, mocker: MockerFixture
-) -> None:
-    mocker.patch("os.chroot", side_effect=lambda _: run("chroot"))
-    mocker.patch("os.chdir")
-    mocker.patch("os.execvp", side_effect=lambda *_: run("exec"))
-    corpus_chroot.main(["/tree", "/cache", "var/cache", "--", "true"])
-    calls = [call.args[0] for call in run.call_args_list]
-    assert calls[-3:] == [
-        ["mount", "--bind", "/cache", "/tree/var/cache"],
-        "chroot",
-        "exec",
-    ]
-    assert ["mount", "-t", "proc", "proc", "/tree/proc"] in calls
-
-
-def test_a_mount_that_fails_is_one_line_and_status_127(
-    mocker: MockerFixture, capsys: pytest.CaptureFixture[str]
-) -> None:
-    error = subprocess.CalledProcessError(32, ["mount"])
-    mocker.patch("subprocess.run", side_effect=error)
-    chroot = mocker.patch("os.chroot")
-    assert corpus_chroot.main(["/tree", "--", "true"]) == 127
-    assert capsys.readouterr().err.startswith("E: ")
-    chroot.assert_not_called()
+def test_a_program_that_isnt_there_is_one_line(tree: Path) -> None:
+    with pytest.raises(
+        PrimeError, match=r"no-such-program failed:\n  E: .*No such file"
+    ):
+        corpus_chroot.run_in_tree(tree, ["no-such-program"])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +80,7 @@ def test_a_mount_that_fails_is_one_line_and_status_127(
     [
         (
             "reading\nE: Unable to locate package jqq\n",
-            "apt-get failed:\n  E: Unable to locate package jqq",
+            f"{sys.executable} failed:\n  E: Unable to locate package jqq",
             os.EX_UNAVAILABLE,
         ),
         (
@@ -111,11 +96,9 @@ def test_a_mount_that_fails_is_one_line_and_status_127(
     ],
     ids=["unknown package", "no network", "disk full"],
 )
-def test_a_failure_says_what_to_do(
-    run: MagicMock, output: str, message: str, status: int
-) -> None:
-    run.return_value = failed(output)
+def test_a_failure_says_what_to_do(output: str, message: str, status: int) -> None:
+    script = f"import sys; print({output!r}); sys.exit(100)"
     with pytest.raises(PrimeError) as raised:
-        corpus_chroot.run_in_tree(Path("/tree"), ["apt-get", "install", "jqq"])
+        corpus_chroot.run_confined([sys.executable, "-c", script])
     assert message in str(raised.value)
     assert raised.value.exit_status == status

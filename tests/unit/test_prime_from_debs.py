@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,10 @@ import pytest
 
 import prime_from_debs
 import prime_tree
-from prime_error import PrimeError
+from prime_error import PrimeError, run_script
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 
 @pytest.mark.parametrize(
@@ -46,22 +45,24 @@ def test_a_missing_apt_is_one_message_and_status_69(
 
 
 def test_a_name_that_snapd_refuses_is_refused_before_apt_is_asked(
-    tmp_path: Path, mocker: MockerFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closure = mocker.patch("prime_from_debs.closure")
+    monkeypatch.setenv("PATH", str(tmp_path))  # without apt: to ask it is status 69
     arguments = ["jq", "-o", str(tmp_path / "prime"), "--name", "Not_A_Name"]
     assert prime_from_debs.main(arguments) == os.EX_USAGE
-    closure.assert_not_called()
 
 
 def test_an_os_error_is_one_line_that_names_the_file(
-    mocker: MockerFixture, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    error = OSError(28, "No space left on device", "/here/file")
-    mocker.patch("prime_from_debs.run", side_effect=error)
-    assert prime_from_debs.main(["jq", "-o", "prime"]) == os.EX_IOERR
+    def fill_the_disk() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/here/file")
+
+    assert run_script("build.py", fill_the_disk) == os.EX_IOERR
     printed = capsys.readouterr().err
-    assert printed.endswith("/here/file: No space left on device; free some space.\n")
+    assert printed == (
+        "build.py: /here/file: No space left on device; free some space.\n"
+    )
 
 
 def test_a_directory_that_isnt_there_or_is_empty_may_be_built(tmp_path: Path) -> None:
