@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+OTHERS = ("meta/", "snap/", "reviewtools/", "store/")
+"""Files of snaps and of other projects, by the beginning of their paths."""
+
 CODE = re.compile(r"^(````*)\w*\n.*?^\1$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
@@ -61,3 +64,14 @@ def test_example_of_the_settings_fits_their_schema() -> None:
     example = text.partition("```yaml\n")[2].partition("```")[0]
     schema = json.loads((ROOT / "docs/compression-advisor.schema.json").read_text())
     jsonschema.validate(YAML(typ="safe").load(example), schema)
+
+
+MODULE = re.compile(r"`((?:\w+/)+\w+\.(?:py|yaml|csv|patch))`")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    folders = (ROOT, ROOT / "snapcraft_compression_advisor", page.parent)
+    named = MODULE.findall(page.read_text(encoding="utf-8"))
+    missing = [n for n in named if not any((folder / n).exists() for folder in folders)]
+    assert [name for name in missing if not name.startswith(OTHERS)] == []
