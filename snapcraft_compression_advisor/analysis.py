@@ -20,12 +20,12 @@ from snapcraft_compression_advisor.advice.recommendation import (
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     cost_of_blocks,
+    expect_blocks,
     seconds_saved,
 )
 from snapcraft_compression_advisor.launch.profile import fit_profile
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcraft_compression_advisor.devices.device import DeviceProfile
-    from snapcraft_compression_advisor.launch.expected_blocks import ExpectedBlocks
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.launch.model import ExpectedBlocks
     from snapcraft_compression_advisor.launch.profile import (
         FittedProfile,
         LaunchProfile,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
+from snapcraft_compression_advisor.launch.model import BlockSums
 from snapcraft_compression_advisor.launch.profile import read_profile, waited_share
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from accuracy_model import TELLING_SHARE, costs_without, factors
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
 from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE
 from snapcraft_compression_advisor.launch.model import (
+    BlockSums,
     LaunchEstimate,
     block_cost,
 )

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.launch.expected_blocks import expected_runs
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.compare import NAMED_FROM, block_bytes
 from snapcraft_compression_advisor.launch.guess.guess import expected_file, keys_of
 from snapcraft_compression_advisor.launch.guess.priors import Counts
+from snapcraft_compression_advisor.launch.model import expected_runs
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.squashfs.entry import EntryKind

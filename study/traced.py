@@ -46,7 +46,6 @@ from snapcraft_compression_advisor.capture.start import app_command
 from snapcraft_compression_advisor.capture.trace import Trace, follow
 from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
 from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
-from snapcraft_compression_advisor.launch.expected_blocks import expected_runs
 from snapcraft_compression_advisor.launch.guess.compare import block_bytes
 from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
@@ -54,7 +53,11 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     built_in_priors,
 )
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-from snapcraft_compression_advisor.launch.model import estimate_launch, seconds_saved
+from snapcraft_compression_advisor.launch.model import (
+    estimate_launch,
+    expected_runs,
+    seconds_saved,
+)
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, fit_profile
 from snapcraft_compression_advisor.launch.traced_share import is_counted
 from snapcraft_compression_advisor.payload.source import open_payload

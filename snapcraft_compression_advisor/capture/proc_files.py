@@ -14,6 +14,8 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
+from operator import sub
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +71,23 @@ class ThreadFigures:
     cpu_s: float
     read_bytes: int
     major_faults: int
+
+    def __add__(self, other: ThreadFigures) -> ThreadFigures:
+        return ThreadFigures(
+            name=self.name,
+            cpu_s=self.cpu_s + other.cpu_s,
+            read_bytes=self.read_bytes + other.read_bytes,
+            major_faults=self.major_faults + other.major_faults,
+        )
+
+    def __sub__(self, part: ThreadFigures) -> ThreadFigures:
+        """Return what is left without a part, never below 0."""
+        return ThreadFigures(
+            name=self.name,
+            cpu_s=max(0.0, self.cpu_s - part.cpu_s),
+            read_bytes=max(0, self.read_bytes - part.read_bytes),
+            major_faults=max(0, self.major_faults - part.major_faults),
+        )
 
 
 def list_processes(*, proc: Path = PROC) -> dict[int, Process]:
@@ -143,15 +162,13 @@ def thread_figures(
         found.update(threads)
         process = read_process(pid, proc=proc)
         if process is not None:
-            found[-pid] = less(
-                ThreadFigures(
-                    name=ENDED,
-                    cpu_s=process.user_s + process.system_s,
-                    read_bytes=_read_bytes(proc / str(pid)),
-                    major_faults=process.major_faults,
-                ),
-                *threads.values(),
+            whole = ThreadFigures(
+                name=ENDED,
+                cpu_s=process.user_s + process.system_s,
+                read_bytes=_read_bytes(proc / str(pid)),
+                major_faults=process.major_faults,
             )
+            found[-pid] = reduce(sub, threads.values(), whole)
     return found
 
 
@@ -160,7 +177,7 @@ def merge_threads(figures: Iterable[ThreadFigures]) -> tuple[ThreadFigures, ...]
     merged: dict[str, ThreadFigures] = {}
     for item in figures:
         known = merged.get(item.name)
-        merged[item.name] = item if known is None else _sum(known, item)
+        merged[item.name] = item if known is None else known + item
     busy = (
         item
         for item in merged.values()
@@ -168,27 +185,6 @@ def merge_threads(figures: Iterable[ThreadFigures]) -> tuple[ThreadFigures, ...]
     )
     return tuple(
         sorted(busy, key=lambda item: (-item.read_bytes, -item.cpu_s, item.name))
-    )
-
-
-def less(figures: ThreadFigures, *parts: ThreadFigures) -> ThreadFigures:
-    """Return what is left of figures without some part of them, never below 0."""
-    return ThreadFigures(
-        name=figures.name,
-        cpu_s=max(0.0, figures.cpu_s - sum(part.cpu_s for part in parts)),
-        read_bytes=max(0, figures.read_bytes - sum(part.read_bytes for part in parts)),
-        major_faults=max(
-            0, figures.major_faults - sum(part.major_faults for part in parts)
-        ),
-    )
-
-
-def _sum(first: ThreadFigures, second: ThreadFigures) -> ThreadFigures:
-    return ThreadFigures(
-        name=first.name,
-        cpu_s=first.cpu_s + second.cpu_s,
-        read_bytes=first.read_bytes + second.read_bytes,
-        major_faults=first.major_faults + second.major_faults,
     )
 
 

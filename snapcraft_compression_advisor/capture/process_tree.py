@@ -8,6 +8,8 @@ import os
 import select
 import signal
 import time
+from functools import reduce
+from operator import sub
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.capture.prepared_process import PreparedProcess
@@ -17,7 +19,6 @@ from snapcraft_compression_advisor.capture.proc_files import (
     ThreadFigures,
     descendants,
     is_standing_still,
-    less,
     list_processes,
     merge_threads,
     read_process,
@@ -164,7 +165,7 @@ class ProcessTree:
         """Return what the threads did since the start, those of one name as one."""
         figures = thread_figures(self.process_ids())
         since = [
-            less(item, self._threads_before[thread])
+            item - self._threads_before[thread]
             if thread in self._threads_before
             else item
             for thread, item in figures.items()
@@ -268,7 +269,7 @@ class ProcessTree:
             return None
         figures = _ended_figures(process.name if process else "", usage)
         before = [item for key, item in self._threads_before.items() if abs(key) == pid]
-        self._reaped.append(less(figures, *before))
+        self._reaped.append(reduce(sub, before, figures))
         self._reaped_cpu_s = (
             self._reaped_cpu_s[0] + usage.ru_utime,
             self._reaped_cpu_s[1] + usage.ru_stime,

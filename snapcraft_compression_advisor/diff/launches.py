@@ -7,8 +7,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
 from snapcraft_compression_advisor.launch.model import (
+    BlockSums,
     LaunchEstimate,
     cost_of_blocks,
     sum_blocks,

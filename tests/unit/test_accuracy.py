@@ -11,7 +11,7 @@ from accuracy_data import CODECS, Launches, read_launches
 from accuracy_model import Prediction, factors, predict
 from snapcraft_compression_advisor.codecs import CODECS as KNOWN
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.expected_blocks import BlockSums
+from snapcraft_compression_advisor.launch.model import BlockSums
 
 DOCS = Path(__file__).parents[2] / "docs"
 

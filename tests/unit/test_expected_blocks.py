@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.expected_blocks import (
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.launch.model import (
     BlockSums,
     expect_blocks,
 )
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     blocks_of_files,

@@ -16,10 +16,9 @@ from snapcraft_compression_advisor.launch.guess.family_table import (
     application_kind,
 )
 from snapcraft_compression_advisor.launch.guess.own_files import is_data, own_files
-from snapcraft_compression_advisor.launch.guess.programs import find_programs
+from snapcraft_compression_advisor.launch.guess.programs import SnapPaths, find_programs
 from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
 from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
-from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
 from snapcraft_compression_advisor.launch.launch_set import has_desktop_file
 from snapcraft_compression_advisor.payload.elf import BrokenElfError
 from snapcraft_compression_advisor.payload.linkage import (

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
-from snapcraft_compression_advisor.launch.expected_blocks import expect_blocks
-from snapcraft_compression_advisor.launch.model import cost_of_files
+from snapcraft_compression_advisor.launch.model import cost_of_files, expect_blocks
 from snapcraft_compression_advisor.lint.figures import seconds_text
 from snapcraft_compression_advisor.lint.finding import Evidence, Location
 from snapcraft_compression_advisor.lint.rule import RECORD, Rule, current_codec

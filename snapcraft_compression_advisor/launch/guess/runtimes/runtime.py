@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from snapcraft_compression_advisor.launch.guess.families import Family, Trigger
-    from snapcraft_compression_advisor.launch.guess.programs import Programs
-    from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
+    from snapcraft_compression_advisor.launch.guess.programs import Programs, SnapPaths
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
