@@ -1,4 +1,4 @@
-"""Which programs an app starts: paths, command, command-chain, scripts, interpreters."""
+"""Which programs an app starts: command, command-chain, scripts and interpreters."""
 
 from __future__ import annotations
 
