@@ -75,3 +75,12 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
     named = MODULE.findall(page.read_text(encoding="utf-8"))
     missing = [n for n in named if not any((folder / n).exists() for folder in folders)]
     assert [name for name in missing if not name.startswith(OTHERS)] == []
+
+
+def test_contributing_names_the_rooms_in_the_order_of_their_contract() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"Imports point down only: `([^`]+)`", text)
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    layers = pyproject.partition("layers = [")[2].partition("]")[0]
+    rooms = [layer.partition(" : ")[0] for layer in re.findall(r'"([^"]+)"', layers)]
+    assert " ".join(shown.split()).split(" → ") == rooms[1:]
