@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What the advisor adds to a pack, against the pack itself.
+"""Time what the advisor adds to a pack, against the pack itself.
 
 usage: added_time.py PRIME… [--runs N]
 
-For each prime directory, in turns: the advice and the linter's findings as inside
-snapcraft, in a process of their own with its imports, and the pack with xz as ``snap
-pack`` runs it. All files are read once before, so that neither waits for storage.
-Prints a table in Markdown: medians, and the least and the most.
+For each prime directory, the script runs in turns the advice with the linter's
+findings, as inside snapcraft but in a process of its own with its imports, and the pack
+with xz as ``snap pack`` runs it. It reads all files once before, so neither waits for
+storage. It prints a table in Markdown: medians, minima and maxima.
 """
 
 from __future__ import annotations

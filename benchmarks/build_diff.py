@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times ``diff`` of two builds, and ``lint --resquash``, against packing with xz.
+"""Time ``diff`` of two builds, and ``lint --resquash``, against packing with xz.
 
-A payload is packed as it is and with some files changed, added and removed, with xz and
-with lzo. The whole command ``compression-advisor diff`` runs on the two builds, and
-``lint --resquash`` on one, beside ``unsquashfs`` and ``mksquashfs`` themselves.
+The script packs a payload with xz and with lzo, as it is and with some files changed,
+added and removed. It runs the whole command ``compression-advisor diff`` on the two
+builds, and ``lint --resquash`` on one, beside ``unsquashfs`` and ``mksquashfs``.
 
 usage: build_diff.py [--primes DIR] [--cache DIR] [-o FILE]
 """

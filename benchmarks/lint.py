@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times lint on built snaps against packing them with xz, and measures its memory.
+"""Time lint of built snaps against packing them with xz, and measure its memory.
 
-Each payload is packed by mksquashfs as ``snap pack`` calls it, with xz (timed) and with
-lzo; then the whole command ``compression-advisor lint`` runs on both images, and on the
-prime directory itself.
+mksquashfs packs each payload as ``snap pack`` calls it, with xz (timed) and with lzo.
+Then the whole command ``compression-advisor lint`` runs on both images, and on the
+prime directory.
 
 usage: lint.py [--primes DIR] [--cache DIR] [-o FILE] [NAME…]
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Kills what writes a snapcraft.yaml, and looks whether the file is whole.
+"""Kill the commands that write a snapcraft.yaml, and check that the file is whole.
 
-Each way of writing (``set``, ``lint --fix``, ``advise --set``, and what ``write`` of
-the snapcraft plugin does) is killed with SIGKILL at system calls spread over its
-whole run, at each of the last ones, and after delays drawn at random. The file then
-has to have the old bytes or the new ones.
+The script kills each way of writing (``set``, ``lint --fix``, ``advise --set``, and
+``write`` of the snapcraft plugin) with SIGKILL: at system calls spread over its whole
+run, at each of the last ones, and after random delays. The file must then have the old
+bytes or the new ones.
 
 usage: reliability_kills.py [--kills N] [--scratch DIR] [set|fix|advise|write…]
 """

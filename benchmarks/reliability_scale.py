@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs lint and advise on payloads of absurd size, and measures time and memory.
+"""Run lint and advise on extremely large payloads, and measure time and memory.
 
-A million files of some bytes; a file of 50 GB that is one hole but for a few blocks;
-200 snaps in one call of lint. What is made is sparse or small: the million files take
-some 5 GB of disk or memory, chosen with ``--scratch``.
+The payloads are a million files of some bytes, a file of 50 GB that is one hole except
+for a few blocks, and 200 snaps in one call of lint. The files are sparse or small: the
+million files take approximately 5 GB of disk or memory, in the directory ``--scratch``.
 
 usage: reliability_scale.py [--files N] [--sparse-gb N] [--snaps N] [--scratch DIR]
 """

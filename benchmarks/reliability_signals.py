@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Interrupts the advisor's commands, and looks for what they leave behind.
+"""Interrupt the advisor's commands, and look for what they leave behind.
 
-Each command is stopped at system calls spread over its whole run, gets SIGINT, SIGTERM
-or SIGHUP there, and goes on. When it has ended there must be no mount, no loop device,
-no temporary file or directory, no control group and no process of it left, and no
-traceback. ``--kill`` sends SIGKILL; then what the next run leaves is looked at, but for
-an app's own children and its empty control group.
+The script stops each command at system calls spread over its whole run, sends SIGINT,
+SIGTERM or SIGHUP, and lets it continue. When the command has ended, no mount, no loop
+device, no temporary file or directory, no control group and no process of it may be
+left, and it may have printed no traceback. ``--kill`` sends SIGKILL; then the script
+checks what the next run leaves, except an app's own children and its empty control
+group.
 
 Mounts need root.
 

@@ -1,8 +1,8 @@
 """A call in a process of its own, stopped at one of its system calls (ptrace(2)).
 
-A delay drawn at random hits the same few moments again and again. Counted system
-calls hit each moment at which a process can change anything outside itself, and the
-same one each time. Only the main thread is stopped; others go on meanwhile.
+Random delays hit the same few moments again and again. Counted system calls reach each
+moment at which a process can change anything outside itself, and the same one each
+time. Only the main thread is stopped; others continue.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times the sampled advice against packing, and checks its sizes and intervals.
+"""Time the sampled advice against packing, and check its sizes and intervals.
 
-For each payload, in one run on one machine: the advice (the median of three); the image
-packed with every codec by mksquashfs as ``snap pack`` calls it; the advice on the snap
-packed with lzo; and, with the true size of every block from these images, how often the
-interval holds over many draws. Two payloads together and an eighth of their files show
-how time and memory grow.
+For each payload, in one run on one machine, the script measures the advice (the median
+of three); the image packed with every codec by mksquashfs as ``snap pack`` calls it;
+and the advice on the snap packed with lzo. With the true size of every block from these
+images, it counts how often the interval holds over many draws. Two payloads together,
+and an eighth of their files, show how time and memory grow.
 
 usage: trial.py [--primes DIR] [--cache DIR] [--seeds N] [-o FILE] [NAME…]
 """

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compare predicted launches with measured ones, from the data that the repo keeps.
+"""Compare predicted launches with measured ones, from the data in the repository.
 
     .venv/bin/python study/accuracy.py -o docs/accuracy.md
 
-For each application of ``launch.py``, the costs of blocks are fitted without that
-application's blocks, and what a launch makes of them without its launches. What its
-recorded launch then takes longer with each codec than uncompressed is compared with
-what was measured. What is predicted from files alone (``static_fit.py`` and
-``static_accuracy.py``) and the published launches of Chromium stand beside it. Needs no
-root; the same data give the same page.
+For each application of ``launch.py``, the script fits the costs of blocks without that
+application's blocks, and the scale factors of a launch without its launches. It
+predicts what each codec adds to the recorded launch, and compares that with the
+measurement. The page also has the predictions from files alone (``static_fit.py`` and
+``static_accuracy.py``) and the published launches of Chromium. The script needs no
+root, and the same data give the same page.
 """
 
 from __future__ import annotations

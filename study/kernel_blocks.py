@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Times the kernel's cold reads of single data blocks, with every codec.
+"""Time the kernel's cold reads of single data blocks, with every codec.
 
-Blocks of real applications are packed one a file, with each codec, into images in
-memory, so that what is timed is the kernel's work alone. Each block is read with one
-codec after the other, in several rounds; its median is kept. Then the costs are fitted,
-and for each application left out of the fit it is printed how far the sum is off.
+The script packs blocks of real applications, one per file, with each codec into images
+in memory, so it times the kernel's work alone. It reads each block with one codec after
+the other, in several rounds, and keeps the median. Then it fits the costs, and prints
+the error of the sum for each application that is left out of the fit.
 
 usage: kernel_blocks.py [--primes DIR [--blocks N] [--rounds N]] [-o FILE]
 
-Without --primes the table that is there is fitted again.
+Without --primes it fits the existing table again.
 """
 
 from __future__ import annotations

@@ -3,18 +3,19 @@
 
     sudo xvfb-run -a .venv/bin/python study/launch.py --trees corpus [NAME…]
 
-For each application of the corpus (``launch_corpus.py`` builds the trees): the launch
-is recorded as ``compression-advisor record`` does, then the tree, but for what isn't
-read (see ``prune_tree``), is packed with every codec into memory, and the application
-is started from each image in turns, with caches dropped; from the uncompressed one also
-with warm caches. Written are
+The script records the launch of each application of the corpus (``launch_corpus.py``
+builds the trees) as ``compression-advisor record`` does. It packs the tree, without the
+contents that aren't read (see ``prune_tree``), with every codec into memory. Then it
+starts the application from each image in turns, with dropped caches, and from the
+uncompressed image also with warm caches. It writes
 
     study/data/launches/NAME.json   the recorded launch
     study/data/launch-times.csv     every launch: wall and processor seconds
-    study/data/launch-blocks.csv    what the recorded blocks come to in each image
+    study/data/launch-blocks.csv    the sums of the recorded blocks in each image
     study/data/launch-images.csv    sizes of the whole images, by the sampled trial
 
-``accuracy.py`` compares them with the model. Needs root, and that nothing else runs.
+``accuracy.py`` compares them with the model. The script needs root, and a machine that
+does nothing else.
 """
 
 from __future__ import annotations

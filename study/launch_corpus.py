@@ -5,15 +5,15 @@
     sudo .venv/bin/python study/launch_corpus.py chromium gimp -o corpus --cache ~/debs
     .venv/bin/python study/launch_corpus.py --list
 
-Each becomes a system tree DIR/NAME (see ``corpus_tree``), which our own tools take as a
-prime directory and start with ``record --chroot``. A tree is built beside its place and
-moved there when it's whole, so what is there is finished and isn't built again.
-Downloads and the minimal system are kept in the cache; remove its ``base`` for a fresh
-one.
+Each application becomes a system tree DIR/NAME (see ``corpus_tree``). The advisor takes
+it as a prime directory and starts it with ``record --chroot``. A tree is built beside
+its place and moved there when it is complete, so an existing tree isn't built again.
+The cache keeps downloads and the minimal system; remove its ``base`` to build that
+again.
 
-Needs root, debootstrap, apt, the network, and about 1 GB of disk space for a tree. Exit
-status: 0; 64 wrong arguments, 69 a program missing or unable (no network), 73 DIR in
-the way or the disk too full, 74 reading or writing failed, 77 not root.
+The script needs root, debootstrap, apt, the network, and about 1 GB of disk space for a
+tree. Exit status: 0; 64 wrong arguments, 69 a program is missing or fails (no network),
+73 DIR is in the way or the disk is too full, 74 reading or writing failed, 77 not root.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def build_all(applications: Sequence[Application], output: Path, cache: Path) ->
     """
     failed = [it.name for it in applications if not is_built(it, output, cache)]
     if failed:
-        message = f"Not built: {', '.join(failed)}. The reasons stand above."
+        message = f"Not built: {', '.join(failed)}. The reasons are above."
         raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
 
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """Build a real prime directory from Debian or Ubuntu packages.
 
-The result is what a snap's publisher would have in ``prime/`` after listing the
-packages under ``stage-packages``: the packages and all that they need beyond the base
-snap, unpacked, with the caches that packages' triggers make, ``meta/snap.yaml`` and a
-desktop file; ``snap pack`` takes it, and the app starts from it. The packages are this
-machine's release's, whatever the base says; a launch outside of snapd takes the base's
-libraries from this machine (``--print-base-libraries`` lists those that it lacks).
-A program with paths of an installed system built in (meld: ``/usr/share/meld``) needs
-a layout, which only snapd makes: it doesn't start so.
+The result is the ``prime/`` of a publisher who lists the packages under
+``stage-packages``: the packages and all that they need beyond the base snap, unpacked,
+with the caches that packages' triggers make, ``meta/snap.yaml`` and a desktop file.
+``snap pack`` accepts it, and the app starts from it. The packages are those of this
+machine's release, whatever the base is. A launch outside of snapd takes the base's
+libraries from this machine (``--print-base-libraries`` lists those that are missing). A
+program with built-in paths of an installed system (meld: ``/usr/share/meld``) needs a
+layout, which only snapd makes, so it doesn't start.
 
     python3 study/prime_from_debs.py gnome-calculator -o prime
 
-Needs Python and apt, no root, and the network for what isn't in the cache. The same
-packages give the same tree. Exit status: 0; 64 wrong arguments, 65 a damaged
-download, 66 an unknown package, 69 apt missing or unable (no network), 73 DIR in the
-way, 74 reading or writing failed or the disk is full.
+The script needs Python and apt, no root, and the network for packages that aren't in
+the cache. The same packages give the same tree. Exit status: 0; 64 wrong arguments, 65
+a damaged download, 66 an unknown package, 69 apt is missing or fails (no network), 73
+DIR is in the way, 74 reading or writing failed or the disk is full.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def check_output(output: Path, *, force: bool) -> None:
         hint = "it has no meta/snap.yaml, so --force won't remove it"
         hint = hint if force else "add --force to replace a prime directory"
     else:
-        hint = "it's no directory"
+        hint = "it isn't a directory"
     message = f"{output} is in the way: {hint}."
     raise PrimeError(message, exit_status=os.EX_CANTCREAT)
 

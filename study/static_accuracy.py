@@ -3,14 +3,14 @@
 
     .venv/bin/python study/static_accuracy.py --trees TREES [NAME…]
 
-Guesses the launches of applications that were measured (``launch.py``), with the counts
-of all other applications (``static_fit.py``), tries some blocks with xz and lzo, and
-writes what the guessed and the recorded blocks come to:
+The script guesses the launches of applications that were measured (``launch.py``), with
+the counts of all other applications (``static_fit.py``). It tries some blocks with xz
+and lzo, and writes the sums of the guessed and of the recorded blocks:
 
     study/data/static-blocks.csv     sums of blocks by application, set and codec
-    study/data/static-verdicts.csv   what the advisor says to each set
+    study/data/static-verdicts.csv   the advisor's verdict for each set
 
-``accuracy.py`` compares what they predict with what was measured.
+``accuracy.py`` compares their predictions with the measurements.
 """
 
 from __future__ import annotations

@@ -3,17 +3,18 @@
 
     .venv/bin/python study/static_fit.py --trees TREES --date 2026-11-21
 
-For each application of ``data/launches`` the guess is made with counts of the others
-alone, and compared with what was recorded. All counts together become the package's
-priors, the spread of recorded ÷ expected its interval. Prints the folds, and writes
+For each application of ``data/launches``, the script makes the guess with the counts of
+the others alone, and compares it with the recording. All counts together become the
+package's priors, and the spread of recorded ÷ expected their interval. It prints the
+folds, and writes
 
 - ``snapcraft_compression_advisor/launch/guess/priors.json``,
 - ``study/data/static-families.csv`` (files by rule and application),
 - ``study/data/launch-packages.csv`` (which versions were recorded),
 - ``study/data/static-scores.csv`` (every application left out).
 
-TREES holds the payloads, as ``launch_corpus.py`` builds them; the date is kept with the
-priors. ``accuracy.py`` makes the tables of ``docs/accuracy.md`` from what is written.
+TREES holds the payloads, as ``launch_corpus.py`` builds them. The priors keep the date.
+``accuracy.py`` makes the tables of ``docs/accuracy.md`` from what is written.
 """
 
 from __future__ import annotations

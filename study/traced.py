@@ -4,16 +4,16 @@
     sudo xvfb-run -a .venv/bin/python study/traced.py --trees corpus [NAME…]
     .venv/bin/python study/traced.py --fit
 
-For each application of the corpus and of ``TRACED`` (``launch_corpus.py`` builds the
-trees): its launch is traced, recorded by residency, and what either tells is tried with
-xz and lzo. Written are
+The script traces and records by residency the launch of each application of the corpus
+and of ``TRACED`` (``launch_corpus.py`` builds the trees). It tries the blocks of both
+with xz and lzo, and writes
 
     study/data/traced-launches.csv   bytes and runs, seen, mapped and resident
     study/data/traced-savings.csv    what lzo saves, by trace and by residency
 
-``--fit`` prints the constants of ``launch/traced_share.py`` from the first. They are
-fitted on applications of the corpus, each left out of the counts that its shares come
-from, and checked on those of ``TRACED``, of which no count was ever taken.
+``--fit`` prints the constants of ``launch/traced_share.py`` from the first file. They
+are fitted on applications of the corpus, each left out of the counts that its shares
+come from, and checked on those of ``TRACED``, of which no count was ever taken.
 """
 
 from __future__ import annotations

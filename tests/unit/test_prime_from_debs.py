@@ -91,7 +91,7 @@ def test_a_prime_directory_is_replaced_only_if_forced(tmp_path: Path) -> None:
 def test_a_link_in_the_outputs_place_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("nowhere")
-    with pytest.raises(PrimeError, match="no directory"):
+    with pytest.raises(PrimeError, match="a directory"):
         prime_from_debs.check_output(link, force=True)
 
 
