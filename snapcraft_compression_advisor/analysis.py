@@ -91,7 +91,7 @@ class LaunchAnalysis:
 class Analysis:
     """All that is known of a payload.
 
-    :param app_choice: why these apps count, in words.
+    :param app_choice: why these are the target apps, in words.
     :param launches: of the target apps, the deciding one first.
     """
 
@@ -115,7 +115,7 @@ class Request:
 
     :param apps: names of apps; none leaves the choice to the advisor.
     :param devices: profiles to estimate for.
-    :param profiles: recorded launches; their apps count where none is named.
+    :param profiles: recorded launches; their apps are taken where none is named.
     :param policy: when lzo is worth its bytes.
     :param declared_compression: of snapcraft.yaml, where one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
@@ -142,110 +142,92 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     apps, app_choice = _choose_apps(payload, request)
     progress("Looking for what a launch reads")
     with ThreadPoolExecutor(1, thread_name_prefix="launch") as beside:
-        launches = beside.submit(_find_launches, payload, request, apps)
-        return _analyse(payload, request, launches, app_choice, progress)
+        found = beside.submit(_find_launches, payload, request, apps)
+        launches = _Launches(found=found, devices=request.devices)
+        trial = _try_codecs(payload, request, launches, progress=progress)
+    estimated = launches.by(trial)
+    evidence = _evidence(payload, request, trial, estimated)
+    return Analysis(
+        payload=_summary(payload, evidence.declared),
+        trial=trial,
+        devices=request.devices,
+        app_choice=app_choice,
+        launches=estimated,
+        policy=request.policy,
+        recommendation=recommend(evidence, request.policy),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Launches:
     """What launches read, found beside the trial, which needs it late.
 
-    :param paths: the files that any of them reads.
-    :param fitted: recorded ones, by app.
-    :param known: what they cost by the trial's results so far.
+    :param known: what they cost by the trial's last result.
     """
 
-    launch_sets: tuple[LaunchSet, ...]
-    paths: frozenset[str]
-    fitted: Mapping[str, FittedProfile]
+    found: Future[tuple[LaunchAnalysis, ...]]
+    devices: Sequence[DeviceProfile]
     known: list[tuple[TrialResult, tuple[LaunchAnalysis, ...]]] = field(
         default_factory=list
     )
 
-    def estimated(
-        self, trial: TrialResult, devices: Sequence[DeviceProfile]
-    ) -> tuple[LaunchAnalysis, ...]:
+    def paths(self) -> frozenset[str]:
+        """Return the files that any of them reads."""
+        sets = (launch.launch_set for launch in self.found.result())
+        return frozenset(file.path for each in sets for file in each.files)
+
+    def by(self, trial: TrialResult) -> tuple[LaunchAnalysis, ...]:
         """Return what they cost, found out once for a trial's result."""
         if not self.known or self.known[-1][0] is not trial:
-            self.known.append((trial, self._estimated(trial, devices)))
-        return self.known[-1][1]
-
-    def _estimated(
-        self, trial: TrialResult, devices: Sequence[DeviceProfile]
-    ) -> tuple[LaunchAnalysis, ...]:
-        return tuple(
-            LaunchAnalysis(
-                launch_set=launch_set,
-                estimates=_estimates(launch_set, trial, devices),
-                profile=self.fitted.get(launch_set.app),
+            launches = tuple(
+                replace(
+                    each, estimates=_estimates(each.launch_set, trial, self.devices)
+                )
+                for each in self.found.result()
             )
-            for launch_set in self.launch_sets
-        )
+            self.known[:] = [(trial, launches)]
+        return self.known[-1][1]
 
 
 def _find_launches(
     payload: Payload, request: Request, apps: Sequence[str]
-) -> _Launches:
+) -> tuple[LaunchAnalysis, ...]:
+    """Return what the apps' launches read, without what that costs."""
     fitted = {
         profile.app: fit_profile(profile, payload.inventory)
         for profile in request.profiles
     }
-    launch_sets = tuple(
-        fitted[app].launch_set if app in fitted else static_launch_set(payload, app)
+    return tuple(
+        LaunchAnalysis(
+            launch_set=fitted[app].launch_set
+            if app in fitted
+            else static_launch_set(payload, app),
+            estimates={},
+            profile=fitted.get(app),
+        )
         for app in apps
     )
-    return _Launches(
-        launch_sets=launch_sets,
-        paths=frozenset(file.path for each in launch_sets for file in each.files),
-        fitted=fitted,
-    )
 
 
-def _analyse(
-    payload: Payload,
-    request: Request,
-    found: Future[_Launches],
-    app_choice: str,
-    progress: Progress,
-) -> Analysis:
-    declared = request.declared_compression or payload.packed_with
-
-    def evidence(trial: TrialResult, launches: tuple[LaunchAnalysis, ...]) -> Evidence:
-        found = _evidence(trial, launches, declared)
-        return replace(
-            found,
-            cold_starts=tuple(_cold_starts(launches, request.policy)),
-            launched=payload.snap.type != COMPONENT_TYPE,
-        )
+def _try_codecs(
+    payload: Payload, request: Request, launches: _Launches, *, progress: Progress
+) -> TrialResult:
+    """Pack with every codec, or try blocks until advice and sizes are decided."""
+    if request.exact:
+        return run_exact_trial(payload, wanted=launches.paths(), progress=progress)
 
     def decided(trial: TrialResult) -> bool:
-        launches = found.result().estimated(trial, request.devices)
-        return _is_decided(evidence(trial, launches), request.policy) and not any(
-            _straddles(trial, declared, limit) for limit in request.size_limits
+        evidence = _evidence(payload, request, trial, launches.by(trial))
+        return _is_decided(evidence, request.policy) and not any(
+            _straddles(trial, evidence.declared, limit) for limit in request.size_limits
         )
 
-    def wanted() -> frozenset[str]:
-        return found.result().paths
-
-    if request.exact:
-        trial = run_exact_trial(payload, wanted=wanted(), progress=progress)
-    else:
-        trial = run_sampled_trial(
-            payload,
-            wanted=wanted,
-            progress=progress,
-            decided=decided,
-            effort=request.effort,
-        )
-    launches = found.result().estimated(trial, request.devices)
-    return Analysis(
-        payload=_summary(payload, declared),
-        trial=trial,
-        devices=request.devices,
-        app_choice=app_choice,
-        launches=launches,
-        policy=request.policy,
-        recommendation=recommend(evidence(trial, launches), request.policy),
+    return run_sampled_trial(
+        payload,
+        wanted=launches.paths,
+        progress=progress,
+        decided=decided,
+        effort=request.effort,
     )
 
 
@@ -314,10 +296,13 @@ def _estimates(
 
 
 def _evidence(
-    trial: TrialResult, launches: tuple[LaunchAnalysis, ...], declared: str | None
+    payload: Payload,
+    request: Request,
+    trial: TrialResult,
+    launches: tuple[LaunchAnalysis, ...],
 ) -> Evidence:
     return Evidence(
-        declared=declared,
+        declared=request.declared_compression or payload.packed_with,
         xz_bytes=trial.codecs["xz"].image_bytes,
         lzo_bytes=trial.codecs["lzo"].image_bytes,
         bytes_added=trial.lzo_less_xz_bytes,
@@ -326,6 +311,8 @@ def _evidence(
             launch.launch_set.app for launch in launches if not launch.launch_set.files
         ),
         without_program=tuple(_missing_programs(launches)),
+        cold_starts=tuple(_cold_starts(launches, request.policy)),
+        launched=payload.snap.type != COMPONENT_TYPE,
     )
 
 
@@ -353,9 +340,8 @@ def _cold_starts(
 ) -> Iterator[ColdStart]:
     """Yield the cold starts that have a budget, as far as their files are known."""
     for launch in launches:
-        app, warm_s = launch.launch_set.app, None
-        if launch.profile is not None:
-            warm_s = launch.profile.warm_s
+        app = launch.launch_set.app
+        warm_s = launch.profile.warm_s if launch.profile else None
         own_s = Interval.exactly(warm_s or 0.0)
         for device, estimates in launch.estimates.items():
             limit_s = policy.cold_start_limit_s(app, device)
