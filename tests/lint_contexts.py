@@ -11,8 +11,8 @@ from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.context import Context
 from snapcraft_compression_advisor.lint.project import read_project
+from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.payload.survey import take_survey
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 

@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.preflight.packing import Packing
 from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE, Superblock
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 _FIELDS = frozenset(Superblock.__slots__)
 
@@ -44,7 +44,6 @@ def make_packing(**changes: object) -> Packing:
         padded_bytes=40_960,
         trailing_zeros=True,
         compressor_options=None,
-        unpacked_bytes=100_000,
     )
     fields = {name: changes.pop(name) for name in _FIELDS & changes.keys()}
     changed = replace(superblock, **fields)  # type: ignore[arg-type] # a test's own

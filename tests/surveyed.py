@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
     from snapcraft_compression_advisor.payload.caches import CacheFault
     from snapcraft_compression_advisor.payload.needless import Needless
 

@@ -13,8 +13,7 @@ from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.lint.baseline import judge
 from snapcraft_compression_advisor.lint.finding import LintReport
-from snapcraft_compression_advisor.lint.lint import lint_payload
-from snapcraft_compression_advisor.lint.look_back import BaselineSource
+from snapcraft_compression_advisor.lint.lint import BaselineSource, lint_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
 from snapcraft_compression_advisor.report.lint_formats.json import (

@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.lint.lint import lint_analysed
 from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.preflight.look import look_at_packing
+from snapcraft_compression_advisor.preflight.packing import look_at_packing
 from snapcraft_compression_advisor.report.html_report import (
     check_html_extra,
     render_html,

@@ -31,8 +31,8 @@ from snapcraft_compression_advisor.host.refusal import asks_to_enforce
 from snapcraft_compression_advisor.host.show import show, show_verdict, write_report
 from snapcraft_compression_advisor.host.write_key import write_key
 from snapcraft_compression_advisor.launch.launch_set import check_app, select_apps
-from snapcraft_compression_advisor.lint.context import Context
 from snapcraft_compression_advisor.lint.lint import LintRequest, analysis_request
+from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.payload.source import (
     ComponentDirectory,
     open_payload,

@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.artifact import Decision
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 BUDGET_RULES = (COLD_START_BUDGET, IMAGE_SIZE_BUDGET)
 

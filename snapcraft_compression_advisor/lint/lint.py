@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.analysis import Request, analyse
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.diff.figures import figures_of
+from snapcraft_compression_advisor.diff.figures import (
+    BaselineBuild,
+    PayloadFigures,
+    figures_of,
+)
 from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.baseline import same_build
-from snapcraft_compression_advisor.lint.context import Context
 from snapcraft_compression_advisor.lint.finding import LintedPayload
-from snapcraft_compression_advisor.lint.look_back import BaselineSource, look_back
 from snapcraft_compression_advisor.lint.project import component_sizes
+from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules.declared import COMPONENT_KEY
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.preflight.look import look_at_packing, pack_again
+from snapcraft_compression_advisor.preflight.packing import look_at_packing
 from snapcraft_compression_advisor.preflight.previous import previous_of
 from snapcraft_compression_advisor.trial.sampled import LEAST
 
@@ -37,8 +40,23 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.survey import Survey
     from snapcraft_compression_advisor.preflight.packing import Packing
     from snapcraft_compression_advisor.preflight.previous import PreviousSnap
+    from snapcraft_compression_advisor.preflight.resquash import Resquash
     from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
     from snapcraft_compression_advisor.trial.result import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineSource:
+    """One build of a baseline.
+
+    :param path: it was given by.
+    :param figures: of its report; ``None`` where that has none.
+    :param payload: the build itself, where it is at hand; open while it is looked at.
+    """
+
+    path: str
+    figures: PayloadFigures | None
+    payload: Payload | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +158,9 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         policy=request.policy,
         project=project,
         packing=packing,
-        resquash=pack_again(payload, progress=progress) if request.resquash else None,
+        resquash=_pack_again(payload, progress) if request.resquash else None,
         previous=previous,
-        baseline=look_back(
+        baseline=_look_back(
             same_build(path, request.baseline.get(payload.snap.name, ())),
             payload,
             analysis,
@@ -158,6 +176,48 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         figures=figures_of(analysis),
         baseline=context.baseline,
     )
+
+
+def _look_back(
+    build: BaselineSource | None,
+    payload: Payload,
+    analysis: Analysis,
+    profiles: tuple[LaunchProfile, ...],
+    *,
+    progress: Progress,
+) -> BaselineBuild | None:
+    """Compare a payload with its previous build, as far as that is at hand.
+
+    :param analysis: of the payload.
+    :param profiles: recorded launches, those of the analysis.
+    :raises AdvisorError: where either can't be read.
+    """
+    if build is None:
+        return None
+    if build.payload is None:
+        return BaselineBuild(figures=build.figures)
+    # Only here: few runs have a build to look back at.
+    from snapcraft_compression_advisor.diff.difference import (
+        DifferenceRequest,
+        compare_payloads,
+    )
+
+    request = DifferenceRequest(
+        devices=analysis.devices,
+        apps=tuple(launch.launch_set.app for launch in analysis.launches),
+        profiles=profiles,
+        codecs={payload.path: analysis.payload.declared_compression},
+        trials={} if payload.kind == "snap" else {payload.path: analysis.trial},
+    )
+    difference = compare_payloads(build.payload, payload, request, progress=progress)
+    return BaselineBuild(figures=build.figures, difference=difference)
+
+
+def _pack_again(payload: Payload, progress: Progress) -> Resquash | None:
+    # Only here: few runs pack anything.
+    from snapcraft_compression_advisor.preflight.resquash import pack_again
+
+    return pack_again(payload, progress=progress)
 
 
 def analysis_request(

@@ -7,15 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from snapcraft_compression_advisor.lint.finding import Severity
-from snapcraft_compression_advisor.lint.narrow import narrow
+from snapcraft_compression_advisor.payload.inventory import Inventory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.lint.rule import Rule
+    from snapcraft_compression_advisor.lint.rule import Context, Rule
     from snapcraft_compression_advisor.lint.select import Selection
+    from snapcraft_compression_advisor.payload.survey import Survey
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""
@@ -45,7 +45,7 @@ def at_least(severity: Severity, limit: Severity) -> bool:
 def _findings(rule: Rule, context: Context, selection: Selection) -> Iterator[Finding]:
     by_path = selection.is_by_path(rule.id)
     if by_path:
-        context = narrow(context, partial(selection.wants_path, rule.id))
+        context = _narrow(context, partial(selection.wants_path, rule.id))
     for finding in rule.check(context):
         kept = finding
         if by_path:
@@ -60,6 +60,38 @@ def _findings(rule: Rule, context: Context, selection: Selection) -> Iterator[Fi
             severity = selection.severity(rule.id, kept.severity)
             kept = replace(kept, severity=severity)
         yield kept
+
+
+def _narrow(context: Context, keep: Callable[[str], bool]) -> Context:
+    """Return a context whose inventory and survey hold some paths only.
+
+    So a rule's figures count what is looked at. Sizes and launches of the analysis
+    are those of the whole payload.
+
+    :param keep: whether a path stays.
+    """
+    entries = context.inventory.entries
+    return replace(
+        context,
+        inventory=Inventory(
+            entries={path: entry for path, entry in entries.items() if keep(path)}
+        ),
+        survey=_narrow_survey(context.survey, keep),
+    )
+
+
+def _narrow_survey(survey: Survey, keep: Callable[[str], bool]) -> Survey:
+    kinds = (
+        replace(kind, files=tuple(file for file in kind.files if keep(file.path)))
+        for kind in survey.needless
+    )
+    return replace(
+        survey,
+        caches=tuple(fault for fault in survey.caches if keep(fault.path)),
+        needless=tuple(kind for kind in kinds if kind.files),
+        copies=tuple(each for each in survey.copies if keep(each.path)),
+        supplied=tuple(each for each in survey.supplied if keep(each.path)),
+    )
 
 
 def _paths(finding: Finding) -> tuple[str, ...]:

@@ -1,38 +1,81 @@
-"""How an image was packed, as far as it shows: facts, no judgement."""
+"""How an image was packed, as far as it shows: facts, no judgement.
+
+Owners, modes and kinds of entries are held against ``check_squashfs_files`` in
+``reviewtools/sr_security.py``.
+
+The order of data and inodes: mksquashfs 4.4 and newer writes files in the order of a
+walk: parents first, names in
+byte order; one behind the other, the first behind the superblock, the last up to the
+inode table. A file of equal contents points back to the first. Inodes are numbered in
+the same order, the root last (checked with 4.5.1). An image that was sorted
+(``-sort``), appended to, or written by another program is laid out otherwise, and its
+repack differs.
+"""
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.preflight.block_order import (
-    find_number_fault,
-    find_order_fault,
-)
-from snapcraft_compression_advisor.preflight.entry_faults import (
-    EntryFault,
-    find_mode_faults,
-    find_owner_faults,
-)
+from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.preflight.recompress import (
     Recompressed,
     find_unpacked_zeros,
     recompress_some,
 )
-from snapcraft_compression_advisor.preflight.unpacked_size import unpacked_bytes
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from snapcraft_compression_advisor.squashfs.metadata import HEADER_BYTES
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE
+from snapcraft_compression_advisor.squashfs.superblock import (
+    ABSENT_TABLE,
+    SUPERBLOCK_BYTES,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageEntry
     from snapcraft_compression_advisor.squashfs.image import Image
     from snapcraft_compression_advisor.squashfs.superblock import Superblock
 
 _PAD_BYTES = 4096
 """mksquashfs pads images to a multiple of that, unless run with ``-nopad``."""
+
+_LENGTH_MASK = 0x7FFF
+"""Bits of a metadata block's header that say how long it is in the image."""
+
+_READABLE = ("", "meta")
+"""Directories that everybody has to be able to list."""
+_SET_IDS = stat.S_ISUID | stat.S_ISGID
+_LISTABLE_MODE = 0o555
+_LISTABLE_MASK = _LISTABLE_MODE | _SET_IDS | stat.S_ISVTX
+_SYMLINK_MODE = 0o777
+_TYPES = {
+    EntryKind.FILE: stat.S_IFREG,
+    EntryKind.DIRECTORY: stat.S_IFDIR,
+    EntryKind.SYMLINK: stat.S_IFLNK,
+}
+_WORDS = {
+    EntryKind.BLOCK_DEVICE: "block device",
+    EntryKind.CHARACTER_DEVICE: "character device",
+    EntryKind.FIFO: "FIFO",
+    EntryKind.SOCKET: "socket",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryFault:
+    """An entry, and what is unusual about it.
+
+    :param path: from the image's root, which is the empty path.
+    :param text: what is unusual, as a phrase: ``owned by 1000/1000``.
+    """
+
+    path: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +86,6 @@ class Packing:
     :param padded_bytes: where mksquashfs's own padding ends.
     :param trailing_zeros: whether nothing but zeros stands behind the used bytes.
     :param compressor_options: the block of options; ``None`` where there is none.
-    :param unpacked_bytes: what its contents take on a disk, at most.
     :param owners: entries that don't belong to root.
     :param modes: entries of a kind or mode that apps don't ship.
     :param order: the first file whose data aren't in mksquashfs's order.
@@ -57,7 +99,6 @@ class Packing:
     padded_bytes: int
     trailing_zeros: bool
     compressor_options: bytes | None
-    unpacked_bytes: int
     owners: tuple[EntryFault, ...] = ()
     modes: tuple[EntryFault, ...] = ()
     order: EntryFault | None = None
@@ -82,6 +123,16 @@ class Packing:
         return self.trailing_zeros and self.image_bytes in ends
 
 
+def look_at_packing(payload: Payload) -> Packing | None:
+    """Return how a built snap was packed; ``None`` for a prime directory.
+
+    :raises BadDataError: where the image is broken.
+    """
+    if not isinstance(payload, SnapPayload):
+        return None
+    return inspect_packing(payload.image, payload.entries)
+
+
 def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
     """Look at how an image was packed: all tables, and a few data blocks.
 
@@ -96,7 +147,6 @@ def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
         padded_bytes=-(-used // _PAD_BYTES) * _PAD_BYTES,
         trailing_zeros=_ends_in_zeros(image),
         compressor_options=image.compressor_options,
-        unpacked_bytes=unpacked_bytes(entries),
         owners=find_owner_faults(entries),
         modes=find_mode_faults(entries),
         order=find_order_fault(image, entries),
@@ -112,3 +162,104 @@ def _ends_in_zeros(image: Image) -> bool:
         not any(image.stored_data(start, min(MIB, image.image_bytes - start)))
         for start in range(image.superblock.used_bytes, image.image_bytes, MIB)
     )
+
+
+def find_owner_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
+    """Return the entries whose user or group isn't root."""
+    return tuple(
+        EntryFault(path=entry.path, text=f"owned by {entry.uid}/{entry.gid}")
+        for entry in entries
+        if entry.uid or entry.gid
+    )
+
+
+def find_mode_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
+    """Return the entries of a mode or kind that the review refuses in an app."""
+    return tuple(
+        EntryFault(path=entry.path, text=text)
+        for entry in entries
+        if (text := _mode_fault(entry)) is not None
+    )
+
+
+def _mode_fault(entry: ImageEntry) -> str | None:
+    """Return what is unusual about an entry's mode or kind."""
+    if entry.kind in _WORDS:
+        return f"a {_WORDS[entry.kind]}"
+    mode = stat.filemode(_TYPES[entry.kind] | entry.mode)
+    if entry.kind is EntryKind.SYMLINK:
+        return None if entry.mode == _SYMLINK_MODE else f"link of mode {mode}"
+    if entry.path in _READABLE and entry.mode & _LISTABLE_MASK != _LISTABLE_MODE:
+        return f"mode {mode}, which has to be of the form r.xr.xr.x"
+    if entry.mode & _SET_IDS or _odd_sticky(entry):
+        return f"mode {mode}"
+    return None
+
+
+def _odd_sticky(entry: ImageEntry) -> bool:
+    """Tell whether the sticky bit is set elsewhere than on a directory open to all.
+
+    The review takes ``t`` in a directory's mode, but neither ``T`` (no right to
+    enter for others) nor a file's.
+    """
+    if not entry.mode & stat.S_ISVTX:
+        return False
+    return entry.kind is not EntryKind.DIRECTORY or not entry.mode & stat.S_IXOTH
+
+
+def find_order_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault | None:
+    """Return the first file whose data aren't where mksquashfs puts them.
+
+    Images with fragments aren't looked at: those have blocks between the files'.
+
+    :param entries: of the image, in the order of its walk.
+    """
+    if image.superblock.fragment_count:
+        return None
+    return _data_fault(image, list(_first_names(entries)))
+
+
+def find_number_fault(entries: Sequence[ImageEntry]) -> EntryFault | None:
+    """Return the first entry whose inode mksquashfs would number otherwise."""
+    root, *others = _first_names(entries)
+    for number, entry in enumerate([*others, root], start=1):
+        if entry.inode != number:
+            text = f"its inode has number {entry.inode}, mksquashfs gives it {number}"
+            return EntryFault(path=entry.path, text=text)
+    return None
+
+
+def _first_names(entries: Sequence[ImageEntry]) -> Iterator[ImageEntry]:
+    """Yield each inode once, under the first of its names."""
+    seen: set[int] = set()
+    for entry in entries:
+        if entry.inode not in seen:
+            seen.add(entry.inode)
+            yield entry
+
+
+def _data_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault | None:
+    end = SUPERBLOCK_BYTES
+    if image.compressor_options is not None:
+        header = image.stored_data(end, HEADER_BYTES)
+        end += HEADER_BYTES + (int.from_bytes(header, "little") & _LENGTH_MASK)
+    starts: set[int] = set()
+    for entry in entries:
+        blocks = entry.blocks
+        if blocks is None or not (stored_bytes := blocks.stored_bytes):
+            continue
+        if blocks.start in starts:
+            continue
+        if blocks.start != end:
+            return EntryFault(path=entry.path, text=_misplaced(blocks, end))
+        starts.add(blocks.start)
+        end += stored_bytes
+    table = image.superblock.inode_table_start
+    if end != table:
+        text = f"{table - end:,} bytes between the last file and the inode table"
+        return EntryFault(path="", text=text)
+    return None
+
+
+def _misplaced(blocks: FileBlocks, end: int) -> str:
+    return f"its data are at byte {blocks.start:,}, mksquashfs writes them at {end:,}"

@@ -10,28 +10,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
-    StorageError,
     ToolError,
 )
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from snapcraft_compression_advisor.core.scratch import scratch_directory
 from snapcraft_compression_advisor.core.units import MIB, format_bytes
+from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.preflight.differences import (
     Difference,
     first_difference,
     list_differences,
 )
 from snapcraft_compression_advisor.preflight.tool_run import run_tool
-from snapcraft_compression_advisor.preflight.unpacked_size import unpacked_bytes
+from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.squashfs.mksquashfs import (
     MINIMUM_IMAGE_BYTES,
@@ -41,14 +37,19 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageEntry
     from snapcraft_compression_advisor.trial.result import Progress
 
 _NOT_EVERYTHING = 2
 """Status of unsquashfs where an owner, device or attribute couldn't be restored."""
 _MARGIN_BYTES = 16 * MIB
 """Tables, and what a file system keeps of its own."""
+_CLUSTER_BYTES = 4096
+"""What file systems allocate at once: ext4's, XFS's and btrfs's default."""
 _STEP_PERCENT = 10
 _ONE_AT_A_TIME = threading.Lock()
 """Room on the disk is looked at for one repack, which keeps all cores busy."""
@@ -73,6 +74,25 @@ class Resquash:
     differences: tuple[Difference, ...] = ()
 
 
+def unpacked_bytes(entries: Iterable[ImageEntry]) -> int:
+    """Return what entries take unpacked, at most: sparse blocks take nothing.
+
+    Every name counts for a cluster of directory, link or inode; hard links share
+    their contents.
+    """
+    inodes: set[int] = set()
+    total = 0
+    for entry in entries:
+        total += _CLUSTER_BYTES
+        if entry.kind is EntryKind.DIRECTORY:
+            total += _clusters(entry.size_bytes)
+        if entry.blocks is None or entry.inode in inodes:
+            continue
+        inodes.add(entry.inode)
+        total += _clusters(_allocated_bytes(entry.blocks))
+    return total
+
+
 def needed_bytes(image: Image) -> int:
     """Return what room a repack takes: the files, and the image once more."""
     return unpacked_bytes(image.walk()) + image.image_bytes + _MARGIN_BYTES
@@ -88,6 +108,22 @@ def repack_options(codec: str, snap_type: str) -> tuple[str, ...]:
     return ("-noappend", "-comp", codec, *owners, "-no-fragments", "-no-progress")
 
 
+def pack_again(payload: Payload, *, progress: Progress) -> Resquash | None:
+    """Return what a repack of a built snap comes to; ``None`` for a prime directory.
+
+    :raises AdvisorError: see :func:`resquash`.
+    """
+    if not isinstance(payload, SnapPayload):
+        progress(f"{payload.path.name} isn't packed: there is nothing to pack again")
+        return None
+    again = resquash(
+        payload.path, payload.image, snap_type=payload.snap.type, progress=progress
+    )
+    same = "the same, byte for byte" if again.equal else "not the same"
+    progress(f"Packed again with {again.tool}, {payload.path.name} is {same}")
+    return again
+
+
 def resquash(
     path: Path, image: Image, *, snap_type: str, progress: Progress
 ) -> Resquash:
@@ -101,7 +137,14 @@ def resquash(
     superblock = image.superblock
     wrapper = _owner_keeper(snap_type)
     needed = needed_bytes(image)
-    with _ONE_AT_A_TIME, _scratch(needed) as scratch:
+    with (
+        _ONE_AT_A_TIME,
+        scratch_directory(
+            resolution=_RESOLUTION,
+            needed_bytes=needed,
+            needs="unpacking and packing again needs",
+        ) as scratch,
+    ):
         progress(f"Unpacking {path.name} (needs {format_bytes(needed)} in {scratch})")
         _unpack(
             (*wrapper("-s", scratch), "unsquashfs", *_unpack_options(snap_type)),
@@ -209,23 +252,16 @@ def _pad(repacked: Path, image_bytes: int) -> bool:
     return small
 
 
-@contextmanager
-def _scratch(needed: int) -> Iterator[Path]:
-    """Make a directory with enough room, removed whatever happens."""
-    place = Path(tempfile.gettempdir())
-    with deferred_signals() as signals:
-        try:
-            free_bytes = shutil.disk_usage(place).free
-            if free_bytes < needed:
-                message = (
-                    f"Not enough free space in {str(place)!r}: unpacking and packing "
-                    f"again needs {format_bytes(needed)}, {format_bytes(free_bytes)} "
-                    "are free"
-                )
-                raise StorageError(message, resolution=_RESOLUTION)
-            directory = ScratchDirectory(place)
-        except OSError as error:
-            message = f"Cannot write to {str(place)!r}: {error.strerror}"
-            raise StorageError(message, resolution=_RESOLUTION) from error
-        with directory as path, signals.delivered():
-            yield Path(path)
+def _allocated_bytes(blocks: FileBlocks) -> int:
+    """Return a file's length without its blocks of zeros."""
+    words = blocks.size_words
+    holes = words.count(0)
+    if not holes:
+        return blocks.size_bytes
+    last_bytes = blocks.raw_bytes(len(words) - 1)
+    short_bytes = 0 if words[-1] else blocks.block_bytes - last_bytes
+    return blocks.size_bytes - holes * blocks.block_bytes + short_bytes
+
+
+def _clusters(size_bytes: int) -> int:
+    return -(-size_bytes // _CLUSTER_BYTES) * _CLUSTER_BYTES

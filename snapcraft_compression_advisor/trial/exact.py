@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import StorageError
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
-from snapcraft_compression_advisor.core.units import Interval, format_bytes
+from snapcraft_compression_advisor.core.scratch import scratch_directory
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.squashfs import mksquashfs
@@ -33,7 +27,8 @@ from snapcraft_compression_advisor.trial.result import (
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
@@ -64,7 +59,11 @@ def run_exact_trial(
     :raises StorageError: where the disk is too small, or files vanish.
     """
     version = mksquashfs.mksquashfs_version()
-    with _scratch_directory(payload) as scratch:
+    with scratch_directory(
+        resolution="Set TMPDIR to a directory on a larger disk that you can write to.",
+        needed_bytes=_needed_bytes(payload),
+        needs="the trial needs up to",
+    ) as scratch:
         source = _source_directory(payload, scratch, progress)
         exclude_file = scratch / "excludes"
         exclude_file.write_text(exclude_file_text())
@@ -107,35 +106,14 @@ def run_exact_trial(
     )
 
 
-@contextmanager
-def _scratch_directory(payload: Payload) -> Iterator[Path]:
-    """Make a directory with enough room, removed whatever happens."""
+def _needed_bytes(payload: Payload) -> int:
+    """Return what the largest image takes at most, and a snap's files beside it."""
     images = 1 if payload.kind == "prime" else 2  # a snap is unpacked there as well
-    needed_bytes = images * (
+    return images * (
         payload.inventory.raw_bytes
         + METADATA_BYTES_PER_ENTRY * len(payload.inventory.entries)
         + mksquashfs.MINIMUM_IMAGE_BYTES
     )
-    place = Path(tempfile.gettempdir())
-    with deferred_signals() as signals:
-        try:
-            free_bytes = shutil.disk_usage(place).free
-            if free_bytes < needed_bytes:
-                message = (
-                    f"Not enough free space in {str(place)!r}: the trial needs up to "
-                    f"{format_bytes(needed_bytes)}, {format_bytes(free_bytes)} are free"
-                )
-                raise StorageError(
-                    message, resolution="Set TMPDIR to a directory on a larger disk."
-                )
-            directory = ScratchDirectory(place)
-        except OSError as error:
-            message = f"Cannot write to {str(place)!r}: {error.strerror}"
-            raise StorageError(
-                message, resolution="Set TMPDIR to a directory that you can write to."
-            ) from error
-        with directory as path, signals.delivered():
-            yield Path(path)
 
 
 def _source_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:

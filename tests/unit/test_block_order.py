@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import forged_image as forged
-from snapcraft_compression_advisor.preflight.block_order import find_order_fault
+from snapcraft_compression_advisor.preflight.packing import find_order_fault
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:

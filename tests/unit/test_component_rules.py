@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from payloads import MemoryPayload
-    from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.lint.project import ProjectFile
+    from snapcraft_compression_advisor.lint.rule import Context
 
 TEXT = """\
 name: hello

@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.lint.rules.declared import (
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap, previous_of
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 PREVIOUS = PreviousSnap(
     path="old.snap", name="hello", codec="xz", image_bytes=90_000_000

@@ -17,7 +17,7 @@ from forged_image import (
 )
 from image_probe import NamelessSnap
 from snapcraft_compression_advisor.diff.files import unchanged_paths
-from snapcraft_compression_advisor.preflight.unpacked_size import unpacked_bytes
+from snapcraft_compression_advisor.preflight.resquash import unpacked_bytes
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.context import Context
     from snapcraft_compression_advisor.lint.finding import Finding
+    from snapcraft_compression_advisor.lint.rule import Context
 
 BLOCK = 128 * 1024
 CERTAIN = Interval.exactly(1.0)

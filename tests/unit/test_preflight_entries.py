@@ -6,12 +6,12 @@ from array import array
 
 import pytest
 
-from snapcraft_compression_advisor.preflight.block_order import find_number_fault
-from snapcraft_compression_advisor.preflight.entry_faults import (
+from snapcraft_compression_advisor.preflight.packing import (
     find_mode_faults,
+    find_number_fault,
     find_owner_faults,
 )
-from snapcraft_compression_advisor.preflight.unpacked_size import unpacked_bytes
+from snapcraft_compression_advisor.preflight.resquash import unpacked_bytes
 from snapcraft_compression_advisor.squashfs.entry import (
     EntryKind,
     FileBlocks,

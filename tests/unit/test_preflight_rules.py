@@ -26,7 +26,6 @@ from snapcraft_compression_advisor.lint.rules.preflight_image import (
     SUPERBLOCK_FLAGS,
 )
 from snapcraft_compression_advisor.preflight.differences import Difference
-from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
 from snapcraft_compression_advisor.preflight.flags import (
     CHECK,
     COMPRESSOR_OPTIONS,
@@ -36,6 +35,7 @@ from snapcraft_compression_advisor.preflight.flags import (
     SNAP_FLAGS,
     odd_flags,
 )
+from snapcraft_compression_advisor.preflight.packing import EntryFault
 from snapcraft_compression_advisor.preflight.recompress import Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
 

@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.lint.rules.regressions import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 
 def context(

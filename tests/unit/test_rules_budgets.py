@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.lint.rules.budgets import (
 )
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 
 def budget(**devices: object) -> dict[str, object]:

@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 BLOCK = 131_072
 FILES = ("bin/app", "media/film", "media/song")

@@ -34,7 +34,7 @@ from snapcraft_compression_advisor.payload.needless import (
     NeedlessFile,
 )
 from snapcraft_compression_advisor.preflight.differences import Difference
-from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
+from snapcraft_compression_advisor.preflight.packing import EntryFault
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap
 from snapcraft_compression_advisor.preflight.recompress import Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
@@ -49,7 +49,7 @@ from surveyed import launching, storing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 SAVED = Path(__file__).parent / "golden" / "saved-baseline.json"
 GIO = "usr/lib/x86_64-linux-gnu/libgio-2.0.so.0"

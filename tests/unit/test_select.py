@@ -22,7 +22,7 @@ from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 
 def selection(*ignored: str, **policy: object) -> Selection:

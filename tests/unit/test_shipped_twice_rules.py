@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.payload.survey import Survey
 from surveyed import make_surveyed, storing
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.context import Context
+    from snapcraft_compression_advisor.lint.rule import Context
 
 LARGE, SMALL, BORDER = 1_000_000, 10_000, 210_000
 PATH = "usr/lib/libx.so.1.2.0"

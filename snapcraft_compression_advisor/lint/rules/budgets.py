@@ -14,16 +14,14 @@ from snapcraft_compression_advisor.lint.figures import (
     seconds_text,
     size_origin,
 )
-from snapcraft_compression_advisor.lint.finding import Evidence
-from snapcraft_compression_advisor.lint.rule import RECORD, Rule, current_codec
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding
+from snapcraft_compression_advisor.lint.rule import RECORD, Context, Rule, current_codec
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
 
 
 def _check_cold_starts(rule: Rule, context: Context) -> Iterator[Finding]:

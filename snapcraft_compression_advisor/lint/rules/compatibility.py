@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
-from snapcraft_compression_advisor.lint.finding import Evidence
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Origin
 from snapcraft_compression_advisor.lint.rule import (
+    Context,
     Rule,
     compression_place,
     current_codec,
@@ -15,8 +16,6 @@ from snapcraft_compression_advisor.lint.rule import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding, Origin
     from snapcraft_compression_advisor.settings.lint_policy import Target
 
 Version = tuple[int, int]

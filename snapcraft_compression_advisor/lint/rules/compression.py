@@ -13,10 +13,11 @@ from snapcraft_compression_advisor.lint.figures import (
     share_text,
     size_origin,
 )
-from snapcraft_compression_advisor.lint.finding import Evidence, Fix
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
 from snapcraft_compression_advisor.lint.project import ComponentProject
 from snapcraft_compression_advisor.lint.rule import (
     RECORD,
+    Context,
     Rule,
     compression_place,
     current_codec,
@@ -27,8 +28,6 @@ from snapcraft_compression_advisor.wording import sentences
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
     "advice.min-saving": "what lzo has to save per cold launch (0.25s), or a share",

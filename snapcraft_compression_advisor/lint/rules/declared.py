@@ -9,8 +9,15 @@ from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAUL
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.lint.figures import bytes_text, share_text
-from snapcraft_compression_advisor.lint.finding import Evidence, Fix, Location
+from snapcraft_compression_advisor.lint.finding import (
+    Evidence,
+    Finding,
+    Fix,
+    Location,
+    Origin,
+)
 from snapcraft_compression_advisor.lint.rule import (
+    Context,
     Rule,
     compression_place,
     current_codec,
@@ -22,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.core.units import Interval
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding, Origin
     from snapcraft_compression_advisor.lint.project import ComponentSizes
 
 _NEGLIGIBLE = Policy().negligible_growth

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
 from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.lint.figures import share_text
-from snapcraft_compression_advisor.lint.finding import Evidence
-from snapcraft_compression_advisor.lint.rule import Rule, current_codec
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding
+from snapcraft_compression_advisor.lint.rule import Context, Rule, current_codec
 from snapcraft_compression_advisor.trial.incompressible import find_incompressible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.trial.incompressible import Incompressible
 
 LEAST_SHARE = 0.25

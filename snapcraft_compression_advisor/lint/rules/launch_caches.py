@@ -5,15 +5,18 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.finding import MOST_FILES, Evidence, Location
-from snapcraft_compression_advisor.lint.rule import Judge, Rule
+from snapcraft_compression_advisor.lint.finding import (
+    MOST_FILES,
+    Evidence,
+    Finding,
+    Location,
+)
+from snapcraft_compression_advisor.lint.rule import Context, Judge, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from snapcraft_compression_advisor.analysis import LaunchAnalysis
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.payload.caches import (
         CacheFault,
         CacheKind,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
 from snapcraft_compression_advisor.launch.model import cost_of_files, expect_blocks
 from snapcraft_compression_advisor.lint.figures import seconds_text
-from snapcraft_compression_advisor.lint.finding import Evidence, Location
-from snapcraft_compression_advisor.lint.rule import RECORD, Rule, current_codec
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Location
+from snapcraft_compression_advisor.lint.rule import RECORD, Context, Rule, current_codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import LaunchAnalysis
     from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.trial.result import CodecTrial
 
 FEW = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.finding import Evidence, Fix
-from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
+from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.lint.rules.preflight_image import (
     ENFORCED_FOR,
     PACK_AGAIN,
@@ -19,10 +19,7 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.preflight.entry_faults import EntryFault
-    from snapcraft_compression_advisor.preflight.packing import Packing
+    from snapcraft_compression_advisor.preflight.packing import EntryFault, Packing
 
 ROOT_NAME = "(root directory)"
 """What findings call the entry whose path is empty."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import KIB, MIB
-from snapcraft_compression_advisor.lint.finding import Evidence, Fix
-from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
+from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.preflight.flags import (
     CHECK,
     COMPRESSOR_OPTIONS,
@@ -25,8 +25,6 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.preflight.packing import Packing
 
 _GIB = 1024 * MIB

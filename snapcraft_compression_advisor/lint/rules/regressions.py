@@ -11,8 +11,8 @@ from snapcraft_compression_advisor.diff.figures import (
     launch_changes,
 )
 from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
-from snapcraft_compression_advisor.lint.finding import Evidence
-from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.lint.finding import Evidence, Finding
+from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.settings.quantities import Share
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
         FigureChange,
         PayloadFigures,
     )
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
 
 REGRESSIONS = "SCA6"
 """Prefix of the rules about a change: their findings are never known before."""

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
 from snapcraft_compression_advisor.lint.figures import bytes_text, share_text
-from snapcraft_compression_advisor.lint.finding import MOST_FILES, Evidence, Location
+from snapcraft_compression_advisor.lint.finding import (
+    MOST_FILES,
+    Evidence,
+    Finding,
+    Location,
+)
 from snapcraft_compression_advisor.lint.rule import (
+    Context,
     Judge,
     Rule,
     current_codec,
@@ -21,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.context import Context
-    from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.payload.needless import NeedlessKind
 
 LEAST_BYTES = 100_000
