@@ -31,6 +31,23 @@ def quantity(parse: Callable[[object], _T]) -> Callable[[str], _T]:
     return read
 
 
+def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return what reads an option that is a whole number.
+
+    :param most: of it; ``None`` for any.
+    """
+    limits = f"{least} on" if most is None else f"{least} to {most}"
+
+    def read(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdecimal() else -1
+        if number < least or (most is not None and number > most):
+            message = f"{text!r} is not a whole number from {limits}"
+            raise argparse.ArgumentTypeError(message)
+        return number
+
+    return read
+
+
 def add_path_argument(parser: argparse.ArgumentParser) -> None:
     """Add the payload to look at, which may be left out."""
     parser.add_argument(

@@ -22,7 +22,6 @@ from snapcraft_compression_advisor.report.lint_formats.json import (
 )
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import ExitStack
     from pathlib import Path
@@ -46,24 +45,31 @@ class OpenBaseline:
     known: LintReport
     sources: Mapping[str, Sequence[BaselineSource]]
 
+    def judge(self, report: LintReport) -> LintReport:
+        """Return a report against it.
+
+        :raises BadDataError: where that is of other snaps.
+        """
+        return judge(report, self.known, where=self.where)
+
 
 def open_baseline(
-    parsed_args: argparse.Namespace,
+    path: Path,
     requests: Mapping[Path, LintRequest],
+    project_dir: Path | None,
     *,
     until: ExitStack,
-) -> OpenBaseline | None:
-    """Read the baseline that the options name; a build is linted as it will be now.
+) -> OpenBaseline:
+    """Read a baseline; a build is linted as it will be now.
 
+    :param path: a saved report, or a build.
     :param requests: of the payloads to be linted, whose policy and project count for
         the build too.
+    :param project_dir: of all payloads, where it is named.
     :param until: closes the build's file.
     :raises NoInputError: where it isn't there, or can't be read.
     :raises BadDataError: where it is neither, or of another schema version, or broken.
     """
-    path: Path | None = parsed_args.baseline
-    if path is None:
-        return None
     content = _report_text(path)
     if content is not None:
         known = parse_baseline(content, where=str(path))
@@ -75,7 +81,7 @@ def open_baseline(
             sources.setdefault(each.snap_name, []).append(build)
         return OpenBaseline(where=str(path), known=known, sources=sources)
     payload = until.enter_context(open_payload(path))
-    now, project = _build_now(payload, requests, parsed_args.project)
+    now, project = _build_now(payload, requests, project_dir)
     request = next(iter(requests.values())) if now is None else requests[now]
     emit.progress(f"Linting the baseline {path}")
     linted = lint_payload(
@@ -91,14 +97,6 @@ def open_baseline(
         known=LintReport(version=__version__, payloads=(linted,)),
         sources={payload.snap.name: [source]},
     )
-
-
-def judged_report(report: LintReport, baseline: OpenBaseline) -> LintReport:
-    """Return a report against its baseline.
-
-    :raises BadDataError: where that is of other snaps.
-    """
-    return judge(report, baseline.known, where=baseline.where)
 
 
 def keep_baseline(report: LintReport, path: Path) -> None:

@@ -14,7 +14,10 @@ from snapcraft_compression_advisor.capture.calibrate import (
     calibrate,
 )
 from snapcraft_compression_advisor.capture.cost_fit import MINIMUM_BLOCKS
-from snapcraft_compression_advisor.cli.arguments import add_output_argument
+from snapcraft_compression_advisor.cli.arguments import (
+    add_output_argument,
+    whole_number,
+)
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.devices.device_file import device_text
 from snapcraft_compression_advisor.report.names import printable
@@ -69,14 +72,14 @@ class CalibrateCommand(BaseCommand):
         parser.add_argument(
             "--blocks",
             metavar="COUNT",
-            type=_blocks,
+            type=whole_number(least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS),
             default=DEFAULT_BLOCKS,
             help=f"how many blocks to read (default: {DEFAULT_BLOCKS})",
         )
         parser.add_argument(
             "--rounds",
             metavar="COUNT",
-            type=_rounds,
+            type=whole_number(least=1, most=_MOST_ROUNDS),
             default=DEFAULT_ROUNDS,
             help=f"how often to read each with each codec (default: {DEFAULT_ROUNDS})",
         )
@@ -118,18 +121,3 @@ def _profile_name(text: str) -> str:
         message = f"{text!r} isn't made of lower-case letters, digits, '-' and '.'"
         raise argparse.ArgumentTypeError(message)
     return text
-
-
-def _blocks(text: str) -> int:
-    return _whole_number(text, least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS)
-
-
-def _rounds(text: str) -> int:
-    return _whole_number(text, least=1, most=_MOST_ROUNDS)
-
-
-def _whole_number(text: str, *, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
-        message = f"{text!r} is not a whole number from {least} to {most}"
-        raise argparse.ArgumentTypeError(message)
-    return int(text)

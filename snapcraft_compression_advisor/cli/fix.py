@@ -53,24 +53,12 @@ def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
 def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
     edit, made = merge_edits([each for _, _, each in fixes])
     read_project_lines(edit.after, where=str(edit.path))  # has to be YAML still
-    payloads = {
-        number for (number, _, _), fits in zip(fixes, made, strict=True) if fits
-    }
-    fixed = [
-        fits or number in payloads
-        for (number, _, _), fits in zip(fixes, made, strict=True)
-    ]
-    return PlannedFixes(
-        edit=edit,
-        findings=tuple(
-            finding for (_, finding, _), fits in zip(fixes, fixed, strict=True) if fits
-        ),
-        left=tuple(
-            finding
-            for (_, finding, _), fits in zip(fixes, fixed, strict=True)
-            if not fits
-        ),
-    )
+    numbers = {number for (number, _, _), fits in zip(fixes, made, strict=True) if fits}
+    findings: list[Finding] = []
+    left: list[Finding] = []
+    for (number, finding, _), fits in zip(fixes, made, strict=True):
+        (findings if fits or number in numbers else left).append(finding)
+    return PlannedFixes(edit=edit, findings=tuple(findings), left=tuple(left))
 
 
 def apply_fixes(report: LintReport) -> LintReport:
@@ -87,20 +75,14 @@ def apply_fixes(report: LintReport) -> LintReport:
         for finding in plan.left:
             message = f"{plan.edit.path}: {finding.rule} contradicts another payload's"
             emit.progress(f"{message} fix and isn't fixed", permanent=True)
-    return replace(
-        report,
-        payloads=tuple(
-            replace(
-                payload,
-                findings=tuple(
-                    finding
-                    for finding in payload.findings
-                    if not any(finding is each for each in fixed)
-                ),
-            )
-            for payload in report.payloads
-        ),
+    numbers = {id(finding) for finding in fixed}
+    payloads = (
+        replace(
+            each, findings=tuple(one for one in each.findings if id(one) not in numbers)
+        )
+        for each in report.payloads
     )
+    return replace(report, payloads=tuple(payloads))
 
 
 def fixes_diff(report: LintReport) -> str:

@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
+from snapcraft_compression_advisor.capture.mount import UBUNTU_READ_AHEAD_KB
 from snapcraft_compression_advisor.capture.start import (
     Command,
     app_command,
@@ -28,7 +29,7 @@ from snapcraft_compression_advisor.capture.virtual_display import (
     can_bring_display,
     virtual_display,
 )
-from snapcraft_compression_advisor.cli.arguments import quantity
+from snapcraft_compression_advisor.cli.arguments import quantity, whole_number
 from snapcraft_compression_advisor.cli.split_command import WORD_MARK, WORD_OPTION
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.launch_set import (
@@ -104,6 +105,18 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="home directory for the launches, kept (default: an empty one, removed "
         "at the end)",
+    )
+
+
+def add_read_ahead_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--read-ahead-kb``."""
+    parser.add_argument(
+        "--read-ahead-kb",
+        metavar="KIB",
+        type=whole_number(least=0),
+        default=UBUNTU_READ_AHEAD_KB,
+        help="what the kernel reads on within a file of the mount (default: "
+        f"{UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
     )
 
 

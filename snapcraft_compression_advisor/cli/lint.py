@@ -18,10 +18,6 @@ from snapcraft_compression_advisor.cli.arguments import (
     add_format_argument,
     add_output_argument,
 )
-from snapcraft_compression_advisor.cli.baseline_arguments import (
-    add_baseline_arguments,
-    check_baseline_options,
-)
 from snapcraft_compression_advisor.cli.find_project import find_policy
 from snapcraft_compression_advisor.cli.lint_run import lint_all
 from snapcraft_compression_advisor.cli.policy_options import (
@@ -29,19 +25,19 @@ from snapcraft_compression_advisor.cli.policy_options import (
     lint_request,
     rule_options,
 )
-from snapcraft_compression_advisor.cli.preflight_arguments import (
-    add_preflight_arguments,
-    with_preflight,
-)
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.lint.finding import LintReport
+from snapcraft_compression_advisor.lint.rules.declared import COMPRESSION_CHANGED
+from snapcraft_compression_advisor.lint.rules.preflight_contents import RESQUASH_DIFFERS
 from snapcraft_compression_advisor.lint.run import at_least
+from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.payload.source import (
     find_payload,
     named_payloads,
     open_payload,
 )
+from snapcraft_compression_advisor.preflight.previous import read_previous
 from snapcraft_compression_advisor.report.lines import (
     TextStyle,
     terminal_columns,
@@ -54,7 +50,7 @@ from snapcraft_compression_advisor.report.lint_formats import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from snapcraft_compression_advisor.cli.baseline import OpenBaseline
     from snapcraft_compression_advisor.cli.lint_run import Outcome
@@ -116,28 +112,27 @@ class LintCommand(BaseCommand):
                 help=f"{what}, or its directory, to compare libraries with; may be "
                 "given again (default: none)",
             )
-        add_preflight_arguments(parser)
-        add_baseline_arguments(parser)
+        _add_store_arguments(parser)
         _add_output_arguments(parser)
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the findings, and fix what is to be fixed."""
         _check_options(parsed_args)
-        check_baseline_options(parsed_args)
-        also = [path for _, path in parsed_args.also]
-        kept = parsed_args.write_baseline
-        check_outputs(parsed_args.output, *also, *filter(None, [kept]))
+        also: list[tuple[str, Path]] = parsed_args.also
+        kept: Path | None = parsed_args.write_baseline
+        check_outputs(
+            parsed_args.output, *(path for _, path in also), *([kept] if kept else [])
+        )
         paths = named_payloads(parsed_args.paths or [find_payload(Path())])
-        with ExitStack() as suppliers:
-            requests = with_preflight(_requests(parsed_args, paths), parsed_args)
-            bases = _opened(parsed_args.base, suppliers)
-            content = _opened(parsed_args.content, suppliers)
-            requests = {
-                path: replace(request, bases=bases, content=content)
-                for path, request in requests.items()
-            }
-            baseline = _baseline(parsed_args, requests, until=suppliers)
-            if baseline is not None:
+        with ExitStack() as until:
+            requests = _requests(parsed_args, paths, until)
+            baseline = None
+            if parsed_args.baseline is not None:
+                from snapcraft_compression_advisor.cli.baseline import open_baseline
+
+                baseline = open_baseline(
+                    parsed_args.baseline, requests, parsed_args.project, until=until
+                )
                 requests = {
                     path: replace(request, baseline=baseline.sources)
                     for path, request in requests.items()
@@ -147,37 +142,28 @@ class LintCommand(BaseCommand):
             version=__version__, payloads=tuple(each.linted for each in outcomes)
         )
         if parsed_args.diff:
-            write_output(_fixes(report), parsed_args.output)
+            from snapcraft_compression_advisor.cli.fix import fixes_diff
+
+            write_output(fixes_diff(report), parsed_args.output)
         else:
-            if parsed_args.fix:
-                report = _fixed(report)
-            if parsed_args.write_baseline is not None:
-                _keep(report, parsed_args.write_baseline)
-            if baseline is not None:
-                report = _judged(report, baseline)
-            on_terminal = parsed_args.output is None and sys.stdout.isatty()
-            shown = Findings(
-                report=report,
-                style=_style(terminal=on_terminal),
-                statistics=parsed_args.statistics,
-            )
-            write_output(render(parsed_args.format, shown), parsed_args.output)
-            saved = replace(shown, style=_style(terminal=False), statistics=False)
-            for name, path in parsed_args.also:
-                write_output(render(name, saved), path)
-        status = _status(outcomes, report.counting())
-        kept = parsed_args.write_baseline is not None and baseline is None
-        if (parsed_args.exit_zero or kept) and status == FINDINGS_STATUS:
+            report = _write(report, baseline, parsed_args)
+        status = _status(outcomes, report)
+        if status == FINDINGS_STATUS and (
+            parsed_args.exit_zero or (kept and baseline is None)
+        ):
             return os.EX_OK
         return status
 
 
 def _requests(
-    parsed_args: argparse.Namespace, paths: Sequence[Path]
+    parsed_args: argparse.Namespace, paths: Sequence[Path], until: ExitStack
 ) -> dict[Path, LintRequest]:
     """Return what each payload is to be checked against, by its own project's policy.
 
     Payloads with the same policy have the same request.
+
+    :param until: closes the snaps that are compared with.
+    :raises UsageError: where an option asks for a rule that isn't checked.
     """
     options = rule_options(parsed_args)
     files = {
@@ -187,53 +173,97 @@ def _requests(
     by_file = {
         file: lint_request(file, options) for file in dict.fromkeys(files.values())
     }
+    selections = [make_selection(request.policy) for request in by_file.values()]
+    asking = {"resquash": RESQUASH_DIFFERS, "previous": COMPRESSION_CHANGED}
+    for option, rule in asking.items():
+        given = getattr(parsed_args, option)
+        if given and not any(each.wants(rule.id) for each in selections):
+            message = f"--{option} is given, but its rule {rule.id} isn't checked"
+            resolution = f"Leave --{option} out, or select it."
+            raise UsageError(message, resolution=resolution)
+    others = {
+        "resquash": parsed_args.resquash,
+        "previous": tuple(map(read_previous, dict.fromkeys(parsed_args.previous))),
+        "bases": _opened(parsed_args.base, until),
+        "content": _opened(parsed_args.content, until),
+    }
+    by_file = {file: replace(each, **others) for file, each in by_file.items()}
     return {path: by_file[file] for path, file in files.items()}
 
 
-def _baseline(
-    parsed_args: argparse.Namespace,
-    requests: Mapping[Path, LintRequest],
-    *,
-    until: ExitStack,
-) -> OpenBaseline | None:
-    if parsed_args.baseline is None:
-        return None
-    from snapcraft_compression_advisor.cli.baseline import open_baseline
+def _write(
+    report: LintReport, baseline: OpenBaseline | None, parsed_args: argparse.Namespace
+) -> LintReport:
+    """Write the report wherever it is wanted, fixed first if it is to be.
 
-    return open_baseline(parsed_args, requests, until=until)
+    :returns: the findings that count.
+    """
+    if parsed_args.fix:
+        from snapcraft_compression_advisor.cli.fix import apply_fixes
 
+        report = apply_fixes(report)
+    if parsed_args.write_baseline is not None:
+        from snapcraft_compression_advisor.cli.baseline import keep_baseline
 
-def _judged(report: LintReport, baseline: OpenBaseline) -> LintReport:
-    from snapcraft_compression_advisor.cli.baseline import judged_report
-
-    return judged_report(report, baseline)
-
-
-def _keep(report: LintReport, path: Path) -> None:
-    from snapcraft_compression_advisor.cli.baseline import keep_baseline
-
-    keep_baseline(report, path)
-
-
-def _fixes(report: LintReport) -> str:
-    from snapcraft_compression_advisor.cli.fix import fixes_diff
-
-    return fixes_diff(report)
-
-
-def _fixed(report: LintReport) -> LintReport:
-    from snapcraft_compression_advisor.cli.fix import apply_fixes
-
-    return apply_fixes(report)
+        keep_baseline(report, parsed_args.write_baseline)
+    if baseline is not None:
+        report = baseline.judge(report)
+    on_terminal = parsed_args.output is None and sys.stdout.isatty()
+    shown = Findings(
+        report=report,
+        style=_style(terminal=on_terminal),
+        statistics=parsed_args.statistics,
+    )
+    write_output(render(parsed_args.format, shown), parsed_args.output)
+    saved = replace(shown, style=_style(terminal=False), statistics=False)
+    for name, path in parsed_args.also:
+        write_output(render(name, saved), path)
+    return report.counting()
 
 
 def _check_options(parsed_args: argparse.Namespace) -> None:
+    """Refuse options that contradict each other."""
     if parsed_args.fix and parsed_args.diff:
         message = "Both --fix and --diff are given"
         raise UsageError(message, resolution="Give --diff to see, --fix to change.")
     if parsed_args.statistics and parsed_args.format != "text":
         message = f"--statistics has no format {parsed_args.format!r}"
         raise UsageError(message, resolution="Leave one of the two out.")
+    if parsed_args.diff and (parsed_args.baseline or parsed_args.write_baseline):
+        message = "--diff shows fixes and knows no baseline"
+        raise UsageError(message, resolution="Leave one of the two out.")
+
+
+def _add_store_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--resquash",
+        action="store_true",
+        help="unpack built snaps, pack them again as the store's review does, and say "
+        "what differs: takes as long as packing, and room for the files in TMPDIR",
+    )
+    parser.add_argument(
+        "--previous",
+        metavar="SNAP",
+        action="append",
+        type=Path,
+        default=[],
+        help="the snap that was published before, to compare the compression with; "
+        "for several snaps may be given again (default: none)",
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="FILE",
+        type=Path,
+        help="a JSON report of an earlier run, or the build before (a .snap): only "
+        "what is new or worse counts, and regressions are looked for (default: none)",
+    )
+    parser.add_argument(
+        "--write-baseline",
+        metavar="FILE",
+        type=Path,
+        help="write the JSON report into this file, for --baseline; what it holds "
+        "doesn't make this run fail (default: none)",
+    )
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:

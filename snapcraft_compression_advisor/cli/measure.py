@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ from snapcraft_compression_advisor.capture.measure import (
     MeasureRequest,
     measure,
 )
-from snapcraft_compression_advisor.capture.mount import UBUNTU_READ_AHEAD_KB
 from snapcraft_compression_advisor.capture.residency import fit_for_replay, replay
 from snapcraft_compression_advisor.capture.snap_environment import launch_home
 from snapcraft_compression_advisor.capture.start import time_launch
@@ -22,9 +20,11 @@ from snapcraft_compression_advisor.cli.arguments import (
     add_format_argument,
     add_output_argument,
     add_path_argument,
+    whole_number,
 )
 from snapcraft_compression_advisor.cli.launch_arguments import (
     add_launch_arguments,
+    add_read_ahead_argument,
     chosen_launch,
     launch_display,
 )
@@ -37,6 +37,7 @@ from snapcraft_compression_advisor.report.measure_json import render_measurement
 from snapcraft_compression_advisor.report.measure_text import render_measurement_text
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.capture.measure import Launch
@@ -115,7 +116,7 @@ def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs",
         metavar="COUNT",
-        type=_at_least_one,
+        type=whole_number(least=1),
         default=DEFAULT_RUNS,
         help=f"cold and warm launches with each codec (default: {DEFAULT_RUNS})",
     )
@@ -134,14 +135,7 @@ def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
         help="where the images are written for a while; in memory (/dev/shm) they "
         "show decompression alone (default: TMPDIR, else /tmp)",
     )
-    parser.add_argument(
-        "--read-ahead-kb",
-        metavar="KIB",
-        type=_not_negative,
-        default=UBUNTU_READ_AHEAD_KB,
-        help="what the kernel reads on within a file of the mount (default: "
-        f"{UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
-    )
+    add_read_ahead_argument(parser)
 
 
 @contextmanager
@@ -191,18 +185,3 @@ def replay_warnings(fitted: FittedProfile) -> Iterator[str]:
             f"{launch_set.read_of_named:.0%} of the blocks that it names, and all of "
             "them are replayed"
         )
-
-
-def _at_least_one(text: str) -> int:
-    return _whole_number(text, least=1)
-
-
-def _not_negative(text: str) -> int:
-    return _whole_number(text, least=0)
-
-
-def _whole_number(text: str, *, least: int) -> int:
-    if not text.isdecimal() or int(text) < least:
-        message = f"{text!r} is not a whole number from {least} on"
-        raise argparse.ArgumentTypeError(message)
-    return int(text)

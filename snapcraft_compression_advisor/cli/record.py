@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
 from snapcraft_compression_advisor.capture.mount import (
-    UBUNTU_READ_AHEAD_KB,
     can_drop_caches,
     can_mount,
 )
@@ -27,6 +25,7 @@ from snapcraft_compression_advisor.cli.arguments import (
 )
 from snapcraft_compression_advisor.cli.launch_arguments import (
     add_launch_arguments,
+    add_read_ahead_argument,
     chosen_app,
     chosen_launch,
     launch_display,
@@ -38,6 +37,8 @@ from snapcraft_compression_advisor.launch.profile import profile_text
 from snapcraft_compression_advisor.payload.source import find_payload, open_payload
 
 if TYPE_CHECKING:
+    import argparse
+
     from snapcraft_compression_advisor.capture.record_trace import TracedLaunch
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
     from snapcraft_compression_advisor.payload.source import Payload
@@ -85,14 +86,7 @@ class RecordCommand(BaseCommand):
             help="by what the kernel has in its cache (residency, as root) or by "
             "strace (trace) (default: residency where possible)",
         )
-        parser.add_argument(
-            "--read-ahead-kb",
-            metavar="KIB",
-            type=_kibibytes,
-            default=UBUNTU_READ_AHEAD_KB,
-            help="what the kernel reads on within a file of the mount (default: "
-            f"{UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
-        )
+        add_read_ahead_argument(parser)
         parser.add_argument(
             "--scratch",
             metavar="DIR",
@@ -127,13 +121,6 @@ class RecordCommand(BaseCommand):
         write_output(profile_text(profile), parsed_args.output)
         emit.progress(_summary(profile), permanent=True)
         return None
-
-
-def _kibibytes(text: str) -> int:
-    if not text.isdecimal():
-        message = f"{text!r} is no number of KiB"
-        raise argparse.ArgumentTypeError(message)
-    return int(text)
 
 
 def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:

@@ -19,25 +19,40 @@ from snapcraft_compression_advisor.host.artifact import (
     Decision,
     decide,
 )
-from snapcraft_compression_advisor.host.enforce import check_advice, check_budgets
-from snapcraft_compression_advisor.host.errors import SettingsError
-from snapcraft_compression_advisor.host.guard import Result, harmless, judging
+from snapcraft_compression_advisor.host.guard import (
+    PolicyBrokenError,
+    Result,
+    SettingsError,
+    harmless,
+    judging,
+)
 from snapcraft_compression_advisor.host.project import (
     HostProject,
     read_host_project,
     read_settings,
 )
 from snapcraft_compression_advisor.host.refusal import asks_to_enforce
-from snapcraft_compression_advisor.host.show import show, show_verdict, write_report
-from snapcraft_compression_advisor.host.write_key import write_key
+from snapcraft_compression_advisor.host.show import (
+    show,
+    show_verdict,
+    write_key,
+    write_report,
+)
 from snapcraft_compression_advisor.launch.launch_set import check_app, select_apps
 from snapcraft_compression_advisor.lint.lint import LintRequest, analysis_request
 from snapcraft_compression_advisor.lint.rule import Context
+from snapcraft_compression_advisor.lint.rules.budgets import (
+    COLD_START_BUDGET,
+    IMAGE_SIZE_BUDGET,
+)
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.select import Selection
 from snapcraft_compression_advisor.payload.source import (
     ComponentDirectory,
     open_payload,
 )
 from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -47,6 +62,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.project import Parts
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.settings.load import Settings
+BUDGET_RULES = (COLD_START_BUDGET, IMAGE_SIZE_BUDGET)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -247,6 +263,46 @@ class Advisor:
             harmless(
                 partial(write_report, decision, Path(report)),
                 what=f"the report {report} isn't written",
+            )
+
+
+def check_advice(decision: Decision) -> None:
+    """Stop where the advice is to change what snapcraft.yaml says.
+
+    An undecided verdict breaks nothing.
+
+    :raises PolicyBrokenError: in that case.
+    """
+    advice = decision.analysis.recommendation
+    if advice.verdict != "change":
+        return
+    artifact = decision.artifact
+    whose = "declared" if artifact.declared else "implied"
+    component = f" --component {artifact.component}" if artifact.component else ""
+    first, *others = sentences(advice.reasons)
+    message = (
+        f"The {whose} compression {artifact.compression!r} of {artifact.label} breaks "
+        f"the policy: {first}"
+    )
+    raise PolicyBrokenError(
+        message,
+        details="\n".join(others) or None,
+        resolution=f"Set 'compression: {advice.compression}' ('snapcraft "
+        f"set-compression {advice.compression}{component}'), or change the policy.",
+    )
+
+
+def check_budgets(context: Context) -> None:
+    """Stop where a budget is broken, not where the estimate leaves that open.
+
+    :raises PolicyBrokenError: in that case.
+    """
+    for finding in run_rules(context, BUDGET_RULES, Selection(severities={})):
+        if not finding.undecided:
+            raise PolicyBrokenError(
+                finding.message,
+                resolution="Look at what 'snapcraft compression-advice' says of the "
+                "other codec, ship less, or raise the budget.",
             )
 
 

@@ -12,7 +12,6 @@ from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
 from snapcraft_compression_advisor.host.project_service import advisor_here
-from snapcraft_compression_advisor.host.show import render_report
 from snapcraft_compression_advisor.payload.source import find_payload
 from snapcraft_compression_advisor.project.project_file import (
     apply_edit,
@@ -61,6 +60,11 @@ class CompressionAdviceCommand(AppCommand):
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the report."""
+        # Every snapcraft command comes by; few need what takes so long to import.
+        from snapcraft_compression_advisor.host.show import (  # noqa: PLC0415
+            render_report,
+        )
+
         advisor = advisor_here(self._services)
         component: str | None = parsed_args.component
         path = parsed_args.path or _built(component)

@@ -1,20 +1,41 @@
-"""Keep the advisor's failures from a pack, unless the pack must not go without it."""
+"""What may stop a pack; all other failures of the advisor are kept from it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from snapcraft_compression_advisor.host.errors import (
-    CannotJudgeError,
-    PolicyBrokenError,
-    SettingsError,
-)
-from snapcraft_compression_advisor.host.refusal import reason_of, warn_of
+from snapcraft_compression_advisor.core.errors import AdvisorError, BadDataError
+from snapcraft_compression_advisor.host.refusal import RESOLUTION, reason_of, warn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Result = TypeVar("Result")
+
+
+class SettingsError(BadDataError):
+    """The settings are broken: exit status 65."""
+
+    @classmethod
+    def of(cls, error: AdvisorError) -> SettingsError:
+        """Return an error that is the settings' fault."""
+        return cls(str(error), details=error.details, resolution=error.resolution)
+
+
+class PolicyBrokenError(AdvisorError):
+    """What is about to be packed breaks the policy: exit status 1."""
+
+    exit_status = 1
+
+
+class CannotJudgeError(PolicyBrokenError):
+    """The mode is ``enforce``, and nobody can say whether the policy is kept."""
+
+    @classmethod
+    def of(cls, reason: str) -> CannotJudgeError:
+        """Return an error for what failed."""
+        message = f"The mode is 'enforce', but there is no compression advice: {reason}"
+        return cls(message, resolution=RESOLUTION)
 
 
 def harmless(action: Callable[[], Result], *, what: str) -> Result | None:

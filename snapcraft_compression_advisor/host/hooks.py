@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from craft_cli import CommandGroup
 
-from snapcraft_compression_advisor.host.before_build import (
-    check_before,
-    check_settings,
-)
 from snapcraft_compression_advisor.host.project_service import finding_advisor
 from snapcraft_compression_advisor.host.refusal import reason_of
+from snapcraft_compression_advisor.host.wrapping import check_before, check_settings
 from snapcraft_compression_advisor.project.project_lines import LINTER_NAME
 from snapcraft_compression_advisor.settings.load import PLUGIN
 

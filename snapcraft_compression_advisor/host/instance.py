@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import sys
 from pathlib import Path, PurePosixPath
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from craft_cli import emit
 
 import snapcraft_compression_advisor
-from snapcraft_compression_advisor.host.errors import (
+from snapcraft_compression_advisor.host.guard import (
     CannotJudgeError,
     PolicyBrokenError,
     SettingsError,
+    judging,
 )
-from snapcraft_compression_advisor.host.guard import judging
 from snapcraft_compression_advisor.host.import_path import VARIABLE
+from snapcraft_compression_advisor.host.wrapping import derive, wrap
 from snapcraft_compression_advisor.settings.load import (
     ENVIRONMENT_PREFIX,
     INSTANCE_PATH_VARIABLE,
@@ -69,11 +69,12 @@ def with_advisor(base: type[ProviderService], enter: Enter) -> type[ProviderServ
     :param base: the application's class; one made here is made anew.
     :param enter: lets the advisor into an instance.
     """
-    unadvised = getattr(base, _UNADVISED, base)
-    return type(
+    return derive(
+        base,
         "ProviderServiceWithAdvisor",
-        (ProviderWithAdvisor, unadvised),
-        {_UNADVISED: unadvised, "enter": staticmethod(enter)},
+        ProviderWithAdvisor,
+        mark=_UNADVISED,
+        enter=staticmethod(enter),
     )
 
 
@@ -87,7 +88,6 @@ def wrap_get_provider(
     :param providers: the module ``snapcraft.providers``.
     :param error_class: ``SnapcraftError``: on core22 snapcraft prints no other well.
     """
-    get_provider = getattr(providers.get_provider, _UNADVISED, providers.get_provider)
 
     def enter_or_stop(instance: craft_providers.Executor) -> None:
         try:
@@ -98,14 +98,15 @@ def wrap_get_provider(
                 str(error), resolution=error.resolution, retcode=error.retcode
             ) from error
 
-    @functools.wraps(get_provider)
-    def get_entering_provider(*args: Any, **kwargs: Any) -> craft_providers.Provider:  # noqa: ANN401 # passed on
-        provider: craft_providers.Provider = get_provider(*args, **kwargs)
-        _entering(provider, enter_or_stop)
-        return provider
+    def make(get_provider: Callable[..., Any]) -> Callable[..., Any]:
+        def get_entering_provider(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+            provider = get_provider(*args, **kwargs)
+            _entering(provider, enter_or_stop)
+            return provider
 
-    setattr(get_entering_provider, _UNADVISED, get_provider)
-    providers.get_provider = get_entering_provider  # type: ignore[attr-defined] # a module
+        return get_entering_provider
+
+    wrap(providers, "get_provider", make)
 
 
 def enforces(find_advisor: FindAdvisor) -> bool:
@@ -169,17 +170,17 @@ _UNMOUNTED = (
 
 def _entering(provider: Any, enter: Enter) -> None:  # noqa: ANN401 # its method is replaced
     """Have a provider's instances entered as soon as they are there."""
-    launch = provider.launched_environment
-    launch = getattr(launch, _UNADVISED, launch)
 
-    @contextlib.contextmanager
-    def launched_environment(*args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 # passed on
-        with launch(*args, **kwargs) as instance:
-            enter(instance)
-            yield instance
+    def make(launch: Callable[..., Any]) -> Callable[..., Any]:
+        @contextlib.contextmanager
+        def launched_environment(*args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 # passed on
+            with launch(*args, **kwargs) as instance:
+                enter(instance)
+                yield instance
 
-    setattr(launched_environment, _UNADVISED, launch)
-    provider.launched_environment = launched_environment
+        return launched_environment
+
+    wrap(provider, "launched_environment", make)
 
 
 def _settings_variables(environment: Mapping[str, str]) -> dict[str, str]:
@@ -216,15 +217,16 @@ def _start_with(
     What is in the instance's own environment stays in ``/etc/environment``, and would
     reach each part's build, and shells.
     """
-    execute_run = instance.execute_run
 
-    @functools.wraps(execute_run)
-    def execute_run_with(command: list[str], **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
-        if command[:1] == [program]:
-            kwargs["env"] = {**variables, **(kwargs.get("env") or {})}
-        return execute_run(command, **kwargs)
+    def make(execute_run: Callable[..., Any]) -> Callable[..., Any]:
+        def execute_run_with(command: list[str], **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+            if command[:1] == [program]:
+                kwargs["env"] = {**variables, **(kwargs.get("env") or {})}
+            return execute_run(command, **kwargs)
 
-    instance.execute_run = execute_run_with
+        return execute_run_with
+
+    wrap(instance, "execute_run", make)
 
 
 def _check_loaded(instance: craft_providers.Executor, program: str) -> None:

@@ -5,7 +5,6 @@ Only snapcraft can import this module.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,8 @@ from snapcraft_compression_advisor.host.artifact import (
     Artifact,
     codec_of,
 )
-from snapcraft_compression_advisor.host.errors import (
-    PolicyBrokenError,
-    SettingsError,
-)
+from snapcraft_compression_advisor.host.guard import PolicyBrokenError, SettingsError
+from snapcraft_compression_advisor.host.wrapping import wrap
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.project import component_sizes
 from snapcraft_compression_advisor.lint.rules.declared import COMPONENT_KEY
@@ -31,14 +28,11 @@ from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from snapcraft_compression_advisor.host.advisor import Advisor
     from snapcraft_compression_advisor.host.project_service import FindAdvisor
     from snapcraft_compression_advisor.lint.finding import Finding
-
-
-_UNADVISED = "unadvised_function"
 
 
 class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no dependency
@@ -118,15 +112,15 @@ def wrap_lint_command(command: Any, linter: type[CompressionLinter]) -> None:  #
 
     :param command: ``snapcraft.commands.lint.LintCommand``.
     """
-    run = getattr(command._run_linter, _UNADVISED, command._run_linter)  # noqa: SLF001 # there is no other place
 
-    @functools.wraps(run)
-    def run_on_image(self: Any, snap_file: Path, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
-        linter.image = Path(snap_file).resolve()
-        return run(self, snap_file, *args, **kwargs)
+    def make(run: Callable[..., Any]) -> Callable[..., Any]:
+        def run_on_image(self: Any, snap_file: Path, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+            linter.image = Path(snap_file).resolve()
+            return run(self, snap_file, *args, **kwargs)
 
-    setattr(run_on_image, _UNADVISED, run)
-    command._run_linter = run_on_image  # noqa: SLF001 # likewise
+        return run_on_image
+
+    wrap(command, "_run_linter", make)
 
 
 def find(advisor: Advisor, path: Path) -> Sequence[Finding]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
-from snapcraft_compression_advisor.host.before_build import check_settings
-from snapcraft_compression_advisor.host.errors import PolicyBrokenError, SettingsError
+from snapcraft_compression_advisor.host.guard import PolicyBrokenError, SettingsError
+from snapcraft_compression_advisor.host.wrapping import check_settings, wrap
 from snapcraft_compression_advisor.payload.source import component_name
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.project_service import FindAdvisor
 
 _Answer = TypeVar("_Answer")
-_UNADVISED = "unadvised_function"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,16 +42,15 @@ def wrap_run(cli: ModuleType, stop: Stop) -> None:
     :param cli: the module ``snapcraft.cli``.
     :param stop: that :func:`wrap_pack_functions` was given, too.
     """
-    run: Callable[..., int] = getattr(cli.run, _UNADVISED, cli.run)
 
-    @functools.wraps(run)
-    def run_to_status(*args: Any, **kwargs: Any) -> int:  # noqa: ANN401 # passed on as they are
-        """Run snapcraft as it is."""
-        status = run(*args, **kwargs)
-        return (stop.status or status) if status else status
+    def make(run: Callable[..., int]) -> Callable[..., int]:
+        def run_to_status(*args: Any, **kwargs: Any) -> int:  # noqa: ANN401 # passed on
+            status = run(*args, **kwargs)
+            return (stop.status or status) if status else status
 
-    setattr(run_to_status, _UNADVISED, run)
-    cli.run = run_to_status  # type: ignore[attr-defined] # a module
+        return run_to_status
+
+    wrap(cli, "run", make)
 
 
 def wrap_pack_functions(
@@ -71,14 +69,13 @@ def wrap_pack_functions(
     :param stop: notes what stops the pack.
     """
     for name in ("pack_snap", "pack_component"):
-        function = getattr(pack, name)
-        wrapped = _advised(
-            getattr(function, _UNADVISED, function),
-            find_advisor,
-            functools.partial(_stopped, error_class, stop),
+        make = functools.partial(
+            _advised,
+            find_advisor=find_advisor,
+            stopped=functools.partial(_stopped, error_class, stop),
             is_component=name == "pack_component",
         )
-        setattr(pack, name, wrapped)
+        wrap(pack, name, make)
 
 
 def wrap_lifecycle(
@@ -94,51 +91,48 @@ def wrap_lifecycle(
     :param find_advisor: as for :func:`wrap_pack_functions`.
     :param stop: notes what stops it.
     """
-    run: Callable[..., None] = getattr(lifecycle.run, _UNADVISED, lifecycle.run)
 
-    @functools.wraps(run)
-    def checked(command_name: str, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
-        """Run a lifecycle command; cleaning needs no settings."""
-        if command_name != "clean":
-            check = functools.partial(check_settings, find_advisor)
-            _ask(check, functools.partial(_stopped, error_class, stop))
-        run(command_name, *args, **kwargs)
+    def make_checked(run: Callable[..., None]) -> Callable[..., None]:
+        def checked(command_name: str, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
+            if command_name != "clean":  # which needs no settings
+                check = functools.partial(check_settings, find_advisor)
+                _ask(check, functools.partial(_stopped, error_class, stop))
+            run(command_name, *args, **kwargs)
 
-    setattr(checked, _UNADVISED, run)
-    lifecycle.run = checked  # type: ignore[attr-defined] # a module
-    inner: Callable[..., None] = getattr(
-        lifecycle._run_lifecycle_and_pack,  # noqa: SLF001 # nothing else has the project
-        _UNADVISED,
-        lifecycle._run_lifecycle_and_pack,  # noqa: SLF001 # likewise
-    )
+        return checked
 
-    @functools.wraps(inner)
-    def noting(*args: Any, project: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
+    def make_noting(inner: Callable[..., None]) -> Callable[..., None]:
         """Note what an extension may have set, for the linter that runs first."""
-        advisor = find_advisor()
-        if advisor is not None:
-            advisor.packing_with = project.compression
-        inner(*args, project=project, **kwargs)
 
-    setattr(noting, _UNADVISED, inner)
-    lifecycle._run_lifecycle_and_pack = noting  # type: ignore[attr-defined] # noqa: SLF001 # likewise
+        def noting(*args: Any, project: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
+            advisor = find_advisor()
+            if advisor is not None:
+                advisor.packing_with = project.compression
+            inner(*args, project=project, **kwargs)
+
+        return noting
+
+    wrap(lifecycle, "run", make_checked)
+    wrap(lifecycle, "_run_lifecycle_and_pack", make_noting)
 
 
 def _advised(
     function: Callable[..., str],
+    *,
     find_advisor: FindAdvisor,
     stopped: Callable[[AdvisorError], Exception],
-    *,
     is_component: bool,
 ) -> Callable[..., str]:
+    """Return what packs a directory as snapcraft does, but with what the advice says.
+
+    :raises TypeError: where snapcraft's function takes other arguments.
+    """
     signature = inspect.signature(function)
     if not {"directory", "compression"} <= signature.parameters.keys():
         message = f"{function.__name__} takes {', '.join(signature.parameters)}"
         raise TypeError(message)
 
-    @functools.wraps(function)
     def advised(*args: Any, **kwargs: Any) -> str:  # noqa: ANN401 # passed on as they are
-        """Pack a directory as snapcraft does, but with what the advice says."""
         arguments = signature.bind(*args, **kwargs)
         given = arguments.arguments
         prime_dir = Path(given["directory"]).resolve()
@@ -157,7 +151,6 @@ def _advised(
         advisor.conclude()
         return packed
 
-    setattr(advised, _UNADVISED, function)
     return advised
 
 

@@ -10,6 +10,7 @@ from snapcraft_compression_advisor.host.artifact import (
     codec_of,
 )
 from snapcraft_compression_advisor.host.guard import harmless
+from snapcraft_compression_advisor.host.wrapping import derive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     Below = PackageService
 else:
     Below = object
-
-_UNADVISED = "unadvised_class"
 
 
 class AdvisingPackage(Below):
@@ -171,9 +170,10 @@ def advising(
     :param base: the application's class; one made here is made anew.
     :param find_advisor: returns who gives the advice, always the same.
     """
-    unadvised = getattr(base, _UNADVISED, base)
-    return type(
+    return derive(
+        base,
         "AdvisingPackageService",
-        (AdvisingPackage, unadvised),
-        {"find_advisor": staticmethod(find_advisor), _UNADVISED: unadvised},
+        AdvisingPackage,
+        mark="unadvised_class",
+        find_advisor=staticmethod(find_advisor),
     )

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.host.errors import SettingsError
+from snapcraft_compression_advisor.host.guard import SettingsError
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.project import ProjectFile, read_project
 from snapcraft_compression_advisor.lint.select import check_selectors

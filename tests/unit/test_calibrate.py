@@ -17,15 +17,13 @@ from snapcraft_compression_advisor.capture.calibrate import (
     write_noise,
 )
 from snapcraft_compression_advisor.capture.cost_fit import fit_costs, fit_storage
-from snapcraft_compression_advisor.cli.calibrate import (
-    _blocks,
-    _profile_name,
-    _rounds,
-)
+from snapcraft_compression_advisor.cli.calibrate import CalibrateCommand, _profile_name
+from snapcraft_compression_advisor.cli.command_texts import command_parser
 from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
 from timed_blocks import FILL_S, make_blocks
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from pytest_mock import MockerFixture
@@ -147,14 +145,19 @@ def test_storage_as_fast_as_memory_costs_nothing() -> None:
     assert (storage.seek_s.high, storage.read_s_per_byte.high) == (0, 0)
 
 
+def options(*arguments: str) -> argparse.Namespace:
+    return command_parser(CalibrateCommand).parse_args(arguments)
+
+
 @pytest.mark.parametrize("text", ["0", "31", "5001", "-40", "4e2", "٤٠٠", "many", ""])
 def test_number_of_blocks_is_bounded(text: str) -> None:
     with pytest.raises(Exception, match="is not a whole number from 32 to 5000"):
-        _blocks(text)
+        options(f"--blocks={text}")
 
 
 def test_numbers_within_bounds_are_taken() -> None:
-    assert (_blocks("32"), _rounds("1"), _rounds("100")) == (32, 1, 100)
+    assert options("--blocks", "32").blocks == 32
+    assert [options("--rounds", each).rounds for each in ("1", "100")] == [1, 100]
 
 
 @pytest.mark.parametrize("text", ["", "My machine", "a/b", "-x", "a" * 65, "a\n"])

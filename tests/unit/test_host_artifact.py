@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyses import make_analysis
+from snapcraft_compression_advisor.host.advisor import check_advice
 from snapcraft_compression_advisor.host.artifact import Artifact, Decision, decide
-from snapcraft_compression_advisor.host.enforce import check_advice
-from snapcraft_compression_advisor.host.errors import PolicyBrokenError
+from snapcraft_compression_advisor.host.guard import PolicyBrokenError
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.advice.recommendation import Verdict

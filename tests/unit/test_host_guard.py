@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.host.errors import PolicyBrokenError, SettingsError
-from snapcraft_compression_advisor.host.guard import harmless
+from snapcraft_compression_advisor.host.guard import (
+    PolicyBrokenError,
+    SettingsError,
+    harmless,
+)
 
 if TYPE_CHECKING:
     from craft_cli.pytest_plugin import RecordingEmitter

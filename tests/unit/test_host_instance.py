@@ -14,7 +14,7 @@ import pytest
 import snapcraft_compression_advisor
 from host_doubles import SnapcraftError
 from snapcraft_compression_advisor.host import instance
-from snapcraft_compression_advisor.host.errors import CannotJudgeError
+from snapcraft_compression_advisor.host.guard import CannotJudgeError
 from snapcraft_compression_advisor.host.instance import (
     INSTANCE_DIR,
     importable_directory,

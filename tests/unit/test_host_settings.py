@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from snapcraft_compression_advisor.host import refusal
-from snapcraft_compression_advisor.host.errors import SettingsError
+from snapcraft_compression_advisor.host.guard import SettingsError
 from snapcraft_compression_advisor.host.project import read_settings
 from snapcraft_compression_advisor.project.project_file import PROJECT_FILES
 from snapcraft_compression_advisor.settings.load import (
