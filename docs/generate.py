@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from command_pages import render_command_reference, render_man_page
 from completion import render_bash_completion
+from glossary_links import with_glossary_links
 from settings_page import render_settings_page
 from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
@@ -25,14 +26,17 @@ def generated_files() -> Mapping[str, str]:
     """Return the text of every generated file by its path in this folder."""
     return {
         **{f"{name}.schema.json": each.text() for name, each in SCHEMAS.items()},
-        "reference/commands.md": render_command_reference(),
-        "reference/settings.md": render_settings_page(),
+        "reference/commands.md": with_glossary_links(render_command_reference()),
+        "reference/settings.md": with_glossary_links(render_settings_page()),
         "../share/man/man1/compression-advisor.1": render_man_page(),
         "../share/bash-completion/completions/compression-advisor": (
             render_bash_completion()
         ),
         "rules/README.md": render_rule_index(ALL_RULES),
-        **{f"rules/{rule.id}.md": render_rule_page(rule) for rule in ALL_RULES},
+        **{
+            f"rules/{rule.id}.md": with_glossary_links(render_rule_page(rule))
+            for rule in ALL_RULES
+        },
     }
 
 

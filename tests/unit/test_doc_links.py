@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from doc_commands import ROOT, pages
+from glossary_links import TERMS, with_glossary_links
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,3 +85,19 @@ def test_contributing_names_the_rooms_in_the_order_of_their_contract() -> None:
     layers = pyproject.partition("layers = [")[2].partition("]")[0]
     rooms = [layer.partition(" : ")[0] for layer in re.findall(r'"([^"]+)"', layers)]
     assert " ".join(shown.split()).split(" → ") == rooms[1:]
+
+
+def test_generated_pages_link_a_terms_first_use_to_the_glossary() -> None:
+    linked = with_glossary_links(
+        "# Cold launch\n\n`cold launch`: cold\nlaunches take long.\n\nCold launch\n"
+    )
+    assert linked == (
+        "# Cold launch\n\n`cold launch`: [cold\nlaunches](../glossary.md#cold-launch) "
+        "take long.\n\nCold launch\n"
+    )
+    assert with_glossary_links(linked) == linked
+
+
+def test_linked_terms_are_in_the_glossary() -> None:
+    headings = anchors(ROOT / "docs/glossary.md")
+    assert {term.replace(" ", "-") for term in TERMS} <= headings
