@@ -78,7 +78,6 @@ def _codec_trial(codec: str) -> CodecTrial:
     size = SIZES_MB[codec]
     return CodecTrial(
         codec=codec,
-        shippable=codec in {"xz", "lzo"},
         image_bytes=None if size is None else Interval.exactly(size * MB),
     )
 

@@ -81,7 +81,6 @@ def make_build(  # noqa: PLR0913 # keywords with defaults
         launch_sets=sets,
         trial=CodecTrial(
             codec=codec,
-            shippable=True,
             image_bytes=Interval.exactly(image_bytes),
             blocks=blocks_of_files(
                 {

@@ -128,7 +128,6 @@ def snap_build(payload: SnapPayload, launch_sets: Mapping[str, LaunchSet]) -> Bu
         launch_sets=launch_sets,
         trial=CodecTrial(
             codec=payload.packed_with,
-            shippable=True,
             image_bytes=size,
             blocks=_stored_blocks(payload, launched_files(launch_sets)),
         ),

@@ -111,7 +111,7 @@ def take_census(
     blocks = _phase(layout, members, weights, columns)
     if blocks.complete:
         return Census(phases=(blocks,))
-    eligible = _no_holes(layout)
+    eligible = np.flatnonzero(~layout.holes)
     sure = eligible[np.isin(eligible, np.array(list(always()), dtype=np.int64))]
     added = sure[~np.isin(sure, members)]
     more = look_at_blocks(payload, layout, added, fastest_look())
@@ -144,10 +144,6 @@ def _phase(
         zeros=columns[:, 0] == 0,
         in_file_order=True,
     )
-
-
-def _no_holes(layout: Layout) -> NDArray[np.int64]:
-    return np.flatnonzero(~layout.holes)
 
 
 def _frame(
@@ -263,13 +259,17 @@ class Ladder:
         start = first_step(self._seed, scale=scale)
         phase = self._closer(self.census.blocks, round(closer * scale), start)
         self.phases = (*self.census.phases, phase)
-        self.sample = self._draw(
-            phase, round(tried * scale), start, certain=self._is_certain(phase)
+        self.sample = draw(
+            phase,
+            self._places,
+            count=round(tried * scale),
+            certain=self._is_certain(phase),
+            start=start,
         )
 
     def _closer(self, phase: Phase, count: int, start: float) -> Phase:
         nothing = np.zeros(len(phase.members), dtype=np.bool_)
-        drawn = self._draw(phase, count, start, certain=nothing)
+        drawn = draw(phase, self._places, count=count, certain=nothing, start=start)
         self._look_at(drawn.members)
         sure = phase.members[self._is_certain(phase)]
         self._look_at(sure)
@@ -287,28 +287,19 @@ class Ladder:
         new = np.array(
             [m for m in members.tolist() if m not in self._seen], dtype=np.int64
         )
+        fastest = None
+        if self.census.codec is None:
+            sizes = self.census.known_sizes[self.census.blocks.places_of(new)]
+            fastest = dict(zip(new.tolist(), sizes.tolist(), strict=True))
         rows = look_at_blocks(
-            self._payload, self._layout, new, self._look, fastest=self._fastest(new)
+            self._payload, self._layout, new, self._look, fastest=fastest
         )
         self._seen.update(zip(new.tolist(), rows, strict=True))
-
-    def _fastest(self, members: NDArray[np.int64]) -> dict[int, float] | None:
-        """Return what the fastest look, if any, found of blocks."""
-        if self.census.codec is not None:
-            return None
-        blocks = self.census.blocks
-        sizes = self.census.known_sizes[blocks.places_of(members)]
-        return dict(zip(members.tolist(), sizes.tolist(), strict=True))
 
     def _is_certain(self, phase: Phase) -> NDArray[np.bool_]:
         """Return for each block of a phase whether it is tried in any case."""
         numbers = np.array(list(self._certain()), dtype=np.int64)
         return np.isin(phase.members, numbers) & ~phase.zeros
-
-    def _draw(
-        self, phase: Phase, count: int, start: float, *, certain: NDArray[np.bool_]
-    ) -> Sample:
-        return draw(phase, self._places, count=count, certain=certain, start=start)
 
     def closest(
         self,

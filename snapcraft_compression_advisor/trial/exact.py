@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,9 +70,7 @@ def run_exact_trial(
         trials, sizes = {}, {}
         for number, codec in enumerate((CODECS[name] for name in names), start=1):
             progress(f"Packing with {codec.name} ({number} of {len(names)})")
-            trials[codec.name] = CodecTrial(
-                codec=codec.name, shippable=codec.shippable, image_bytes=None
-            )
+            trials[codec.name] = CodecTrial(codec=codec.name, image_bytes=None)
             if not mksquashfs.supports(codec.name, scratch=scratch):
                 continue
             image = scratch / f"{codec.name}.squashfs"
@@ -85,8 +82,8 @@ def run_exact_trial(
                 exclude_file=exclude_file,
             )
             blocks = _read_blocks(image)
-            trials[codec.name] = replace(
-                trials[codec.name],
+            trials[codec.name] = CodecTrial(
+                codec=codec.name,
                 image_bytes=Interval.exactly(image.stat().st_size),
                 blocks=blocks_of_files(
                     {path: blocks[path] for path in wanted if path in blocks}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.codecs.zstandard import Zstd
 from snapcraft_compression_advisor.core.errors import StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -58,6 +58,8 @@ class Look(Protocol):
     def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
         """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
 
+        No size is larger than the block.
+
         :param fastest: what :func:`fastest_look` found, where it looked there before.
         """
 
@@ -67,18 +69,14 @@ class WholeLook:
     """What a fast codec makes of a block."""
 
     codec: Codec
-
-    @property
-    def columns(self) -> int:
-        """How many sizes there are of a block."""
-        return 1
+    columns: ClassVar[int] = 1
 
     def at(
         self,
         contents: bytes,
         fastest: float | None = None,  # noqa: ARG002 # the codec may be another
     ) -> tuple[float, ...]:
-        """Return the size with the codec."""
+        """See :class:`Look`."""
         if _is_hole(contents):
             return (0.0,)
         return (float(len(self.codec.compress(contents))),)
@@ -96,11 +94,11 @@ class ExcerptLook:
 
     @property
     def columns(self) -> int:
-        """How many sizes there are of a block."""
+        """See :class:`Look`."""
         return len(self.predictors)
 
     def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
-        """Return the predicted sizes, none larger than the block."""
+        """See :class:`Look`."""
         if _is_hole(contents):
             return (0.0,) * self.columns
         part = excerpt(contents)
@@ -190,7 +188,8 @@ def look_at_blocks(
 
     seen = fastest or {}
 
-    found = [row for batch in map_in_order(rows, _batches(numbers)) for row in batch]
+    batches = np.split(numbers, range(_BATCH_BLOCKS, len(numbers), _BATCH_BLOCKS))
+    found = [row for batch in map_in_order(rows, batches) for row in batch]
     return np.array(found, dtype=np.float64).reshape(len(numbers), look.columns)
 
 
@@ -206,8 +205,3 @@ def read_block(payload: Payload, block: DataBlock) -> bytes:
     raise StorageError(
         message, resolution="Wait until the build is complete and try again."
     )
-
-
-def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for start in range(0, len(numbers), _BATCH_BLOCKS):
-        yield numbers[start : start + _BATCH_BLOCKS]

@@ -87,6 +87,7 @@ class PartialTrial:
 
     :param wanted: paths of the files whose data blocks are reported; asked for as late
         as can be.
+    :ivar ladder: climbed before each round.
     """
 
     def __init__(
@@ -95,21 +96,17 @@ class PartialTrial:
         self._payload = payload
         self._layout = layout
         self._wanted = wanted
-        self._ladder = Ladder(payload, layout, certain=self._launch_blocks, seed=seed)
+        self.ladder = Ladder(payload, layout, certain=self._launch_blocks, seed=seed)
         self._known: dict[str, dict[int, int]] = {}
         self._trials: dict[str, _Trial] = {}
         self._table_bytes: dict[str, float] = {}
-
-    def look_closer(self, *, scale: float) -> None:
-        """Choose the blocks for the trial: the first round's number, scaled."""
-        self._ladder.climb(scale=scale)
 
     def try_codecs(self, names: Sequence[str]) -> None:
         """Try codecs on the sample; those that are :data:`HALVED` on half of it.
 
         :param names: of codecs, which may know some of its blocks already.
         """
-        whole, half = self._ladder.sample, every_other(self._ladder.sample)
+        whole, half = self.ladder.sample, every_other(self.ladder.sample)
         samples = {name: half if name in HALVED else whole for name in names}
         with ThreadPoolExecutor(1, thread_name_prefix="tables") as beside:
             sized = beside.submit(self._size_tables, names)
@@ -121,9 +118,9 @@ class PartialTrial:
                 [known[int(member)] for member in sample.members], dtype=np.float64
             )
             self._trials[name] = _Trial(
-                phases=self._ladder.phases,
+                phases=self.ladder.phases,
                 sample=sample,
-                estimate=estimate_total(self._ladder.phases, sample, stored),
+                estimate=estimate_total(self.ladder.phases, sample, stored),
                 stored_bytes=stored,
             )
 
@@ -154,7 +151,7 @@ class PartialTrial:
     @property
     def known_codec(self) -> str | None:
         """The codec that the payload is packed with, whose sizes are exact."""
-        return self._ladder.census.codec
+        return self.ladder.census.codec
 
     def _launch_blocks(self) -> list[int]:
         """Return the numbers of the blocks that a launch reads, where they are few."""
@@ -165,7 +162,11 @@ class PartialTrial:
         """Return what is known so far."""
         return TrialResult(
             mode="sampled",
-            tool=_libraries(),
+            tool=", ".join(
+                codec.implementation
+                for codec in CODECS.values()
+                if codec.available and codec.name != "none"
+            ),
             codecs={name: self._codec_trial(codec) for name, codec in CODECS.items()},
             lzo_less_xz_bytes=self._lzo_less_xz(),
             notes=(*notes_on_payload(self._payload), *_notes()),
@@ -174,16 +175,15 @@ class PartialTrial:
 
     def _stored_sizes(self) -> StoredSizes:
         known = () if self.known_codec is None else (self.known_codec,)
-        codecs = {name: self._known_blocks(name) for name in ("none", *known)}
+        codecs = {}
+        for name in ("none", *known):
+            sizes = self._block_sizes(name)
+            codecs[name] = BlockSizes(stored_bytes=sizes, errors=np.zeros(len(sizes)))
         codecs |= {name: self._predicted_blocks(name) for name in self._trials}
         return StoredSizes(layout=self._layout, codecs=codecs)
 
-    def _known_blocks(self, name: str) -> BlockSizes:
-        sizes = self._block_sizes(name)
-        return BlockSizes(stored_bytes=sizes, errors=np.zeros(len(sizes)))
-
     def _predicted_blocks(self, name: str) -> BlockSizes:
-        trial, blocks = self._trials[name], self._ladder.census.blocks
+        trial, blocks = self._trials[name], self.ladder.census.blocks
         errors = errors_of_census(
             trial.phases,
             blocks,
@@ -200,12 +200,9 @@ class PartialTrial:
 
     def _codec_trial(self, codec: Codec) -> CodecTrial:
         if codec.name not in (*self._trials, "none", self.known_codec):
-            return CodecTrial(
-                codec=codec.name, shippable=codec.shippable, image_bytes=None
-            )
+            return CodecTrial(codec=codec.name, image_bytes=None)
         return CodecTrial(
             codec=codec.name,
-            shippable=codec.shippable,
             image_bytes=self._image_bytes(codec),
             blocks=self._blocks(self._block_sizes(codec.name)),
         )
@@ -226,34 +223,31 @@ class PartialTrial:
     def _data_bytes(self, name: str) -> tuple[float, float]:
         """Return what the data blocks come to, and its half width."""
         if name == "none":
-            return self._ladder.census.raw_bytes, 0.0
+            return self.ladder.census.raw_bytes, 0.0
         if self.known_codec == name:
-            return self._ladder.census.known_bytes, 0.0
+            return self.ladder.census.known_bytes, 0.0
         estimate = self._trials[name].estimate
         return estimate.total_bytes, estimate.half_width_bytes
 
     def _lzo_less_xz(self) -> Interval | None:
         if not {"xz", "lzo"} <= {*self._trials, self.known_codec}:
             return None
-        sizes = [self._image_bytes(CODECS[name]) for name in ("lzo", "xz")]
-        middle = sizes[0].mid - sizes[1].mid
-        error = self._difference_error()
-        return Interval(low=middle - error, mid=middle, high=middle + error)
-
-    def _difference_error(self) -> float:
-        """Return how far lzo's size less that of xz may be off."""
+        lzo, xz = (self._image_bytes(CODECS[name]) for name in ("lzo", "xz"))
+        middle = lzo.mid - xz.mid
         if self.known_codec in ("lzo", "xz"):
-            return sum(self._data_bytes(name)[1] for name in ("lzo", "xz"))
-        return difference_half_width(
-            self._trials["lzo"].estimate, self._trials["xz"].estimate
-        )
+            error = sum(self._data_bytes(name)[1] for name in ("lzo", "xz"))
+        else:
+            error = difference_half_width(
+                self._trials["lzo"].estimate, self._trials["xz"].estimate
+            )
+        return Interval(low=middle - error, mid=middle, high=middle + error)
 
     @cached_property
     def _tables(self) -> MetadataTables:
         """The metadata: that of a snap, else with the sizes that the census found."""
         if self.known_codec is not None and isinstance(self._payload, SnapPayload):
             return tables_of_image(self._payload.image)
-        sizes = self._ladder.spread_out(self._ladder.census.known_sizes)
+        sizes = self.ladder.spread_out(self.ladder.census.known_sizes)
         return build_tables(self._payload.inventory, self._blocks(sizes))
 
     def _blocks(self, stored_bytes: NDArray[np.float64]) -> StoredBlocks:
@@ -269,28 +263,20 @@ class PartialTrial:
     def _block_sizes(self, name: str) -> NDArray[np.float64]:
         """Return every block's size: as tried, else as predicted; 0 for zeros."""
         if name == "none":
-            return self._ladder.spread_out(self._ladder.census.blocks.raw_bytes)
+            return self.ladder.spread_out(self.ladder.census.blocks.raw_bytes)
         if self.known_codec == name:
-            return self._ladder.spread_out(self._ladder.census.known_sizes)
+            return self.ladder.spread_out(self.ladder.census.known_sizes)
         trial = self._trials[name]
-        sizes = self._ladder.closest(trial.phases, trial.estimate.predicted_bytes)
-        places = self._ladder.census.blocks.places_of(trial.sample.members)
+        sizes = self.ladder.closest(trial.phases, trial.estimate.predicted_bytes)
+        places = self.ladder.census.blocks.places_of(trial.sample.members)
         sizes[places] = trial.stored_bytes
-        return self._ladder.spread_out(sizes)
+        return self.ladder.spread_out(sizes)
 
 
 def _padded(size_bytes: float) -> float:
     """Return the size of the file that mksquashfs and ``snap pack`` make of it."""
     pages = math.ceil(round(size_bytes, 3) / PADDING_BYTES)
     return float(max(MINIMUM_IMAGE_BYTES, pages * PADDING_BYTES))
-
-
-def _libraries() -> str:
-    return ", ".join(
-        codec.implementation
-        for codec in CODECS.values()
-        if codec.available and codec.name != "none"
-    )
 
 
 def _notes() -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import SnapPayload
 
@@ -139,15 +140,18 @@ class CodecTrial:
     """One codec's image.
 
     :param codec: its name.
-    :param shippable: whether snapcraft and the store accept it.
     :param image_bytes: the image's size; ``None`` where the codec isn't available.
     :param blocks: the data blocks of the files that were asked for, at least.
     """
 
     codec: str
-    shippable: bool
     image_bytes: Interval | None
     blocks: StoredBlocks = field(default_factory=lambda: blocks_of_files({}))
+
+    @property
+    def shippable(self) -> bool:
+        """Whether snapcraft and the store accept it."""
+        return CODECS[self.codec].shippable
 
     @property
     def available(self) -> bool:

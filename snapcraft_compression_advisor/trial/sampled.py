@@ -97,7 +97,7 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
         enough = effort.narrow_enough_of_snap
     for scale in effort.scales:
         progress("Looking closer at some blocks")
-        run.look_closer(scale=scale)
+        run.ladder.climb(scale=scale)
         progress("Trying some blocks with every codec")
         first = scale == effort.scales[0]
         run.try_codecs([name for name in slow if first or name in SHIPPABLE])

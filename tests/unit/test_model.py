@@ -56,7 +56,6 @@ def block(raw: int, stored: int) -> StoredBlock:
 def trial(**blocks: tuple[StoredBlock, ...]) -> CodecTrial:
     return CodecTrial(
         codec="xz",
-        shippable=True,
         image_bytes=Interval.exactly(1),
         blocks=blocks_of_files(blocks),
     )
