@@ -16,6 +16,7 @@ from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.core.scratch import scratch_directory
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.squashfs import mksquashfs
+from snapcraft_compression_advisor.trial.exact import payload_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -115,16 +116,6 @@ def _needed_bytes(payload: Payload, codecs: Sequence[str]) -> int:
     """
     whole_copies = ("none" in codecs) + (payload.kind == "snap")
     return whole_copies * payload.inventory.raw_bytes
-
-
-def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:
-    """Return the directory of a payload's files; a snap is unpacked into scratch."""
-    if payload.kind == "prime":
-        return payload.path
-    progress(f"Unpacking {payload.path.name}")
-    directory = scratch / "payload"
-    mksquashfs.unpack(payload.path, directory)
-    return directory
 
 
 def _mount_refusal(image: Path) -> str | None:

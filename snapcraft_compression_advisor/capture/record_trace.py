@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.packed_images import payload_directory
+from snapcraft_compression_advisor.trial.exact import payload_directory
 from snapcraft_compression_advisor.capture.record import (
     RecordRequest,
     cpu_time,

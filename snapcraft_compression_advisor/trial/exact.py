@@ -63,7 +63,7 @@ def run_exact_trial(
         needed_bytes=_needed_bytes(payload),
         needs="the trial needs up to",
     ) as scratch:
-        source = _source_directory(payload, scratch, progress)
+        source = payload_directory(payload, scratch, progress)
         exclude_file = scratch / "excludes"
         exclude_file.write_text(exclude_file_text())
         layout = lay_out(payload)
@@ -113,7 +113,11 @@ def _needed_bytes(payload: Payload) -> int:
     )
 
 
-def _source_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:
+def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:
+    """Return a payload's prime directory; a snap is unpacked first.
+
+    :raises AdvisorError: see :func:`.mksquashfs.unpack`.
+    """
     if payload.kind == "prime":
         return payload.path
     progress(f"Unpacking {payload.path.name}")
