@@ -96,11 +96,7 @@ class Copy:
 
 
 def find_copies(tree: Tree) -> Iterator[Copy]:
-    """Yield files that are shipped more than once, or in several versions.
-
-    :raises StorageError: where a file changes meanwhile.
-    :raises BadDataError: where an image is broken.
-    """
+    """Yield files that are shipped more than once, or in several versions."""
     if isinstance(tree.payload, SnapPayload):
         yield from _stored_twice(tree.payload)
     yield from _versions(tree)
@@ -229,8 +225,6 @@ def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied
     A classic snap doesn't run on its base's files, so only what is given counts.
 
     :param suppliers: the base and content snaps, where they are at hand.
-    :raises StorageError: where a file changes meanwhile.
-    :raises BadDataError: where an image is broken.
     """
     places = [(other, _libraries(Tree(other))) for other in suppliers]
     snap = tree.payload.snap

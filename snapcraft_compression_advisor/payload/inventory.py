@@ -141,7 +141,6 @@ def list_image(entries: Iterable[ImageEntry]) -> Inventory:
     """List what an image holds.
 
     :param entries: as :meth:`Image.walk` yields them.
-    :raises BadDataError: where the image is broken.
     """
     return Inventory.of(
         Entry(

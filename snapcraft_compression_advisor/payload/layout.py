@@ -140,7 +140,6 @@ def lay_out(payload: Payload) -> Layout:
 
     :raises BadDataError: where the files come to more than
         :data:`CONTENTS_LIMIT_BYTES`.
-    :raises StorageError: where a file changes meanwhile.
     """
     _check_size(payload)
     names: dict[int, str] = {}

@@ -185,8 +185,6 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
     """Return the files that needn't ship, by kind, the largest first.
 
     Licences are never among them.
-
-    :raises StorageError: where a file changes meanwhile.
     """
     readers = _Readers(tree)
     filled = [
@@ -266,10 +264,7 @@ _NEEDLESS = re.compile(
 
 
 def unstripped_files(tree: Tree) -> Iterator[NeedlessFile]:
-    """Yield the ELF files with debug information or symbols that nothing loads.
-
-    :raises StorageError: where a file changes meanwhile.
-    """
+    """Yield the ELF files with debug information or symbols that nothing loads."""
     candidates = sorted(
         (entry for entry in tree.payload.inventory.files() if _may_be_elf(entry)),
         key=lambda entry: (-entry.size_bytes, entry.path),

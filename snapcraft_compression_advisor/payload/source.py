@@ -50,7 +50,11 @@ _METADATA: Mapping[str, Callable[..., SnapMetadata]] = {
 
 
 class Payload(Protocol):
-    """What is shipped, wherever it is read from."""
+    """What is shipped, wherever it is read from.
+
+    Whatever reads it raises :class:`StorageError` where a file changes or vanishes
+    meanwhile, and :class:`BadDataError` where an image is broken.
+    """
 
     @property
     def path(self) -> Path:

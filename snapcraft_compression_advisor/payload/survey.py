@@ -48,8 +48,6 @@ def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Surve
 
     :param suppliers: its base and content snaps, where they are at hand; else the
         base's libraries are known by name only.
-    :raises StorageError: where files change or vanish meanwhile.
-    :raises BadDataError: where an image is broken.
     """
     tree = Tree(payload)
     faults = itertools.chain(

@@ -67,11 +67,7 @@ class Tree:
         return entry if entry and entry.kind is EntryKind.FILE else None
 
     def contents(self, entry: Entry) -> bytes | None:
-        """Return a small file's contents; ``None`` for one that isn't small.
-
-        :raises StorageError: where it changed since it was listed.
-        :raises BadDataError: where the image is broken there.
-        """
+        """Return a small file's contents; ``None`` for one that isn't small."""
         if entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
             return None
         self._left_bytes -= entry.size_bytes

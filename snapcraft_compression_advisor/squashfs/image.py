@@ -46,7 +46,9 @@ _REFERENCE_BYTES = 8
 class Image:
     """A squashfs 4.0 image; a context manager that closes its file.
 
-    Data blocks may be read from several threads at once.
+    Data blocks may be read from several threads at once. Whatever is read raises
+    :class:`BadDataError` where the image contradicts itself, or the range asked for
+    isn't in it, and :class:`StorageError` where reading fails.
 
     :param file: the image's file, which the image closes.
     :raises BadDataError: where it is no squashfs image.
@@ -75,7 +77,6 @@ class Image:
 
         :raises NoInputError: where the file is missing or may not be read.
         :raises BadDataError: where it is no squashfs 4.0 image, or a damaged one.
-        :raises StorageError: where reading fails.
         """
         file = ImageFile(path)
         try:
@@ -183,29 +184,19 @@ class Image:
         return self._directories.contents
 
     def walk(self) -> Iterator[ImageEntry]:
-        """Yield every entry: parents first, children in their directory's order.
-
-        :raises BadDataError: where the image contradicts itself.
-        :raises StorageError: where reading fails.
-        """
+        """Yield every entry: parents first, children in their directory's order."""
         return Walk(
             self.superblock, self._inodes, self._directories, where=self.where
         ).entries()
 
     def read_block(self, block: ImageBlock) -> bytes:
-        """Return the contents of one data block; nothing else is read.
-
-        :raises BadDataError: where the block isn't what it is said to be.
-        :raises StorageError: where reading fails.
-        """
+        """Return the contents of one data block; nothing else is read."""
         return self._contents.block(block)
 
     def stored_data(self, position: int, length: int) -> bytes:
         """Return bytes of the image as they stand there, to compare stored blocks.
 
         :param position: bytes from the image's start.
-        :raises BadDataError: where the range isn't inside of the file.
-        :raises StorageError: where reading fails.
         """
         return self._file.read(position, length)
 
@@ -213,7 +204,6 @@ class Image:
         """Return where a fragment block is.
 
         :param index: 0 to ``superblock.fragment_count`` less one.
-        :raises BadDataError: where there is no such fragment block.
         """
         return self._contents.fragment_block(index)
 
@@ -225,8 +215,6 @@ class Image:
         :param entry: a regular file of this image.
         :param offset: bytes from the file's start.
         :param length: bytes.
-        :raises BadDataError: where a block is broken.
-        :raises StorageError: where reading fails.
         :raises ValueError: where the entry isn't a file, or the range is negative.
         """
         if entry.blocks is None or offset < 0 or length < 0:

@@ -99,7 +99,6 @@ def take_census(
         and where not all blocks are in it anyway.
     :param spread_blocks: how many blocks stand for a payload that is large.
     :param seed: another one takes others of these.
-    :raises StorageError: where a file changes or vanishes meanwhile.
     """
     if isinstance(payload, SnapPayload) and _packed_alike(payload, layout):
         every = np.arange(layout.block_count)

@@ -177,7 +177,6 @@ def look_at_blocks(
     :param numbers: of the blocks in the layout.
     :param fastest: what :func:`fastest_look` found of some, by their numbers.
     :returns: a row for each.
-    :raises StorageError: where a file changes or vanishes meanwhile.
     """
 
     def rows(batch: NDArray[np.int64]) -> list[tuple[float, ...]]:

@@ -82,7 +82,6 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
     :param decided: asked between rounds.
     :param effort: how many blocks to try, and with which codecs.
     :param seed: another one draws other blocks.
-    :raises StorageError: where files change or vanish meanwhile.
     """
     progress("Reading the payload's blocks")
     layout = lay_out(payload)

@@ -91,8 +91,6 @@ def tables_of_image(image: Image) -> MetadataTables:
     """Return the tables of a built image.
 
     With another codec the data blocks have other sizes, which compress about alike.
-
-    :raises BadDataError: where the image is broken.
     """
     return MetadataTables(
         inodes=image.inode_table,
