@@ -11,8 +11,8 @@ from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
-    StoredBlock,
     StoredBlocks,
+    as_stored,
     blocks_of_files,
 )
 
@@ -181,15 +181,5 @@ def launched_files(launch_sets: Mapping[str, LaunchSet]) -> frozenset[str]:
 
 def _stored_blocks(payload: SnapPayload, paths: Collection[str]) -> StoredBlocks:
     return blocks_of_files(
-        {
-            path: [
-                StoredBlock(
-                    raw_bytes=block.raw_bytes,
-                    stored_bytes=block.stored_bytes,
-                    compressed=not (block.is_stored or block.is_sparse),
-                )
-                for block in payload.stored_blocks(path) or ()
-            ]
-            for path in paths
-        }
+        {path: as_stored(payload.stored_blocks(path)) for path in paths}
     )

@@ -189,7 +189,9 @@ def _list_directory(
                 if is_excluded(item.name, top_level=not directory):
                     continue
                 entry = _entry(prefix + item.name, item, descriptor, identities)
-                if entry.size_bytes and not _readable(item.name, descriptor):
+                if entry.size_bytes and not os.access(
+                    item.name, os.R_OK, dir_fd=descriptor, effective_ids=True
+                ):
                     unreadable.append(entry.path)
                 listed.append(entry)
     except PermissionError:
@@ -236,10 +238,6 @@ def _entry(
             else None
         ),
     )
-
-
-def _readable(name: str, directory: int) -> bool:
-    return os.access(name, os.R_OK, dir_fd=directory, effective_ids=True)
 
 
 def _too_long(path: str) -> BadDataError:

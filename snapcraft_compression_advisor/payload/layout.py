@@ -230,13 +230,14 @@ def _find_copies(payload: Payload, files: Iterable[Entry]) -> dict[str, str]:
     """Return for each file whose content came before the path where it did."""
     copies: dict[str, str] = {}
     for same_size in _groups((entry, entry.size_bytes) for entry in files):
-        heads = ((entry, _head_digest(payload, entry)) for entry in same_size)
+        heads = ((entry, _digest(payload, entry, HEAD_BYTES)) for entry in same_size)
         for same_head in _groups(heads):
             if same_head[0].size_bytes <= HEAD_BYTES:
                 same_contents = iter((same_head,))
             else:
                 same_contents = _groups(
-                    (entry, _digest(payload, entry)) for entry in same_head
+                    (entry, _digest(payload, entry, entry.size_bytes))
+                    for entry in same_head
                 )
             for first, *others in same_contents:
                 copies.update((other.path, first.path) for other in others)
@@ -253,16 +254,10 @@ def _groups(
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _head_digest(payload: Payload, entry: Entry) -> bytes:
-    """Return a digest of a file's beginning."""
-    head = payload.read(entry.path, offset=0, length=HEAD_BYTES)
-    return hashlib.blake2b(head, digest_size=16).digest()
-
-
-def _digest(payload: Payload, entry: Entry) -> bytes:
-    """Return a digest of a file."""
+def _digest(payload: Payload, entry: Entry, length: int) -> bytes:
+    """Return a digest of a file's first bytes."""
     digest = hashlib.blake2b(digest_size=16)
-    for offset in range(0, entry.size_bytes, _WHOLE_READ_BYTES):
-        wanted = min(_WHOLE_READ_BYTES, entry.size_bytes - offset)
+    for offset in range(0, length, _WHOLE_READ_BYTES):
+        wanted = min(_WHOLE_READ_BYTES, length - offset)
         digest.update(payload.read(entry.path, offset=offset, length=wanted))
     return digest.digest()

@@ -160,7 +160,9 @@ class LibraryFinder:
         names: set[str] = set()
         while pending:
             loader = pending.popleft()
-            for name in _wanted(loader.linkage):
+            linkage = loader.linkage
+            interpreter = (linkage.interpreter,) if linkage.interpreter else ()
+            for name in interpreter + linkage.needed:
                 if name in names:
                     continue
                 names.add(name)
@@ -210,11 +212,6 @@ class LibraryFinder:
         )
         for directory in dict.fromkeys(directories):
             yield self._resolver.locate(posixpath.join(directory, name))
-
-
-def _wanted(linkage: ElfLinkage) -> tuple[str, ...]:
-    interpreter = (linkage.interpreter,) if linkage.interpreter else ()
-    return interpreter + linkage.needed
 
 
 def _default_directories(linkage: ElfLinkage) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.payload.elf import (
@@ -161,32 +161,12 @@ _PATTERNS = (
 )
 
 
-@dataclass(slots=True)
-class _Readers:
-    """Finds shipped programs that read a kind of files."""
-
-    tree: Tree
-    _found: dict[re.Pattern[str], str | None] = field(default_factory=dict)
-
-    def first(self, pattern: re.Pattern[str]) -> str | None:
-        if pattern not in self._found:
-            self._found[pattern] = next(
-                (
-                    path
-                    for path in self.tree.entries
-                    if len(path) <= LONGEST_PATH and pattern.fullmatch(path)
-                ),
-                None,
-            )
-        return self._found[pattern]
-
-
 def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
     """Return the files that needn't ship, by kind, the largest first.
 
     Licences are never among them.
     """
-    readers = _Readers(tree)
+    readers: dict[re.Pattern[str], str | None] = {}
     filled = [
         entry
         for entry in tree.entries.values()
@@ -202,7 +182,12 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
             files = [
                 each for each in files[:MOST_MAGICS] if _starts(tree, each, pattern)
             ]
-        doubt = _doubt_of_all(pattern, readers) if files else None
+        doubt = None
+        if files and pattern.readers:
+            if pattern.readers not in readers:
+                readers[pattern.readers] = _first_match(tree, pattern.readers)
+            reader = readers[pattern.readers]
+            doubt = reader and f"{reader!r} is shipped too, and reads such files"
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(
                 path=entry.path,
@@ -236,9 +221,9 @@ def _starts(tree: Tree, entry: Entry, pattern: _Pattern) -> bool:
     return head.startswith(pattern.magics)
 
 
-def _doubt_of_all(pattern: _Pattern, readers: _Readers) -> str | None:
-    reader = readers.first(pattern.readers) if pattern.readers else None
-    return reader and f"{reader!r} is shipped too, and reads such files"
+def _first_match(tree: Tree, pattern: re.Pattern[str]) -> str | None:
+    paths = (path for path in tree.entries if len(path) <= LONGEST_PATH)
+    return next((path for path in paths if pattern.fullmatch(path)), None)
 
 
 def _doubt(path: str, pattern: _Pattern) -> str | None:

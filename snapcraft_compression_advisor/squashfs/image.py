@@ -29,7 +29,6 @@ from snapcraft_compression_advisor.squashfs.walk import DirectoryTable, Walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from types import TracebackType
 
     from typing_extensions import Self
 
@@ -92,12 +91,7 @@ class Image:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _decompress(self, block: bytes, max_bytes: int) -> bytes:

@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.trial.result import (
     Progress,
     StoredBlock,
     TrialResult,
+    as_stored,
     blocks_of_files,
     notes_on_payload,
     size_difference,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
 METADATA_BYTES_PER_ENTRY = 256
 """Room for one entry's inode, name and block list, uncompressed; typical are 60.
@@ -130,7 +130,7 @@ def _read_blocks(path: Path) -> dict[str, tuple[StoredBlock, ...]]:
     """Return the data blocks of an image's files by path."""
     with Image.open(path) as image:
         return {
-            entry.path: _stored_blocks(entry)
+            entry.path: as_stored(entry.blocks)
             for entry in image.walk()
             if entry.kind is EntryKind.FILE
         }
@@ -147,15 +147,4 @@ def _block_sizes(
         return None
     return BlockSizes(
         stored_bytes=np.array(sizes, dtype=np.float64), errors=np.zeros(len(sizes))
-    )
-
-
-def _stored_blocks(entry: ImageEntry) -> tuple[StoredBlock, ...]:
-    return tuple(
-        StoredBlock(
-            raw_bytes=block.raw_bytes,
-            stored_bytes=block.stored_bytes,
-            compressed=not block.is_stored and not block.is_sparse,
-        )
-        for block in entry.blocks or ()
     )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.codecs.pool import map_in_order
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
@@ -21,7 +20,7 @@ from snapcraft_compression_advisor.trial.estimate import (
     difference_half_width,
     estimate_total,
 )
-from snapcraft_compression_advisor.trial.look import read_block
+from snapcraft_compression_advisor.trial.look import map_in_order, read_block
 from snapcraft_compression_advisor.trial.phase import every_other
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.squashfs.entry import ImageBlock
     from snapcraft_compression_advisor.trial.stored import StoredSizes
 
 
@@ -31,6 +32,18 @@ class StoredBlock(NamedTuple):
     raw_bytes: int
     stored_bytes: int
     compressed: bool
+
+
+def as_stored(blocks: Iterable[ImageBlock] | None) -> tuple[StoredBlock, ...]:
+    """Return a file's data blocks as an image has them."""
+    return tuple(
+        StoredBlock(
+            raw_bytes=block.raw_bytes,
+            stored_bytes=block.stored_bytes,
+            compressed=not block.is_stored and not block.is_sparse,
+        )
+        for block in blocks or ()
+    )
 
 
 class BlockPlaces(Protocol):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.codecs import pool as pool_module
 from snapcraft_compression_advisor.codecs.codec import Identity
-from snapcraft_compression_advisor.codecs.pool import map_in_order
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from snapcraft_compression_advisor.trial import look as pool_module
+from snapcraft_compression_advisor.trial.look import map_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
