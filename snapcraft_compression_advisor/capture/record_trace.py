@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.trial.exact import payload_directory
 from snapcraft_compression_advisor.capture.record import (
     RecordRequest,
     cpu_time,
@@ -42,6 +41,7 @@ from snapcraft_compression_advisor.payload.elf import BrokenElfError, elf_of
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.paths import MAX_LINKS, PathResolver
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from snapcraft_compression_advisor.trial.exact import payload_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

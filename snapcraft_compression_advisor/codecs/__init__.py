@@ -67,6 +67,8 @@ def decompressor(name: str) -> Decompressor:
     found = by_name.get(name)
     if found is None:
         known = ", ".join(sorted(by_name))
-        message = f"squashfs knows no compressor {name!r}"
-        raise BadDataError(message, resolution=f"An image has one of: {known}.")
+        message = f"squashfs has no compressor named {name!r}"
+        raise BadDataError(
+            message, resolution=f"The compressors of squashfs are {known}."
+        )
     return found

@@ -67,7 +67,7 @@ class Library:
         """
         loaded = self._load()
         if loaded is None:
-            message = f"The library {self._soname} can't be used"
+            message = f"The library {self._soname} can't be loaded"
             resolution = f"Install the package {self._package}."
             raise ToolError(message, details=self._failure, resolution=resolution)
         return loaded

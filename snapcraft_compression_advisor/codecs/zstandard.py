@@ -53,7 +53,7 @@ class _Context:
         libzstd = _LIBZSTD.functions()
         self.address: int | None = getattr(libzstd, f"ZSTD_create{kind}")()
         if self.address is None:
-            message = "libzstd failed for want of memory"
+            message = "libzstd ran out of memory"
             raise ToolError(message, details=f"ZSTD_create{kind}")
         weakref.finalize(self, getattr(libzstd, f"ZSTD_free{kind}"), self.address)
 

@@ -73,7 +73,7 @@ def file_beneath(root: str | Path, path: str) -> Iterator[int]:
     descriptor = _open(root, path, 0)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "it is no regular file any more")
+            raise OSError(0, "it is no longer a regular file")
         yield descriptor
     finally:
         os.close(descriptor)

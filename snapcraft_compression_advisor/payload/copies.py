@@ -151,7 +151,7 @@ def _versions(tree: Tree) -> Iterator[Copy]:
         kept.sort(key=lambda entry: (-entry.size_bytes, entry.path))
         if len({posixpath.dirname(entry.path) for entry in kept}) == len(kept):
             for entry in kept[1:]:
-                doubt = "which of them the loader takes depends on its search path"
+                doubt = "the loader's search path decides which of them it loads"
                 yield _copy("other version", entry, kept[0], doubt)
 
 

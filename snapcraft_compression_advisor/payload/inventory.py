@@ -243,7 +243,7 @@ def _entry(
 def _too_long(path: str) -> BadDataError:
     length = len(os.fsencode(path))
     return BadDataError(
-        f"A path of {length:,} bytes or more is in the payload: {path[:64]!r}…",
+        f"The payload has a path of {length:,} bytes: {path[:64]!r}…",
         details=f"Linux opens paths of {PATH_LIMIT_BYTES:,} bytes at most (PATH_MAX)",
         resolution="Remove it: 'snap pack' cannot ship it.",
     )
@@ -265,8 +265,8 @@ def _raise_changed(path: str, error: OSError) -> NoReturn:
     message = f"Cannot read {path!r}: {error.strerror or error}"
     raise StorageError(
         message,
-        resolution="If the directory was changing (a build that still runs?), "
-        "wait until it is complete and try again.",
+        resolution="If a build is still writing to the directory, wait until it ends "
+        "and try again.",
     ) from error
 
 

@@ -172,11 +172,11 @@ def _check_size(payload: Payload) -> None:
     """Refuse holes, or claims of a forged image, that no memory could list."""
     total_bytes = payload.inventory.raw_bytes
     if total_bytes > CONTENTS_LIMIT_BYTES:
-        message = f"{str(payload.path)!r}: its files come to {total_bytes:,} bytes"
+        message = f"The files of {str(payload.path)!r} add up to {total_bytes:,} bytes"
         raise BadDataError(
             message,
-            details=f"No more than {CONTENTS_LIMIT_BYTES:,} are looked at",
-            resolution="Look for a sparse file that is far larger than meant.",
+            details=f"The limit is {CONTENTS_LIMIT_BYTES:,} bytes",
+            resolution="Look for a sparse file that is much larger than intended.",
         )
 
 

@@ -187,7 +187,7 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
             if pattern.readers not in readers:
                 readers[pattern.readers] = _first_match(tree, pattern.readers)
             reader = readers[pattern.readers]
-            doubt = reader and f"{reader!r} is shipped too, and reads such files"
+            doubt = reader and f"the snap also ships {reader!r}, which reads such files"
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(
                 path=entry.path,

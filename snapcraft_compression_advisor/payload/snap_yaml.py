@@ -157,7 +157,7 @@ _COMPONENT_YAML = DocumentKind(
     name="component.yaml",
     max_bytes=SNAP_YAML_MAX_BYTES,
     broken="{where!r} doesn't name a component",
-    resolution="Build the component again.",
+    resolution="Rebuild the component.",
 )
 
 

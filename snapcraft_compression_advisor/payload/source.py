@@ -207,8 +207,8 @@ def is_prime_directory(path: Path) -> bool:
 def _read_error(root: Path, path: str, error: OSError) -> StorageError:
     return StorageError(
         f"Cannot read {f'{root}/{path}'!r}: {error.strerror}",
-        resolution="If a build still changes the directory, wait for it; else check "
-        "the disk.",
+        resolution="If a build is still writing to the directory, wait until it ends; "
+        "otherwise check the disk.",
     )
 
 
@@ -261,7 +261,7 @@ def _no_metadata(path: Path) -> NoInputError:
             resolution=f"Name {named}, or leave the argument out in that folder.",
         )
     return NoInputError(
-        f"No {SNAP_YAML_PATH} in {str(path)!r}, so it is no prime directory",
+        f"{str(path)!r} is not a prime directory: it has no {SNAP_YAML_PATH}",
         resolution="Name the directory that 'snapcraft prime' fills (usually "
         "'prime'), or a built .snap or .comp.",
     )
@@ -298,7 +298,7 @@ def component_name(prime_dir: Path) -> str:
             text = os.pread(descriptor, SNAP_YAML_MAX_BYTES + 1, 0)
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
-        raise NoInputError(message, resolution="Build the component again.") from error
+        raise NoInputError(message, resolution="Rebuild the component.") from error
     metadata = parse_component_yaml(text, where=str(path))
     _, name = split_component_name(metadata.name)
     return name or metadata.name

@@ -110,7 +110,8 @@ def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataE
     return BadDataError(
         f"{where}: damaged squashfs image: {finding}",
         details=details,
-        resolution="Download or pack it again; 'unsquashfs -stat' gives another view.",
+        resolution="Download or pack it again; 'unsquashfs -stat' shows what "
+        "squashfs-tools reads.",
     )
 
 

@@ -156,7 +156,7 @@ class InodeTable:
     def _id(self, index: int, number: int) -> int:
         """Return a user or group id."""
         if index >= len(self._ids):
-            raise damaged(self._where, f"inode {number} has id {index}: no such one")
+            raise damaged(self._where, f"inode {number} refers to a missing id {index}")
         return self._ids[index]
 
     def _slice(self, position: int, length: int, number: int) -> bytes:

@@ -131,7 +131,9 @@ class MetadataReader:
             header = int.from_bytes(raw[position:body], "little")
             after = body + self._stored_bytes(header, start + position)
             if after > len(raw) or (parts and len(parts[-1]) != METADATA_BYTES):
-                raise damaged(self._file.where, f"the {name}'s blocks don't join")
+                raise damaged(
+                    self._file.where, f"the blocks of its {name} aren't contiguous"
+                )
             offsets[position] = len(parts) * METADATA_BYTES
             self._check_size(name, offsets[position] + METADATA_BYTES)
             parts.append(self._contents(header, raw[body:after]))
@@ -148,7 +150,7 @@ class MetadataReader:
     def _check_growth(self, name: str, size_bytes: int, stored_bytes: int) -> None:
         """Refuse a table that is far larger than what it takes in the image."""
         if size_bytes > GROWTH_FREE_BYTES + GROWTH_LIMIT * stored_bytes:
-            reason = f"its {name} grows from {stored_bytes} bytes beyond measure"
+            reason = f"its {name} of {stored_bytes} bytes decompresses to too much"
             raise damaged(self._file.where, reason)
 
     def index(self, name: str, start: int, size_bytes: int) -> tuple[int, ...]:

@@ -113,7 +113,7 @@ def pack(
         raise StorageError(
             message,
             details=_tail(result),
-            resolution="Wait until the build is complete and try again.",
+            resolution="Wait until the build ends and try again.",
         )
     if image.stat().st_size < MINIMUM_IMAGE_BYTES:
         os.truncate(image, MINIMUM_IMAGE_BYTES)

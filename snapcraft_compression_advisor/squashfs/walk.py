@@ -98,7 +98,7 @@ class Walk:
         path = prefix + name
         self._path_length_left -= len(path)
         if len(path) > _PATH_LIMIT or self._path_length_left < 0:
-            raise damaged(self._where, f"paths too long, at {path[:64]!r}...")
+            raise damaged(self._where, f"its paths are too long: {path[:64]!r}...")
         return path
 
     def _children(self, listing: Listing) -> Iterator[Child]:
@@ -119,7 +119,7 @@ class Walk:
         elif mark == reference + 1 and listing is None:
             self._linked_bytes_left -= record_bytes
         else:
-            reason = f"inode {entry.inode} is met again at {path!r}"
+            reason = f"inode {entry.inode} appears again at {path!r}"
             raise damaged(self._where, reason)
         if self._inode_bytes_left < 0 or self._linked_bytes_left < 0:
             raise damaged(self._where, "its inodes overlap")
@@ -193,7 +193,7 @@ class DirectoryTable:
         for name, reference in self._records(position, position + listing.size_bytes):
             self._check_name(name)
             if name <= before:
-                raise damaged(self._where, f"{name!r} is out of order or there twice")
+                raise damaged(self._where, f"{name!r} is out of order or duplicated")
             yield Child(name.decode("utf-8", "surrogateescape"), reference)
             before = name
 

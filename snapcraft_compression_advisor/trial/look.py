@@ -205,9 +205,7 @@ def read_block(payload: Payload, block: DataBlock) -> bytes:
     if len(contents) == block.raw_bytes:
         return contents
     message = f"{block.path!r} became shorter while it was read"
-    raise StorageError(
-        message, resolution="Wait until the build is complete and try again."
-    )
+    raise StorageError(message, resolution="Wait until the build ends and try again.")
 
 
 Item = TypeVar("Item")
@@ -240,8 +238,8 @@ def map_in_order(
     """
     count = len(os.sched_getaffinity(0)) if workers is None else workers
     if count < 1:
-        message = f"{count} workers can't compress anything"
-        raise UsageError(message, resolution="Give 1 worker or more.")
+        message = f"{count} workers are too few"
+        raise UsageError(message, resolution="Give at least 1 worker.")
     return _map_in_order(function, iter(items), count)
 
 

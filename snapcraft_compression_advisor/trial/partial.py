@@ -281,8 +281,8 @@ def _padded(size_bytes: float) -> float:
 def _notes() -> tuple[str, ...]:
     """Return which codecs aren't the ones that mksquashfs links."""
     return tuple(
-        f"{codec.name}: {codec.implementation}, not the library of mksquashfs; sizes "
-        "may differ slightly"
+        f"{codec.name}: compressed by {codec.implementation}, not by the library that "
+        "mksquashfs uses; sizes may differ slightly"
         for codec in CODECS.values()
         if codec.available and not codec.exact
     )

@@ -95,9 +95,9 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
     if run.known_codec is not None:
         enough = effort.narrow_enough_of_snap
     for scale in effort.scales:
-        progress("Looking closer at some blocks")
+        progress("Examining some blocks more closely")
         run.ladder.climb(scale=scale)
-        progress("Trying some blocks with every codec")
+        progress("Compressing a sample of blocks with every codec")
         first = scale == effort.scales[0]
         run.try_codecs([name for name in slow if first or name in SHIPPABLE])
         result = run.result()
@@ -123,7 +123,7 @@ def _with_packed(
     ).codecs
     codecs = {**result.codecs, **packed}
     notes = (
-        f"{name}: packed with mksquashfs, since its library is missing"
+        f"{name}: packed with mksquashfs because its library is missing"
         for name in lacking
         if packed[name].available
     )

@@ -76,7 +76,7 @@ def test_a_directory_that_is_no_prime_is_refused_before_it_is_walked(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(ON_A_PATH[command].format("/usr").split()) == 66
-    said = "No meta/snap.yaml in '/usr', so it is no prime directory"
+    said = "'/usr' is not a prime directory: it has no meta/snap.yaml"
     assert said in capsys.readouterr().err
 
 
@@ -89,7 +89,7 @@ def test_what_is_looked_for_where_nothing_is_named(
     monkeypatch.chdir(folder)
     (folder / "prime/meta/snap.yaml").unlink()
     assert main(["launch-set"]) == 66
-    assert "No meta/snap.yaml" in capsys.readouterr().err
+    assert "it has no meta/snap.yaml" in capsys.readouterr().err
     (folder / "built.snap").write_bytes(b"no image")
     assert main(["launch-set"]) == 65  # prime isn't filled yet
     assert "built.snap" in capsys.readouterr().err

@@ -108,7 +108,7 @@ def test_of_many_files_of_bytecode_some_stand_for_all() -> None:
     (fault,) = bytecode_faults(make_tree(files))
     assert len(fault.sources) == 100
     assert fault.source_count == 300
-    assert "100 of 300 looked at" in fault.reason
+    assert "100 of 300 checked" in fault.reason
 
 
 def test_bytecode_that_is_cut_off_is_stale() -> None:

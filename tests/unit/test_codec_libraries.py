@@ -63,11 +63,11 @@ def test_using_a_missing_library_names_it_and_its_package(
     name: str, package: str
 ) -> None:
     codec = CODECS[name]
-    with pytest.raises(ToolError, match=r"lib\w+\.so\.\d can't be used") as caught:
+    with pytest.raises(ToolError, match=r"lib\w+\.so\.\d can't be loaded") as caught:
         codec.compress(TEXT)
     assert "cannot open shared object" in str(caught.value.details)
     assert package in str(caught.value.resolution)
-    with pytest.raises(ToolError, match="can't be used"):
+    with pytest.raises(ToolError, match="can't be loaded"):
         codec.decompress(TEXT, max_bytes=8192)
 
 

@@ -71,7 +71,7 @@ def test_a_directory_with_neither_is_refused(tmp_path: Path) -> None:
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta/component.yaml").symlink_to("elsewhere")
     with (
-        pytest.raises(NoInputError, match=r"No meta/snap\.yaml in"),
+        pytest.raises(NoInputError, match=r"it has no meta/snap\.yaml"),
         open_payload(tmp_path),
     ):
         pass

@@ -79,7 +79,7 @@ def test_names_that_do_not_ascend_are_refused(
     tmp_path: Path, names: tuple[bytes, bytes]
 ) -> None:
     raw = tree((names[0], FIFO), (names[1], inode(6, 3, bytes(4)))).build()
-    assert "b'a' is out of order or there twice" in refusal(tmp_path / "x.snap", raw)
+    assert "b'a' is out of order or duplicated" in refusal(tmp_path / "x.snap", raw)
 
 
 def test_a_directory_that_contains_itself_is_refused(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_directory_that_contains_itself_is_refused(tmp_path: Path) -> None:
         inodes=directory_inode(1, listing_bytes=len(records)), directories=records
     )
     message = refusal(tmp_path / "x.snap", image.build())
-    assert "inode 1 is met again at 'again'" in message
+    assert "inode 1 appears again at 'again'" in message
 
 
 def test_directories_that_contain_each_other_are_refused(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_directories_that_contain_each_other_are_refused(tmp_path: Path) -> None
         directories=down + up,
         inode_count=2,
     )
-    assert "met again at 'down/up'" in refusal(tmp_path / "x.snap", image.build())
+    assert "appears again at 'down/up'" in refusal(tmp_path / "x.snap", image.build())
 
 
 def test_directories_that_share_a_listing_are_refused(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_inodes_that_overlap_are_refused(tmp_path: Path) -> None:
 
 def test_two_inodes_of_the_same_number_are_refused(tmp_path: Path) -> None:
     raw = tree((b"a", FIFO), (b"b", FIFO)).build()
-    assert "inode 2 is met again at 'b'" in refusal(tmp_path / "x.snap", raw)
+    assert "inode 2 appears again at 'b'" in refusal(tmp_path / "x.snap", raw)
 
 
 def test_links_to_a_long_inode_are_limited(
@@ -173,7 +173,7 @@ def test_a_number_of_inodes_that_is_a_lie_is_refused(
         (inode(15, 2, bytes(40)), "unknown type 15"),
         (inode(6, 0, bytes(40)), "number 0 is out of range"),
         (inode(6, 3, bytes(40)), "number 3 is out of range"),
-        (inode(6, 2, bytes(4), owner=1), "inode 2 has id 1: no such one"),
+        (inode(6, 2, bytes(4), owner=1), "inode 2 refers to a missing id 1"),
         (inode(6, 2, bytes(3)), "past the inode table"),
         (inode(6, 2, b"")[:15], "no inode at reference 0x20"),
         (symlink_inode(2, b"target", size=7), "past the inode table"),
@@ -285,14 +285,14 @@ def test_directories_nest_as_deep_as_a_path_can_go(tmp_path: Path) -> None:
 
 def test_paths_longer_than_any_program_can_open_are_refused(tmp_path: Path) -> None:
     raw = nested(20, b"n" * 250).build()
-    assert "paths too long" in refusal(tmp_path / "x.snap", raw)
+    assert "paths are too long" in refusal(tmp_path / "x.snap", raw)
 
 
 def test_all_paths_together_are_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(walk, "PATHS_LIMIT", 1000)
-    assert "paths too long" in refusal(tmp_path / "x", nested(50, b"n").build())
+    assert "paths are too long" in refusal(tmp_path / "x", nested(50, b"n").build())
 
 
 def test_metadata_that_claim_to_reach_past_the_tables_are_refused(
@@ -301,7 +301,7 @@ def test_metadata_that_claim_to_reach_past_the_tables_are_refused(
     whole = tree((b"pipe", FIFO))
     raw = bytearray(whole.build())
     raw[DATA_START : DATA_START + 2] = struct.pack("<H", 0x8000 | 8000)
-    assert "blocks don't join" in refusal(tmp_path / "x.snap", bytes(raw))
+    assert "aren't contiguous" in refusal(tmp_path / "x.snap", bytes(raw))
 
 
 def test_a_directory_table_that_ends_before_it_begins_is_refused(

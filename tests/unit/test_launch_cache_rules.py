@@ -36,7 +36,7 @@ SCHEMAS = CacheFault(
     path="usr/share/glib-2.0/schemas/gschemas.compiled",
     sources=("usr/share/glib-2.0/schemas/a.gschema.xml",),
     source_count=1,
-    reason="there are schemas, but not their compiled form",
+    reason="there are schemas but no compiled form of them",
     readers=("libgio-2.0",),
 )
 BYTECODE = CacheFault(
@@ -45,7 +45,7 @@ BYTECODE = CacheFault(
     path=SITE,
     sources=(f"{SITE}/a.py", f"{SITE}/b.py"),
     source_count=2,
-    reason="there is no bytecode of Python 3.12 beside these sources",
+    reason="these sources have no bytecode for Python 3.12",
 )
 
 

@@ -99,7 +99,7 @@ def _faults(
             path=root,
             sources=tuple(sorted(missing)),
             source_count=len(missing),
-            reason=f"there is no bytecode of Python {versions} beside these sources",
+            reason=f"these sources have no bytecode for Python {versions}",
         )
     pairs = [(source, each) for source, each in compiled if each is not None]
     looked_at = pairs[:: -(-len(pairs) // LOOKED_AT)] if pairs else []
@@ -111,8 +111,8 @@ def _faults(
             path=root,
             sources=tuple(sorted(stale)),
             source_count=round(len(stale) * len(pairs) / len(looked_at)),
-            reason="Python passes over their bytecode, which names another source by "
-            f"its length, time or hash ({len(looked_at)} of {len(pairs)} looked at)",
+            reason="Python ignores their bytecode: length, time or hash in it isn't "
+            f"the source's ({len(looked_at)} of {len(pairs)} checked)",
         )
 
 

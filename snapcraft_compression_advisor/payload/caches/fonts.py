@@ -54,7 +54,7 @@ def font_faults(tree: Tree) -> Iterator[CacheFault]:
             caches[name].append(entry)
     if not caches:
         found = (entry for each in fonts.values() for entry in each)
-        yield _fault("missing", found, "there are fonts, but no cache of them", doubt)
+        yield _fault("missing", found, "there are fonts but no cache for them", doubt)
         return
     if doubt:  # the caches may be of other paths than those that look right
         return
@@ -87,8 +87,8 @@ def _doubt(tree: Tree) -> str | None:
     if all(f"/{needed}/".startswith(tuple(laid_out)) for needed in (_FONTS, CACHES)):
         return None
     return (
-        "fontconfig finds caches by the path that a directory has in the running snap, "
-        "which no layout of the snap fixes"
+        "fontconfig looks a cache up by its directory's path in the running snap, and "
+        "no layout of the snap fixes that path"
     )
 
 
@@ -118,7 +118,7 @@ def _stale(tree: Tree, directory: str, caches: Mapping[str, list[Entry]]) -> str
     ).hexdigest()
     own = caches.get(name, ())
     if not own:
-        return "some directories have no cache"
+        return "some font directories have no cache"
     entry = tree.entries.get(directory)
     for cache in own:
         file = tree.file(cache.path)
@@ -127,12 +127,12 @@ def _stale(tree: Tree, directory: str, caches: Mapping[str, list[Entry]]) -> str
             return None
         if times.nanoseconds:
             return (
-                "some caches are of directories with a time in nanoseconds, which an "
-                "image doesn't keep"
+                "some caches record the directory's time in nanoseconds, which an "
+                "image doesn't store"
             )
         moved = entry is None or times.seconds != entry.modified_s
         if tree.payload.kind == "snap" and moved:
-            return "some caches are of another time than their directories have"
+            return "some caches record another time than their directory has"
     return None
 
 

@@ -53,7 +53,7 @@ def icon_faults(tree: Tree) -> Iterator[CacheFault]:
 def _faults(tree: Tree, theme: str, icons: list[Entry]) -> Iterator[CacheFault]:
     path = f"{theme}/{CACHE}"
     if path not in tree.entries:
-        yield _fault("missing", path, icons, "the theme has icons, but no cache")
+        yield _fault("missing", path, icons, "the theme has icons but no cache")
         return
     cache, directory = tree.file(path), tree.entries.get(theme)
     # gtk_icon_cache_new_for_path and Qt's QIconCacheGtkReader compare these times.
@@ -64,7 +64,7 @@ def _faults(tree: Tree, theme: str, icons: list[Entry]) -> Iterator[CacheFault]:
         and directory
         and cache.modified_s < directory.modified_s
     ):
-        reason = "GTK and Qt pass it over, since it is older than its directory"
+        reason = "GTK and Qt ignore it because it is older than its directory"
         yield _fault("stale", path, icons, reason)
         return
     data = tree.contents(cache) if cache else None
@@ -76,7 +76,7 @@ def _faults(tree: Tree, theme: str, icons: list[Entry]) -> Iterator[CacheFault]:
         return
     unknown = [icon for icon in icons if names.isdisjoint(_names(icon.path))]
     if unknown:
-        yield _fault("stale", path, unknown, "these icons aren't in it")
+        yield _fault("stale", path, unknown, "these icons are missing from it")
 
 
 def _fault(state: CacheState, path: str, icons: list[Entry], reason: str) -> CacheFault:

@@ -96,11 +96,11 @@ def _faults(tree: Tree, cache: _ModuleCache, directory: str) -> Iterator[CacheFa
     path = posixpath.normpath(posixpath.join(directory, cache.cache))
     sources = tuple(entry.path for entry in modules)
     state: CacheState = "missing"
-    reason = "there are modules, but no list of them"
+    reason = "there are modules but no list of them"
     if path in tree.entries:
         sources, state = _unknown(tree, cache, path, modules), "stale"
         reason = "these modules aren't in the list"
-        reason += ", or it is older than they are" if cache.checks_times else ""
+        reason += ", or the list is older than they are" if cache.checks_times else ""
     if sources:
         yield CacheFault(
             kind=cache.kind,

@@ -49,10 +49,10 @@ def _faults(
     path = posixpath.join(directory, COMPILED)
     paths = tuple(entry.path for entry in sources)
     state: CacheState = "missing"
-    reason = "there are schemas, but not their compiled form"
+    reason = "there are schemas but no compiled form of them"
     if path in tree.entries:
         paths, state = _unknown(tree, path, sources), "stale"
-        reason = "schemas or keys of these files aren't in the compiled form"
+        reason = "schemas or keys of these files are missing from the compiled form"
     if paths:
         yield CacheFault(
             kind="settings-schemas",
