@@ -54,7 +54,6 @@ from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.capture.snap_environment import LaunchHome
     from snapcraft_compression_advisor.capture.start import Command, Launched
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
 
@@ -85,7 +84,7 @@ class Launcher:
     command: Command
     event: LaunchEvent
     root: Path
-    home: LaunchHome
+    home: Path
 
     def start(self) -> Launched:
         """Launch once."""

@@ -69,7 +69,6 @@ from traced_fit import LAUNCHES, SAVINGS, Row, print_fit, read_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.capture.snap_environment import LaunchHome
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.launch.profile import ProfileFile
     from snapcraft_compression_advisor.payload.source import Payload
@@ -128,7 +127,7 @@ def _record(application: Application, payload: Payload) -> tuple[Trace, LaunchPr
         scratch=Path("/dev/shm"),  # noqa: S108 # memory, a private directory
     )
     with launch_home(None) as home:
-        log, size = home.directory / "strace.log", 0
+        log, size = home / "strace.log", 0
 
         def look() -> None:
             nonlocal size
@@ -142,13 +141,13 @@ def _record(application: Application, payload: Payload) -> tuple[Trace, LaunchPr
     return follow(text.splitlines()), resident
 
 
-def _tracer(home: LaunchHome) -> tuple[str, ...]:
+def _tracer(home: Path) -> tuple[str, ...]:
     """Put strace and its libraries where a launch with a root of its own sees them."""
     strace = shutil.which("strace")
     if strace is None:
         message = "strace is not installed"
         raise ToolError(message, resolution="Install it.")
-    place = home.directory / "strace"
+    place = home / "strace"
     place.mkdir()
     listed = subprocess.run(
         ["/usr/bin/ldd", strace], capture_output=True, text=True, check=True

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from snapcraft_compression_advisor.capture.launch_event import LaunchEvent
-    from snapcraft_compression_advisor.capture.snap_environment import LaunchHome
     from snapcraft_compression_advisor.capture.start import Command, Launched
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
@@ -127,7 +126,7 @@ class _Recorder:
     request: RecordRequest
     image: Path
     root: Path
-    home: LaunchHome
+    home: Path
 
     def warm_up(self) -> None:
         """Launch from a mount that goes again."""
@@ -186,7 +185,7 @@ class _Recorder:
 def launch(
     request: RecordRequest,
     root: Path,
-    home: LaunchHome,
+    home: Path,
     *,
     frozen: Callable[[], object] | None = None,
 ) -> Launched:

@@ -7,7 +7,6 @@ import platform
 import re
 import shutil
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,26 +49,12 @@ _REFERENCE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchHome:
-    """Directories that a launch may write to; they last from launch to launch.
-
-    :param directory: on this machine, holds them all.
-    """
-
-    directory: Path
-
-    def create(self) -> None:
-        """Make the directories that aren't there."""
-        for name in ("user", "user-common", "data", "common", "runtime"):
-            (self.directory / name).mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
 @contextmanager
-def launch_home(directory: Path | None = None) -> Iterator[LaunchHome]:
-    """Make a home for launches: one that stays, or by default one that doesn't.
+def launch_home(directory: Path | None = None) -> Iterator[Path]:
+    """Make the directories that launches may write to; they last from launch to launch.
 
-    :raises StorageError: where it can't be made.
+    :param directory: that holds them and stays; by default one that doesn't.
+    :raises StorageError: where they can't be made.
     """
     with ExitStack() as stack:
         signals = stack.enter_context(deferred_signals())
@@ -77,22 +62,22 @@ def launch_home(directory: Path | None = None) -> Iterator[LaunchHome]:
             if directory is None:
                 temporary = ScratchDirectory(ignores_errors=True)
                 directory = Path(stack.enter_context(temporary))
-            home = LaunchHome(directory=directory.absolute())
-            home.create()
+            for name in ("user", "user-common", "data", "common", "runtime"):
+                (directory / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             message = f"Cannot make a home directory for the launch: {error}"
             raise StorageError(
                 message, resolution="Set TMPDIR to a directory that you can write to."
             ) from error
         with signals.delivered():
-            yield home
+            yield directory.absolute()
 
 
 def launch_environment(
     *,
     name: str,
     snap: str,
-    home: LaunchHome,
+    home: Path,
     seen_as: str,
     added: Mapping[str, str],
 ) -> dict[str, str]:
@@ -151,10 +136,10 @@ def snap_architecture() -> str:
     return _ARCHITECTURES.get(machine, machine)
 
 
-def _copy_authority(home: LaunchHome) -> bool:
+def _copy_authority(home: Path) -> bool:
     """Copy the key to the X display, if there is one."""
     source = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
-    target = home.directory / "runtime/Xauthority"
+    target = home / "runtime/Xauthority"
     try:
         shutil.copyfile(source, target)
         target.chmod(0o600)

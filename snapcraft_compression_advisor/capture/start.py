@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.capture.prepared_process import StartRequest
 from snapcraft_compression_advisor.capture.process_tree import process_tree
 from snapcraft_compression_advisor.capture.snap_environment import (
     INSIDE,
-    LaunchHome,
+    PATH,
     expand,
     launch_environment,
     launch_home,
@@ -38,17 +38,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.process_tree import ProcessTree
     from snapcraft_compression_advisor.payload.source import Payload
 
-PROGRAM_DIRECTORIES = (
-    "usr/local/sbin",
-    "usr/local/bin",
-    "usr/sbin",
-    "usr/bin",
-    "sbin",
-    "bin",
-    "usr/games",
-    "usr/local/games",
-    "",
-)
+PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 """Where a bare program name is looked up in a payload, in this order."""
 
 KEPT_LINES = 20
@@ -151,7 +141,7 @@ def time_launch(  # noqa: PLR0913 # three say what, three say how
     event: LaunchEvent,
     *,
     timeout_s: float,
-    home: LaunchHome | None = None,
+    home: Path | None = None,
     frozen: Callable[[], object] | None = None,
 ) -> Launched:
     """Start a command, wait for the event, end all of its processes.
@@ -186,7 +176,7 @@ def time_launch(  # noqa: PLR0913 # three say what, three say how
 
 
 def start_request(
-    command: Command, root: Path, *, home: LaunchHome, display: str | None
+    command: Command, root: Path, *, home: Path, display: str | None
 ) -> StartRequest:
     """Return how a command is started from a payload at some place.
 
@@ -195,7 +185,7 @@ def start_request(
     if command.chroot:
         _check_root(root)
     snap = "" if command.chroot else str(root.absolute())
-    seen_as = INSIDE if command.chroot else str(home.directory)
+    seen_as = INSIDE if command.chroot else str(home)
     environment = launch_environment(
         name=command.snap_name,
         snap=snap,
@@ -216,7 +206,7 @@ def start_request(
         environment=environment,
         directory=environment["HOME"],
         new_root=root.absolute() if command.chroot else None,
-        shared_as=(home.directory, INSIDE) if command.chroot else None,
+        shared_as=(home, INSIDE) if command.chroot else None,
     )
 
 

@@ -255,14 +255,19 @@ def _base(process: _Process, argument: str) -> str | None:
     return file.path if file is not None else None
 
 
+def _first(call: Call) -> tuple[int | None, str | None]:
+    """Return the first argument as a descriptor."""
+    return descriptor(call.arguments[0]) if call.arguments else (None, None)
+
+
 def _close(_follower: _Follower, process: _Process, call: Call) -> None:
-    key, _ = descriptor(call.arguments[0]) if call.arguments else (None, None)
+    key, _ = _first(call)
     if key is not None:
         process.files.pop(key, None)
 
 
 def _duplicate(_follower: _Follower, process: _Process, call: Call) -> None:
-    key, path = descriptor(call.arguments[0]) if call.arguments else (None, None)
+    key, path = _first(call)
     if key is None or call.result is None:
         return
     file = process.files.get(key) or (_OpenFile(path) if path else None)
@@ -278,7 +283,7 @@ def _duplicate_by_fcntl(follower: _Follower, process: _Process, call: Call) -> N
 
 
 def _seek(_follower: _Follower, process: _Process, call: Call) -> None:
-    key, _ = descriptor(call.arguments[0]) if call.arguments else (None, None)
+    key, _ = _first(call)
     file = process.files.get(key) if key is not None else None
     if file is not None and call.result is not None:
         file.offset = call.result

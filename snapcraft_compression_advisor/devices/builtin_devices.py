@@ -148,11 +148,9 @@ def _scales(codec: str, mb_per_s: _Rate) -> tuple[float, float, float]:
 
 def _repeated(cost: BlockCost, times: Mapping[str, Any]) -> BlockCost:
     """Return the cost of a block that a kernel decompresses several times."""
-    block_s, raw, stored = (
-        Interval(**{end: getattr(part, end) * times[end] for end in _ENDS})
-        for part in (cost.block_s, cost.raw_s_per_byte, cost.stored_s_per_byte)
+    return cost.map(
+        lambda part: Interval(**{end: getattr(part, end) * times[end] for end in _ENDS})
     )
-    return BlockCost(block_s=block_s, raw_s_per_byte=raw, stored_s_per_byte=stored)
 
 
 def _profile(name: str) -> DeviceProfile:

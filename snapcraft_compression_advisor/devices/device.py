@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.core.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,14 @@ class BlockCost:
     block_s: Interval
     raw_s_per_byte: Interval
     stored_s_per_byte: Interval
+
+    def map(self, change: Callable[[Interval], Interval]) -> BlockCost:
+        """Return the cost with each of its parts changed."""
+        return BlockCost(
+            block_s=change(self.block_s),
+            raw_s_per_byte=change(self.raw_s_per_byte),
+            stored_s_per_byte=change(self.stored_s_per_byte),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +69,9 @@ class DeviceProfile:
     sources: tuple[str, ...]
 
 
+_NOTHING = Interval.exactly(0.0)
 NO_COST = BlockCost(
-    block_s=Interval.exactly(0.0),
-    raw_s_per_byte=Interval.exactly(0.0),
-    stored_s_per_byte=Interval.exactly(0.0),
+    block_s=_NOTHING, raw_s_per_byte=_NOTHING, stored_s_per_byte=_NOTHING
 )
 
 
@@ -79,9 +86,6 @@ def block_seconds(cost: BlockCost, *, raw_bytes: float, stored_bytes: float) -> 
 
 def scaled(cost: BlockCost, *, low: float, mid: float, high: float) -> BlockCost:
     """Return a cost times factors: its middles alone count."""
-    parts = (cost.block_s, cost.raw_s_per_byte, cost.stored_s_per_byte)
-    block_s, raw, stored = (
-        Interval.around(part.mid * low, part.mid * mid, part.mid * high)
-        for part in parts
+    return cost.map(
+        lambda part: Interval.around(part.mid * low, part.mid * mid, part.mid * high)
     )
-    return BlockCost(block_s=block_s, raw_s_per_byte=raw, stored_s_per_byte=stored)

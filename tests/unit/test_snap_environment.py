@@ -91,11 +91,11 @@ def test_key_to_the_display_comes_along(
 
 def test_home_is_fresh_and_goes_unless_it_is_named(tmp_path: Path) -> None:
     with launch_home() as fresh:
-        assert (fresh.directory / "user").is_dir()
-        (fresh.directory / "user/file").touch()
-    assert not fresh.directory.exists()
+        assert (fresh / "user").is_dir()
+        (fresh / "user/file").touch()
+    assert not fresh.exists()
     with launch_home(tmp_path / "kept") as kept:
-        (kept.directory / "user/file").touch()
+        (kept / "user/file").touch()
     assert (tmp_path / "kept/user/file").exists()
     assert (tmp_path / "kept/runtime").stat().st_mode & 0o777 == 0o700
 

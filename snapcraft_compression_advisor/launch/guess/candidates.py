@@ -203,14 +203,7 @@ class _Search:
             own = file.path == entry.path
             folder, name = posixpath.split(file.path)
             linked = own or any(name.startswith(soname) for soname in wanted)
-            self._triggers[
-                Trigger(
-                    name=name,
-                    folder=folder,
-                    near=linked and way == "started",
-                    opens=linked or way == "started",
-                )
-            ] = None
+            self._trigger(name, folder, way=way, linked=linked)
             known = self.files.get(file.identity)
             if known is None:
                 self.files[file.identity] = Candidate(
@@ -221,17 +214,21 @@ class _Search:
                 )
             elif linked and known.role == "distant":
                 self.files[file.identity] = replace(known, role="library")
-        for unresolved in closure.unresolved:
-            linked = unresolved.needed_by == entry.path
-            self._triggers[
-                Trigger(
-                    name=unresolved.name,
-                    near=linked and way == "started",
-                    opens=linked or way == "started",
-                )
-            ] = None
+        for missing in closure.unresolved:
+            linked = missing.needed_by == entry.path
+            self._trigger(missing.name, way=way, linked=linked)
             if way == "started":
-                self.unresolved.setdefault(unresolved.name, unresolved)
+                self.unresolved.setdefault(missing.name, missing)
+
+    def _trigger(self, name: str, folder: str = "", *, way: str, linked: bool) -> None:
+        started = way == "started"
+        trigger = Trigger(
+            name=name,
+            folder=folder,
+            near=linked and started,
+            opens=linked or started,
+        )
+        self._triggers[trigger] = None
 
     def _closure(self, entry: Entry) -> Closure:
         if is_data(entry.path):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.launch.profile import fit_profile
 from snapcraft_compression_advisor.payload.inventory import block_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
@@ -90,54 +92,29 @@ def compare_launches(
     :param recorded: of the same payload, or of an older one.
     :param inventory: of the payload.
     """
-    read: dict[int, set[int]] = {}
+    fitted = fit_profile(recorded, inventory)
+    read: dict[int, set[int]] = defaultdict(set)
+    named: dict[int, set[int]] = defaultdict(set)
     paths: dict[int, str] = {}
-    gone: list[str] = []
-    for file in recorded.files:
-        entry = inventory.entries.get(file.path)
-        if entry is None or not entry.size_bytes:
-            gone.append(file.path)
-            continue
-        numbers = (n for first, last in file.blocks for n in range(first, last + 1))
-        count = block_count(entry.size_bytes)
-        read.setdefault(entry.identity, set()).update(n for n in numbers if n < count)
-        paths.setdefault(entry.identity, file.path)
-    named: dict[int, set[int]] = {}
     expected = 0.0
-    for guess in guessed:
-        identity = inventory.entries[guess.path].identity
-        paths.setdefault(identity, guess.path)
-        for first, last, share in guess.ranges():
+    for file in fitted.launch_set.files:
+        identity = inventory.entries[file.path].identity
+        paths.setdefault(identity, file.path)
+        for first, last in file.blocks:
+            read[identity].update(range(first, last + 1))
+    for file in guessed:
+        identity = inventory.entries[file.path].identity
+        paths.setdefault(identity, file.path)
+        for first, last, share in file.ranges():
             blocks = range(first, last + 1)
-            expected += share * sum(block_bytes(guess.size_bytes, n) for n in blocks)
+            expected += share * sum(block_bytes(file.size_bytes, n) for n in blocks)
             if share >= NAMED_FROM:
-                named.setdefault(identity, set()).update(blocks)
-    return _comparison(read, named, paths, inventory, expected=expected, gone=gone)
-
-
-def block_bytes(size_bytes: int, number: int) -> int:
-    """Return the length of one data block of a file.
-
-    :param number: 0 for the first.
-    """
-    last = block_count(size_bytes) - 1
-    return size_bytes - last * DATA_BLOCK_BYTES if number == last else DATA_BLOCK_BYTES
-
-
-def _comparison(  # noqa: PLR0913 # the two sides, and what both are about
-    read: Mapping[int, set[int]],
-    named: Mapping[int, set[int]],
-    paths: Mapping[int, str],
-    inventory: Inventory,
-    *,
-    expected: float,
-    gone: list[str],
-) -> Comparison:
+                named[identity].update(blocks)
     read_bytes = named_bytes = hit_bytes = 0
     files: list[FileDifference] = []
     for identity, path in sorted(paths.items(), key=lambda item: item[1]):
         size = inventory.entries[path].size_bytes
-        is_read, is_named = (side.get(identity, set()) for side in (read, named))
+        is_read, is_named = read[identity], named[identity]
         missed, vain, hit = (
             sum(block_bytes(size, number) for number in numbers)
             for numbers in (is_read - is_named, is_named - is_read, is_read & is_named)
@@ -155,5 +132,14 @@ def _comparison(  # noqa: PLR0913 # the two sides, and what both are about
         hit_bytes=hit_bytes,
         expected_bytes=expected,
         files=tuple(files),
-        gone=tuple(gone),
+        gone=fitted.gone,
     )
+
+
+def block_bytes(size_bytes: int, number: int) -> int:
+    """Return the length of one data block of a file.
+
+    :param number: 0 for the first.
+    """
+    last = block_count(size_bytes) - 1
+    return size_bytes - last * DATA_BLOCK_BYTES if number == last else DATA_BLOCK_BYTES
