@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import snapcraft_compression_advisor
 from snapcraft_compression_advisor.cli.main import main as run_command_line
-from snapcraft_compression_advisor.core.leftovers import PREFIX, remove_leftovers
+from snapcraft_compression_advisor.core.scratch import PREFIX, remove_leftovers
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from stopped_process import StoppedProcess, import_all
 

@@ -44,6 +44,10 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
 }
 """By group and command name, the module beside this one and its class."""
 
+WORD_OPTION = "--command-word"
+WORD_MARK = "\0"
+"""Before a word, which can't hold it: argparse would drop the word ``--``."""
+
 _HELP = frozenset({"-h", "--help"})
 
 
@@ -80,6 +84,25 @@ def make_dispatcher(groups: Sequence[CommandGroup]) -> Dispatcher:
         for each in dispatcher.global_arguments
     ]
     return dispatcher
+
+
+def split_command(
+    arguments: Sequence[str], *, command_names: Sequence[str]
+) -> list[str]:
+    """Make ``-- COMMAND…`` at the end an option a word.
+
+    Else the global options would be taken out of COMMAND as well.
+
+    :param arguments: of the command line.
+    :param command_names: of the advisor's commands that start something.
+    """
+    if "--" not in arguments:
+        return list(arguments)
+    place = arguments.index("--")
+    if not set(arguments[:place]) & set(command_names):
+        return list(arguments)
+    words = [f"{WORD_OPTION}={WORD_MARK}{word}" for word in arguments[place + 1 :]]
+    return [*arguments[:place], *words]
 
 
 def _command(place: str) -> type[BaseCommand]:

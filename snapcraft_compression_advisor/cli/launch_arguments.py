@@ -30,7 +30,7 @@ from snapcraft_compression_advisor.capture.virtual_display import (
     virtual_display,
 )
 from snapcraft_compression_advisor.cli.arguments import quantity, whole_number
-from snapcraft_compression_advisor.cli.split_command import WORD_MARK, WORD_OPTION
+from snapcraft_compression_advisor.cli.commands import WORD_MARK, WORD_OPTION
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.launch_set import (
     has_desktop_file,

@@ -25,18 +25,18 @@ from craft_cli import (
 )
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.command_help import command_help
+from snapcraft_compression_advisor.cli.command_texts import command_help
 from snapcraft_compression_advisor.cli.commands import (
     APP_NAME,
     command_groups,
     make_dispatcher,
+    split_command,
 )
-from snapcraft_compression_advisor.cli.split_command import split_command
-from snapcraft_compression_advisor.cli.streams import (
+from snapcraft_compression_advisor.cli.write import (
     discard_broken_pipes,
     open_standard_streams,
+    write_output,
 )
-from snapcraft_compression_advisor.cli.write import write_output
 from snapcraft_compression_advisor.core.deferred_signals import (
     HELD_BACK,
     DeferredSignals,

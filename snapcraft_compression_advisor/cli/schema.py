@@ -3,64 +3,63 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
 
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.devices.device_file import device_schema_text
-from snapcraft_compression_advisor.launch.profile import profile_schema_text
+from snapcraft_compression_advisor.core.documents import json_schema_text
+from snapcraft_compression_advisor.devices.device_file import DeviceFile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile
 from snapcraft_compression_advisor.report.compare import ComparisonReport
-from snapcraft_compression_advisor.report.contract import schema_text
+from snapcraft_compression_advisor.report.contract import Document
 from snapcraft_compression_advisor.report.diff_json import DifferenceReport
 from snapcraft_compression_advisor.report.json_report import Report
 from snapcraft_compression_advisor.report.lint_formats.json import LintDocument
 from snapcraft_compression_advisor.report.measure_json import MeasurementReport
-from snapcraft_compression_advisor.settings.lint_policy import policy_schema_text
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
+
+    from pydantic import BaseModel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Schema:
     """A kind of document.
 
     :param what: what documents of it are, for the list.
-    :param text: makes its JSON Schema from the model.
+    :param model: of the whole document.
     """
 
     what: str
-    text: Callable[[], str]
+    model: type[BaseModel]
+
+    def text(self) -> str:
+        """Return its JSON Schema."""
+        is_written = issubclass(self.model, Document)
+        return json_schema_text(
+            self.model, mode="serialization" if is_written else "validation"
+        )
 
 
 SCHEMAS: Mapping[str, Schema] = {
     "compression-advisor": Schema(
-        what="compression-advisor.yaml, what a project asks for",
-        text=policy_schema_text,
+        "compression-advisor.yaml, what a project asks for", LintPolicy
     ),
-    "device": Schema(
-        what="device profiles, as 'calibrate' writes them", text=device_schema_text
-    ),
-    "diff": Schema(
-        what="'diff --format json'", text=partial(schema_text, DifferenceReport)
-    ),
+    "device": Schema("device profiles, as 'calibrate' writes them", DeviceFile),
+    "diff": Schema("'diff --format json'", DifferenceReport),
     "launch-profile": Schema(
-        what="recorded launches, as 'record' writes them", text=profile_schema_text
+        "recorded launches, as 'record' writes them", LaunchProfile
     ),
     "launch-set-comparison": Schema(
-        what="'launch-set --compare FILE --format json'",
-        text=partial(schema_text, ComparisonReport),
+        "'launch-set --compare FILE --format json'", ComparisonReport
     ),
-    "lint": Schema(
-        what="'lint --format json'", text=partial(schema_text, LintDocument)
-    ),
-    "measure": Schema(
-        what="'measure --format json'", text=partial(schema_text, MeasurementReport)
-    ),
-    "report": Schema(what="'advise --format json'", text=partial(schema_text, Report)),
+    "lint": Schema("'lint --format json'", LintDocument),
+    "measure": Schema("'measure --format json'", MeasurementReport),
+    "report": Schema("'advise --format json'", Report),
 }
 """By name. The files in ``docs`` are made from these as well."""
 

@@ -13,7 +13,7 @@ from ruamel.yaml.comments import CommentedMap
 from typing_extensions import Self
 
 from snapcraft_compression_advisor.codecs import CODECS, CodecName
-from snapcraft_compression_advisor.core.documents import DocumentKind, json_schema_text
+from snapcraft_compression_advisor.core.documents import DocumentKind
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.builtin_devices import (
@@ -249,11 +249,6 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
             "sources": list(device.sources),
         }
     )
-
-
-def device_schema_text() -> str:
-    """Return the JSON Schema of a profile's file, as ``docs`` keeps it."""
-    return json_schema_text(DeviceFile)
 
 
 def _profile(file: DeviceFile) -> DeviceProfile:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 
-from snapcraft_compression_advisor.core.documents import DocumentKind, json_schema_text
+from snapcraft_compression_advisor.core.documents import DocumentKind
 from snapcraft_compression_advisor.core.units import MIB, Interval
 from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
 from snapcraft_compression_advisor.launch.launch_set import (
@@ -230,11 +230,6 @@ def is_utf8(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def profile_schema_text() -> str:
-    """Return the JSON Schema of a profile's file, as ``docs`` keeps it."""
-    return json_schema_text(LaunchProfile)
 
 
 def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:

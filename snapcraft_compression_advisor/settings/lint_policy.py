@@ -12,7 +12,6 @@ from snapcraft_compression_advisor.advice.evidence import Policy
 from snapcraft_compression_advisor.codecs import (
     CompressorName,  # noqa: TC001 # pydantic reads it at run time
 )
-from snapcraft_compression_advisor.core.documents import json_schema_text
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.settings.quantities import (
     SECONDS,
@@ -290,8 +289,3 @@ def contradictions(policy: LintPolicy) -> list[str]:
             if app not in policy.apps
         ]
     return found
-
-
-def policy_schema_text() -> str:
-    """Return the JSON Schema of the policy file, as ``docs`` keeps it."""
-    return json_schema_text(LintPolicy)

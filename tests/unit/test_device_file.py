@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
@@ -29,7 +30,6 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
 from snapcraft_compression_advisor.devices.device_file import (
     DEVICE_FILE,
     choose_devices,
-    device_schema_text,
     device_text,
     parse_device,
     read_device,
@@ -67,12 +67,12 @@ def test_every_profile_is_written_and_read_back(device: DeviceProfile) -> None:
 
 
 def test_file_fits_the_schema() -> None:
-    jsonschema.validate(document(), json.loads(device_schema_text()))
+    jsonschema.validate(document(), json.loads(SCHEMAS["device"].text()))
 
 
 def test_schema_file_is_the_one_of_the_model() -> None:
     kept = (DOCS / "device.schema.json").read_text()
-    assert kept == device_schema_text(), "run docs/generate.py"
+    assert kept == SCHEMAS["device"].text(), "run docs/generate.py"
 
 
 def test_ranges_stand_on_one_line() -> None:

@@ -10,13 +10,13 @@ import jsonschema
 import pytest
 
 from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import (
     builtin_devices,
     find_device,
 )
 from snapcraft_compression_advisor.devices.device_file import (
-    device_schema_text,
     parse_device,
 )
 from snapcraft_compression_advisor.report.devices_text import (
@@ -60,7 +60,7 @@ def test_each_profile_in_json_is_a_file_for_device() -> None:
     assert [each["name"] for each in report["devices"]] == [
         d.name for d in builtin_devices()
     ]
-    schema = json.loads(device_schema_text())
+    schema = json.loads(SCHEMAS["device"].text())
     for each in report["devices"]:
         jsonschema.validate(each, schema)
         parse_device(json.dumps(each).encode(), where="device.json")

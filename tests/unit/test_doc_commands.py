@@ -19,8 +19,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
     read_commands,
     read_global_options,
 )
-from snapcraft_compression_advisor.cli.commands import command_groups
-from snapcraft_compression_advisor.cli.split_command import split_command
+from snapcraft_compression_advisor.cli.commands import command_groups, split_command
 
 COMPLETE = """\
 source /dev/stdin

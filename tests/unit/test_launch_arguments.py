@@ -17,12 +17,12 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_or_exit,
 )
 from snapcraft_compression_advisor.cli import launch_arguments
+from snapcraft_compression_advisor.cli.commands import split_command
 from snapcraft_compression_advisor.cli.launch_arguments import (
     add_launch_arguments,
     chosen_app,
     chosen_launch,
 )
-from snapcraft_compression_advisor.cli.split_command import split_command
 from snapcraft_compression_advisor.core.errors import UsageError
 
 if TYPE_CHECKING:

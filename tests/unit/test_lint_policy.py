@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.cli.policy_options import add_advice_arguments
+from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.settings.lint_policy import (
     LintPolicy,
-    policy_schema_text,
 )
 from snapcraft_compression_advisor.settings.load import (
     POLICY,
@@ -190,8 +190,10 @@ def test_units_are_decimal_or_binary_as_written() -> None:
 
 def test_schema_for_editors_is_up_to_date() -> None:
     path = DOCS / "compression-advisor.schema.json"
-    assert path.read_text() == policy_schema_text(), "run docs/generate.py"
-    properties = json.loads(policy_schema_text())["properties"]
+    assert path.read_text() == SCHEMAS["compression-advisor"].text(), (
+        "run docs/generate.py"
+    )
+    properties = json.loads(SCHEMAS["compression-advisor"].text())["properties"]
     assert "fail-on" in properties
     assert "fail_on" not in properties
 
@@ -226,7 +228,7 @@ def test_cold_start_is_spelt_like_all_durations() -> None:
 
 
 def test_schema_takes_what_the_model_takes() -> None:
-    schema = json.loads(policy_schema_text())
+    schema = json.loads(SCHEMAS["compression-advisor"].text())
     for value in (0.5, "0.5", "0.5s", "20%"):
         jsonschema.validate({"advice": {"min-saving": value}}, schema)
     for value in (0, "0.5 h", "1e3", "300MB"):

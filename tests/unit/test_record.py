@@ -19,11 +19,11 @@ from snapcraft_compression_advisor.capture.record import (
     record_residency,
 )
 from snapcraft_compression_advisor.capture.start import Command, Launched
+from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
-    profile_schema_text,
     profile_text,
 )
 
@@ -165,4 +165,4 @@ def test_recorded_profile_survives_its_text(mocker: MockerFixture) -> None:
 
 def test_kept_schema_is_the_current_one() -> None:
     kept = (DOCS / "launch-profile.schema.json").read_text()
-    assert kept == profile_schema_text(), "run docs/generate.py"
+    assert kept == SCHEMAS["launch-profile"].text(), "run docs/generate.py"

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from snapcraft_compression_advisor.core import leftovers
-from snapcraft_compression_advisor.core.leftovers import (
+from snapcraft_compression_advisor.core import scratch
+from snapcraft_compression_advisor.core.scratch import (
     HELD_MODE,
     PREFIX,
+    ScratchDirectory,
+    hold,
     remove_leftovers,
 )
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory, hold
 
 RUN = """\
 import pathlib, signal, sys
@@ -94,8 +95,8 @@ def test_what_is_still_mounted_is_not_removed(
     left = killed_run(tmp_path)
     (left / "root").mkdir()
     (left / "root/file").touch()
-    monkeypatch.setattr(leftovers, "_mounts_below", lambda path: [f"{path}/root"])
-    monkeypatch.setattr(leftovers, "_detach", lambda _root: None)
+    monkeypatch.setattr(scratch, "_mounts_below", lambda path: [f"{path}/root"])
+    monkeypatch.setattr(scratch, "_detach", lambda _root: None)
     remove_leftovers(tmp_path)
     assert (left / "root/file").exists()
 
@@ -116,4 +117,4 @@ def test_directory_without_locks_is_never_taken_for_a_leftover(
 
 
 def test_names_in_the_mount_table_are_read_as_they_are_written() -> None:
-    assert leftovers._unescaped(rb"/a\040b\134c") == "/a b\\c"
+    assert scratch._unescaped(rb"/a\040b\134c") == "/a b\\c"
