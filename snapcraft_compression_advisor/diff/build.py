@@ -157,7 +157,9 @@ def prime_build(
         or stored is None
         or codec not in stored.codecs
     ):
-        message = f"Nothing is known of {codec} here, so no file's size with it"
+        message = (
+            f"File sizes with {codec} aren't known: this machine can't compress with it"
+        )
         raise ToolError(
             message,
             resolution="Install the library of that codec (squashfs-tools brings it).",

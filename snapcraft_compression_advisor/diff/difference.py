@@ -220,8 +220,8 @@ def _side(build: Build) -> Side:
 
 def _notes(old: Build, new: Build) -> list[str]:
     notes = [
-        f"Launches aren't compared: {which} image isn't like those of snap pack: "
-        f"{build.unlike_snap_pack}."
+        f"Launches aren't compared: {which} image isn't built as 'snap pack' builds "
+        f"images ({build.unlike_snap_pack})."
         for which, build in (("the old", old), ("the new", new))
         if build.unlike_snap_pack
     ]
@@ -229,7 +229,7 @@ def _notes(old: Build, new: Build) -> list[str]:
         apps = sorted(build.launch_sets.keys() - other.launch_sets.keys())
         notes += [f"App {app} is {what}, so its launch isn't compared." for app in apps]
     notes += [
-        f"No file is known that a launch of {app} reads."
+        f"It isn't known which files a launch of {app} reads."
         for app, launch_set in new.launch_sets.items()
         if app in old.launch_sets
         and not (launch_set.files and old.launch_sets[app].files)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.diff.difference import BuildDifference
 
+Verdict = Literal["slower", "faster", "same", "undecided"]
+
+UNNOTICED_S = 0.005
+"""What prints as 0.00 s."""
+
 _SAVED_DIGITS = 6
 """Of seconds, in a saved report."""
 
@@ -59,13 +64,28 @@ class BaselineBuild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureChange:
-    """One app's launch on one device, before and now; estimates."""
+    """One app's launch on one device, before and now; estimates.
+
+    :param old_s: what a cold launch added over a warm one.
+    :param new_s: what it adds now.
+    :param change_s: the difference.
+    """
 
     app: str
     device: str
     old_s: Interval
     new_s: Interval
     change_s: Interval
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which way it went, as far as the whole interval tells."""
+        change = self.change_s
+        if max(abs(change.low), abs(change.high)) < UNNOTICED_S:
+            return "same"
+        if change.low > 0:
+            return "slower"
+        return "faster" if change.high < 0 else "undecided"
 
 
 def figures_of(analysis: Analysis) -> PayloadFigures:
@@ -88,14 +108,7 @@ def launch_changes(
     figures alone, nothing does: only intervals that lie apart tell.
     """
     if previous.difference is not None:
-        for each in previous.difference.launches:
-            yield FigureChange(
-                app=each.app,
-                device=each.device,
-                old_s=each.old_s,
-                new_s=each.new_s,
-                change_s=each.change_s,
-            )
+        yield from previous.difference.launches
         return
     known = {} if previous.figures is None else _by_launch(previous.figures)
     for (app, device), new_s in _by_launch(now).items():

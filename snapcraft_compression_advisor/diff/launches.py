@@ -7,6 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.figures import FigureChange
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
     LaunchEstimate,
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.diff.build import Build
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 
-Verdict = Literal["slower", "faster", "same", "undecided"]
 Group = Literal["same", "old", "new"]
-
-UNNOTICED_S = 0.005
-"""What prints as 0.00 s."""
 
 _DEVICE_FIGURES = ("seeks", "transfer", "work")
 _LAUNCH_FIGURES = ("seek_share", "read_share", "waited_share")
@@ -50,35 +47,17 @@ class LaunchCause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchChange:
-    """One app's launch on one device, before and now.
+class LaunchChange(FigureChange):
+    """One app's launch in two builds: what is the same in both cancels out.
 
-    :param old_s: what a cold launch added over a warm one.
-    :param new_s: what it adds now.
-    :param change_s: the difference: what is the same in both cancels out.
     :param causes: the largest first.
     :param source: of both launches, ``static`` where either is guessed.
     :param traced: whether either was recorded by trace.
     """
 
-    app: str
-    device: str
-    old_s: Interval
-    new_s: Interval
-    change_s: Interval
     causes: tuple[LaunchCause, ...]
     source: Literal["static", "recorded"]
     traced: bool = False
-
-    @property
-    def verdict(self) -> Verdict:
-        """Which way it went, as far as the whole interval tells."""
-        change = self.change_s
-        if max(abs(change.low), abs(change.high)) < UNNOTICED_S:
-            return "same"
-        if change.low > 0:
-            return "slower"
-        return "faster" if change.high < 0 else "undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

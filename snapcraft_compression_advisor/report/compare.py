@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.report.contract import (
 )
 from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
 from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,15 +81,16 @@ def render_guess_text(launch_set: LaunchSet) -> str:
     total = sum(size for size, _ in sizes)
     share = launch_set.read_share
     text = (
-        f"App {printable(launch_set.app)}, guessed from files: {len(sizes):,} files, "
+        f"App {printable(launch_set.app)}, guessed from files: "
+        f"{counted(len(sizes), 'file')}, "
         f"{format_bytes(total * share.mid)} expected to be read (estimated; "
         f"{format_bytes(total * share.low)} to {format_bytes(total * share.high)} in "
-        "nine launches of ten)"
+        "nine of ten launches)"
     )
     lines = [*wrapped(text, COLUMNS), "", "expected  file"]
     lines += list(_listed(sizes))
     if launch_set.unresolved:
-        lines += ["", "From elsewhere, or not there:"]
+        lines += ["", "Supplied from elsewhere, or missing:"]
         for item in launch_set.unresolved:
             name, needed_by = printable(item.name), printable(item.needed_by)
             lines.append(f"  {name}: {item.supplier}, for {needed_by}")
@@ -107,14 +109,17 @@ def render_comparison_text(comparison: Comparison) -> str:
     lines = [
         *wrapped(text, COLUMNS),
         "",
-        f"recall     {comparison.recall:6.1%}  of the bytes read, named",
-        f"precision  {comparison.precision:6.1%}  of the bytes named, read",
+        f"recall     {comparison.recall:6.1%}  of the bytes read were named",
+        f"precision  {comparison.precision:6.1%}  of the bytes named were read",
     ]
     if ratio is not None:
         lines.append(f"read       {ratio:6.2f}  bytes for each byte expected")
     missed = [(file.missed_bytes, file.path) for file in comparison.missed()]
     in_vain = [(file.vain_bytes, file.path) for file in comparison.in_vain()]
-    for title, files in (("missed", missed), ("named in vain", in_vain)):
+    for title, files in (
+        ("read, but not named", missed),
+        ("named, but not read", in_vain),
+    ):
         if files:
             lines += ["", f"{title}: {format_bytes(sum(size for size, _ in files))}"]
             lines += list(_listed(files))

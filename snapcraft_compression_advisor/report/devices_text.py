@@ -68,9 +68,9 @@ def _device(device: DeviceProfile) -> Iterator[str]:
 
 def _legend() -> list[str]:
     return wrapped(
-        "Figures are those of the sources, from a slow device of the kind to a fast "
-        "one. Decompression is that of a block of 128 KiB stored in a third of it, in "
-        "bytes of its contents.",
+        "Figures are from the sources: a slow device of the kind to a fast one. "
+        "Decompression rates are bytes of contents per second, for 128 KiB blocks that "
+        "are stored in a third of their size.",
         COLUMNS,
     )
 

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.report.diff_phrases import (
     LISTED_FILES,
     because,
     bytes_change,
     contents_text,
-    launch_verdict,
-    percent_change,
-    seconds_change,
+    figure_rows,
     signed_bytes,
     signed_seconds,
     weighty_causes,
@@ -23,16 +20,22 @@ from snapcraft_compression_advisor.report.diff_phrases import (
 from snapcraft_compression_advisor.report.names import code_span, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from snapcraft_compression_advisor.diff.difference import BuildDifference
-    from snapcraft_compression_advisor.diff.launches import LaunchChange
+    from snapcraft_compression_advisor.report.diff_phrases import Row
 
 
 def render_diff_markdown(difference: BuildDifference) -> str:
     """Return the difference as Markdown."""
     lines = [f"## {plain(difference.name)}: two builds", ""]
-    lines += [*before_and_after(difference), ""]
+    rows = figure_rows(
+        difference.old,
+        difference.new,
+        image_change=difference.image_change,
+        launches=difference.launches,
+    )
+    lines += [*table_lines(rows), ""]
     causes = [*cause_lines(difference)]
     lines += [*causes, ""] if causes else []
     lines += [*files_lines(difference)]
@@ -40,28 +43,15 @@ def render_diff_markdown(difference: BuildDifference) -> str:
     return "\n".join(lines) + "\n"
 
 
-def before_and_after(difference: BuildDifference) -> Iterator[str]:
-    """Yield a table of the figures before and now."""
-    old, new = difference.old, difference.new
-    yield "| | before | now | change |"
-    yield "|---|---|---|---|"
-    changed = "" if old.codec == new.codec else "changed"
-    yield f"| compression | {plain(old.codec)} | {plain(new.codec)} | {changed} |"
-    sizes = [f"{bytes_text(each.image_bytes)}, {each.origin}" for each in (old, new)]
-    percent = percent_change(old.image_bytes.mid, new.image_bytes.mid)
-    change = bytes_change(difference.image_change)
-    yield f"| image | {sizes[0]} | {sizes[1]} | {change}, {percent} |"
-    for launch in difference.launches:
-        yield (
-            f"| {launch_label(launch)} | {seconds_text(launch.old_s)} | "
-            f"{seconds_text(launch.new_s)} | {seconds_change(launch.change_s)}, "
-            f"{launch_verdict(launch)} |"
-        )
-
-
-def launch_label(launch: LaunchChange) -> str:
-    """Return what a row of a launch is about; its figures are estimates."""
-    return f"cold launch of {plain(launch.app)} on {plain(launch.device)}, estimated"
+def table_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield a table of figures before and now; nothing where there are none."""
+    lines = [
+        f"| {' | '.join(map(plain, row))} |".replace("|  |", "| |") for row in rows
+    ]
+    if lines:
+        yield "| | before | now | change |"
+        yield "|---|---|---|---|"
+        yield from lines
 
 
 def cause_lines(difference: BuildDifference) -> Iterator[str]:
@@ -87,7 +77,7 @@ def files_lines(difference: BuildDifference) -> Iterator[str]:
     yield ""
     if files.repacked_bytes.mid:
         repacked = bytes_change(files.repacked_bytes)
-        yield f"- unchanged files, packed otherwise: {repacked}"
+        yield f"- unchanged files, packed differently: {repacked}"
     for each in files.changes[:LISTED_FILES]:
         yield (
             f"- {code_span(each.path)} {signed_bytes(each.stored_change.mid)} of the "

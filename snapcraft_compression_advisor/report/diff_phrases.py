@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
+from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from snapcraft_compression_advisor.core.units import Interval
     from snapcraft_compression_advisor.diff.difference import Side
+    from snapcraft_compression_advisor.diff.figures import (
+        FigureChange,
+        PayloadFigures,
+        Verdict,
+    )
     from snapcraft_compression_advisor.diff.files import FileChange
     from snapcraft_compression_advisor.diff.launches import (
         LaunchCause,
@@ -21,6 +29,16 @@ LISTED_FILES = 12
 LISTED_CAUSES = 3
 LEAST_CAUSE_S = 0.01
 """Files that add less to a launch aren't named as its causes."""
+VERDICTS: Mapping[Verdict, str] = {
+    "slower": "slower",
+    "faster": "faster",
+    "same": "unchanged",
+    "undecided": "undecided",
+}
+"""Which way a launch went, in words."""
+
+Row = tuple[str, str, str, str]
+"""A figure: what it is, before, now, the change. Names are as the payload has them."""
 _CENT_BYTES = 50_000
 """Half of the last digit of a size in megabytes."""
 
@@ -70,14 +88,39 @@ def percent_change(old: float, new: float) -> str:
     return f"{new / old - 1:+.1%}" if old else ""
 
 
-def launch_verdict(launch: LaunchChange) -> str:
-    """Return which way a launch went, in words."""
-    return {
-        "slower": "slower",
-        "faster": "faster",
-        "same": "the same",
-        "undecided": "undecided: the intervals of both overlap",
-    }[launch.verdict]
+def figure_rows(
+    old: Side | PayloadFigures,
+    new: Side | PayloadFigures,
+    *,
+    image_change: Interval | None,
+    launches: Iterable[FigureChange],
+) -> Iterator[Row]:
+    """Yield what is known of two builds; each figure says how it is known.
+
+    :param image_change: ``None`` where either size isn't known.
+    """
+    changed = "" if old.codec == new.codec else "changed"
+    yield "compression", old.codec, new.codec, changed
+    if old.image_bytes and new.image_bytes and image_change:
+        percent = percent_change(old.image_bytes.mid, new.image_bytes.mid)
+        text = f"{bytes_change(image_change)}, {percent}"
+        text = text if image_change.mid else "unchanged"
+        yield "image", _size(old), _size(new), text
+    for each in launches:
+        change = f"{seconds_change(each.change_s)}, {VERDICTS[each.verdict]}"
+        yield (
+            f"cold launch of {each.app} on {each.device}, estimated",
+            seconds_text(each.old_s),
+            seconds_text(each.new_s),
+            change if each.verdict != "same" else VERDICTS["same"],
+        )
+
+
+def _size(figures: Side | PayloadFigures) -> str:
+    if figures.image_bytes is None:
+        return "not known"
+    origin = "measured" if figures.measured else "estimated"
+    return f"{bytes_text(figures.image_bytes)}, {origin}"
 
 
 def weighty_causes(launch: LaunchChange) -> list[LaunchCause]:
@@ -94,7 +137,7 @@ def because(cause: LaunchCause, *, old: Side, new: Side) -> tuple[str, str]:
     if cause.path is None:
         return "", f"the compression changed from {old.codec} to {new.codec}"
     if old.codec != new.codec and None not in (cause.old_bytes, cause.new_bytes):
-        return printable(cause.path), f"changed, and is packed with {new.codec}"
+        return printable(cause.path), f"changed and is now packed with {new.codec}"
     return printable(cause.path), _how(cause)
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.report.diff_phrases import (
     LISTED_FILES,
+    VERDICTS,
     because,
     bytes_change,
     contents_text,
-    launch_verdict,
     percent_change,
     seconds_change,
     signed_bytes,
@@ -63,7 +63,7 @@ def _labelled(label: str, text: str) -> str:
 def _launch_lines(launch: LaunchChange, difference: BuildDifference) -> Iterator[str]:
     heading = (
         f"Cold launch of {printable(launch.app)} on {printable(launch.device)}: "
-        f"{launch_verdict(launch)}"
+        f"{VERDICTS[launch.verdict]}"
     )
     yield from wrapped(heading, COLUMNS, rest="  ")
     yield f"  {seconds_change(launch.change_s)}"
@@ -79,8 +79,8 @@ def _legend_lines(difference: BuildDifference) -> list[str]:
     traced = any(launch.traced for launch in difference.launches)
     reads = "a guess" if guessed else "a trace" if traced else "a recording"
     return wrapped(
-        "Seconds that a cold launch takes longer than a warm one: estimated from "
-        f"figures of the device and {reads} of what a launch reads.",
+        "Seconds are what a cold launch takes longer than a warm one, estimated from "
+        f"the device's figures and {reads} of what the launch reads.",
         COLUMNS,
     )
 
@@ -96,7 +96,7 @@ def _file_lines(files: FilesDifference) -> Iterator[str]:
     yield from wrapped(counts, COLUMNS, rest="  ")
     if files.repacked_bytes.mid:
         repacked = bytes_change(files.repacked_bytes)
-        yield f"  the unchanged ones are packed otherwise: {repacked}"
+        yield f"  unchanged files, packed differently: {repacked}"
     if not files.changes:
         return
     yield ""

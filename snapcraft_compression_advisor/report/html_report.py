@@ -127,7 +127,7 @@ def _svg(svg: str, *, label: str, class_name: str) -> str:
     """Return an SVG with a name, reachable by keyboard, in place of its own head."""
     size = _SIZE.search(svg)
     if size is None:
-        message = "The chart library returned something else than an SVG"
+        message = "The chart library didn't return an SVG"
         raise ToolError(message, resolution="Update vl-convert-python.")
     width, height = size[1], size[2]
     head = (
@@ -189,5 +189,5 @@ def _imported(name: str) -> ModuleType:
         raise ToolError(
             message,
             resolution=f"Install it: {install_command(EXTRA)}. A Markdown report "
-            "(--report FILE.md) needs nothing.",
+            "(--report FILE.md) needs no other package.",
         ) from error

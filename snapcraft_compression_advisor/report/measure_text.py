@@ -29,12 +29,12 @@ _STORAGE = {
     "decompression.",
 }
 _ONLY_PAYLOAD_DROPPED = (
-    "Before a cold launch only the payload was dropped from the caches, as this user "
-    "may not drop those of the system: what the launch needs of the system was warm."
+    "Before a cold launch, only the payload was dropped from the caches, because this "
+    "user may not drop the system's: what the launch needs of the system was warm."
 )
 _SQUASHFUSE = (
     "The images were mounted through squashfuse, which is slower than the kernel: "
-    "compare codecs, but don't take these for the times of a snap."
+    "compare codecs, but don't expect these times of an installed snap."
 )
 _TIME_COLUMNS = 18
 _LONG_S = 1.0
@@ -112,7 +112,7 @@ def _milliseconds(seconds: float) -> str:
 def _legend(measurement: Measurement, unit: str) -> Iterator[str]:
     runs = _runs(measurement)
     notes = [
-        f"Times in {unit}: median ± standard deviation of {runs}, codecs in turns.",
+        f"Times in {unit}: median ± standard deviation of {runs}, the codecs in turn.",
         LEGEND,
         _STORAGE[measurement.storage],
     ]

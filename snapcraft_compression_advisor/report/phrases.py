@@ -85,7 +85,11 @@ class SizesMade:
         if self.packed:
             return f"Image sizes: measured{f' with {tool}' if tool else ''}."
         blocks, note = self._blocks()
-        own = f"measured for {self.own}, the snap's own; others " if self.own else ""
+        own = (
+            f"measured for {self.own}, the snap's own codec; others "
+            if self.own
+            else ""
+        )
         return f"Image sizes: {own}estimated from {blocks}{note}{by}."
 
     def _blocks(self) -> tuple[str, str]:
@@ -97,13 +101,13 @@ class SizesMade:
         }
         whole = [codec for codec, all_of_them in tried.items() if all_of_them]
         some = [codec for codec, all_of_them in tried.items() if not all_of_them]
-        sampled = ", with the interval that holds the truth for 95% of such samples"
+        sampled = ", with intervals that contain the true size for 95% of such samples"
         if not whole:
-            return "some of the data blocks", sampled
-        note = ", with the interval that the metadata leaves open"
+            return "a sample of the data blocks", sampled
+        note = ", with intervals that cover the size of the metadata"
         if not some:
             return "all of the data blocks", note
-        some_of_them = f"from some with {_listed(some)}"
+        some_of_them = f"from a sample with {_listed(some)}"
         return f"all of the data blocks with {_listed(whole)}, {some_of_them}", sampled
 
 
@@ -127,9 +131,9 @@ def how_traced() -> str:
     """Return what a trace leaves open, and how much that is."""
     low, high = WHOLE_MEASURED
     return (
-        "how sure: a trace counts whole mapped files; residency reads "
-        f"{low:.0%} to {high:.0%} of its blocks (measured on "
-        f"{counted(APPLICATIONS, 'application')}), and the interval says so"
+        "accuracy: a trace counts mapped files whole; launches read "
+        f"{low:.0%} to {high:.0%} of those blocks (measured on "
+        f"{counted(APPLICATIONS, 'application')}), which the interval covers"
     )
 
 
@@ -139,18 +143,18 @@ def how_sure(kind: str, ratios: Sequence[float]) -> str:
     :param ratios: what each recorded application of this kind read per byte guessed.
 
     >>> how_sure("GTK 4", ())
-    'how sure: GTK 4; none of this kind was recorded, so the interval is wider'
+    'accuracy: GTK 4; no application of this kind was recorded, so the interval is wide'
     """
     if not ratios:
         return (
-            f"how sure: {kind}; none of this kind was recorded, so the interval is "
-            "wider"
+            f"accuracy: {kind}; no application of this kind was recorded, so the "
+            "interval is wide"
         )
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
     return (
-        f"how sure: {kind}; {counted(len(ratios), 'recorded application')} of this "
-        f"kind read {low if low == high else f'{low} to {high}'} times as much as "
-        "guessed without it (measured)"
+        f"accuracy: {kind}; {counted(len(ratios), 'recorded application')} of this "
+        f"kind read {low if low == high else f'{low} to {high}'} times the predicted "
+        "bytes (measured)"
     )
 
 

@@ -68,8 +68,8 @@ def _payload_lines(analysis: Analysis) -> Iterator[str]:
     yield f"{kind} {printable(str(payload.path))}"
     declared = payload.declared_compression or "not known"
     yield (
-        f"{payload.files:,} files, {format_bytes(payload.raw_bytes)} in "
-        f"{payload.data_blocks:,} data blocks; compression: {declared}"
+        f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
+        f"{counted(payload.data_blocks, 'data block')}; compression: {declared}"
     )
 
 
@@ -142,8 +142,8 @@ def _method_lines(analysis: Analysis) -> Iterator[str]:
     text = " ".join(sentences)
     if analysis.launches:
         text += (
-            " Seconds that a cold launch takes longer than a warm one: estimated from "
-            f"{_origins(analysis)} figures of devices, with the interval that they"
+            " Seconds are what a cold launch takes longer than a warm one, estimated "
+            f"from {_origins(analysis)} device figures; the interval covers what these"
             f"{_and_the_guess(analysis)} leave open."
         )
     yield from wrapped(text)

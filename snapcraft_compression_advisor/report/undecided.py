@@ -59,8 +59,8 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
     if traced:
         residency = (f"sudo {_record(path, app)} --method residency" for app in traced)
         yield NextStep(
-            text="The launch was traced; recorded by residency, which needs root, what "
-            "it reads is known",
+            text="The launch was traced; a recording by residency, which needs root, "
+            "is exact",
             commands=(*residency, advise),
         )
     if not analysis.launches:
@@ -69,8 +69,8 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
         yield NextStep(text="--exact packs with every codec, so the sizes are measured")
     if {"saving", "paying"} & {*analysis.recommendation.doubts}:
         yield NextStep(
-            text="What is left open is how fast devices are; one of your own decides "
-            "it for that one",
+            text="It depends on how fast the device is; a calibrated profile of your "
+            "own device decides it for that device",
             commands=(
                 f"sudo compression-advisor calibrate -o {_DEVICE}",
                 f"{advise} --device {_DEVICE}",
@@ -87,10 +87,10 @@ def _asked(advice: Recommendation) -> Iterator[NextStep]:
     low, high = advice.settled_s
     enough = math.floor(low * _HUNDREDTHS) / _HUNDREDTHS
     too_much = (math.floor(high * _HUNDREDTHS) + 1) / _HUNDREDTHS
-    answers = [f"--min-saving {too_much:.2f} would be too much"]
+    answers = [f"--min-saving {too_much:.2f} certainly isn't"]
     if enough > 0:
-        answers.insert(0, f"--min-saving {enough:.2f} would be reached for sure")
-    yield NextStep(text=f"Or say what a launch has to gain: {', '.join(answers)}")
+        answers.insert(0, f"--min-saving {enough:.2f} is certainly reached")
+    yield NextStep(text=f"Or choose the saving to require: {', '.join(answers)}")
 
 
 def _apps(analysis: Analysis, known: str) -> Sequence[str]:

@@ -176,7 +176,7 @@ def test_foreign_image_is_compared_but_for_launches(
     new = snap_pack(primes[1], tmp_path / "packed", compression="xz")
     document = diff(old, new)
     assert document["launches"] == []
-    assert "isn't like those of snap pack" in document["notes"][0]
+    assert "the old image isn't built as 'snap pack' builds" in document["notes"][0]
     assert "usr/share/data/added" in {each["path"] for each in document["files"]}
     assert "usr/share/data/noise" not in {each["path"] for each in document["files"]}
 

@@ -37,7 +37,7 @@ from snapcraft_compression_advisor.report.lint_formats import FORMATS
 from snapcraft_compression_advisor.report.lint_formats.json import (
     parse_baseline,
 )
-from snapcraft_compression_advisor.report.lint_formats.phrases import figure_rows
+from snapcraft_compression_advisor.report.lint_formats.phrases import changed_rows
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import Finding
@@ -212,7 +212,7 @@ def test_figures_that_are_the_same_are_called_unchanged() -> None:
         figures=FIGURES,
         baseline=BaselineBuild(figures=FIGURES),
     )
-    changes = {label: change for label, _, _, change in figure_rows(linted)}
+    changes = {label: change for label, _, _, change in changed_rows(linted)}
     assert changes.pop("compression") == ""
     assert set(changes.values()) == {"unchanged"}
 

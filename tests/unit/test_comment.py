@@ -105,7 +105,7 @@ def test_verdict_follows_what_is_new_and_what_fails() -> None:
     report = report_of(LZO_WOULD_GAIN)
     assert "## compression-advisor: passes" in comment(report, report_of())
     assert "## compression-advisor: fails" in comment(report, report_of(), "warning")
-    assert "**Passes**: nothing" in comment(report, report, "warning")
+    assert "**Passes**: no new or worse finding" in comment(report, report, "warning")
     (payload,) = report.payloads
     broken = LintReport(version="1", payloads=(replace(payload, error="is broken"),))
     assert "not linted" in comment(broken, report)

@@ -61,8 +61,8 @@ def test_comparison_says_recall_and_precision_and_lists_files_largest_first() ->
     assert "recall      60.0%" in text
     assert "precision   75.0%" in text
     assert "2.00  bytes for each byte expected" in text
-    assert "missed: 400 B\n    300 B bin/\\x1bx\n    100 B lib/y\n" in text
-    assert "named in vain: 200 B\n    200 B lib/y\n" in text
+    assert "read, but not named: 400 B\n    300 B bin/\\x1bx\n    100 B lib/y\n" in text
+    assert "named, but not read: 200 B\n    200 B lib/y\n" in text
     assert "not in this payload: old" in text
 
 
@@ -75,8 +75,8 @@ def test_guess_lists_its_largest_files_and_sums_up_the_others() -> None:
 
 def test_guess_says_that_it_is_one_and_how_far_it_may_be_off() -> None:
     text = render_guess_text(guess(1))
-    assert "guessed from files: 1 files, 131.1 kB expected to be" in text
-    assert "65.5 kB to 262.1 kB in nine launches of ten" in text
+    assert "guessed from files: 1 file, 131.1 kB expected to be" in text
+    assert "65.5 kB to 262.1 kB in nine of ten launches" in text
 
 
 def test_text_fits_a_terminal() -> None:

@@ -83,7 +83,7 @@ def test_growth_is_no_cause_where_the_compression_changed_too() -> None:
     difference = make_difference()
     changed = replace(difference, new=replace(difference.new, codec="lzo"))
     text = render_diff_text(changed)
-    assert "because usr/lib/libfoo.so changed, and is packed with lzo" in text
+    assert "because usr/lib/libfoo.so changed and is now packed with lzo" in text
     assert "grew by" not in text
 
 

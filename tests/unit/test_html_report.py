@@ -286,7 +286,7 @@ def test_library_that_draws_something_else_is_an_error(mocker: MockerFixture) ->
         "_imported",
         lambda name: library if name == "vl_convert" else import_module(name),
     )
-    with pytest.raises(ToolError, match="something else than an SVG"):
+    with pytest.raises(ToolError, match="didn't return an SVG"):
         render_html(hostile_page("x"))
 
 

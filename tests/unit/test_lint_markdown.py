@@ -37,7 +37,7 @@ def test_markdown_is_the_golden_one() -> None:
 
 
 def test_fix_that_can_be_made_says_how() -> None:
-    assert "fix (safe), `--fix` makes it: Set" in rendered(
+    assert "fix (safe), applied by `--fix`: Set" in rendered(
         "markdown", report_of(LZO_WOULD_GAIN)
     )
 

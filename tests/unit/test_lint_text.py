@@ -165,13 +165,13 @@ def test_width_is_that_of_the_terminal_within_reason(
 
 
 def test_only_fixes_that_can_be_made_are_promised() -> None:
-    assert "--fix makes 1 safe fix." in rendered("text", report_of(LZO_WOULD_GAIN))
+    assert "--fix applies 1 safe fix." in rendered("text", report_of(LZO_WOULD_GAIN))
     assert "--fix" not in rendered("text", report_of(DEBUG_SYMBOLS))
 
 
 def test_empty_run_says_so() -> None:
     text = rendered("text", LintReport(version="0.1.0", payloads=()))
-    assert text == "Found: nothing found in 0 payloads.\n"
+    assert text == "Nothing found in 0 payloads.\n"
 
 
 @given(report=HOSTILE_REPORTS)

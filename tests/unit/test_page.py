@@ -170,7 +170,7 @@ def test_method_tells_command_sample_devices_policy_and_error() -> None:
     assert terms["Command"] == (
         "compression-advisor advise prime --report calculator.html",
     )
-    assert set(MODEL_ERROR) < set(terms["How far estimates of seconds are off"])
+    assert set(MODEL_ERROR) < set(terms["Accuracy of the estimated seconds"])
     assert any("published" in text for text in terms["Device nvme-laptop"])
     assert "0.25 s per cold launch" in terms["Policy"][0]
 
@@ -264,7 +264,7 @@ def test_two_runs_of_lint_are_before_and_now() -> None:
     now = build_lint_document(report_of(DEBUG_SYMBOLS))
     page = build_page(Sources(lint=now, lint_before=before))
     told = section(page, "before-now").paragraphs
-    assert told[0] == "Findings: 1 new one, 0 known ones, 1 gone."
+    assert told[0] == "Findings: 1 new, 0 known, 1 gone."
     assert told[1].startswith("Gone: SCA201 cold-start-budget: ")
 
 

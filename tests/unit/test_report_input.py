@@ -49,7 +49,7 @@ def test_earlier_of_two_runs_of_lint_is_before(saved: Path) -> None:
     later.write_text(json.dumps(document))
     files = [str(saved / "lint.json"), str(later)]
     assert main(["report", *files, "-o", str(page)]) == os.EX_OK
-    assert "0 new ones, 4 known ones, 1 gone." in page.read_text()
+    assert "0 new, 4 known, 1 gone." in page.read_text()
     assert f"Gone: {gone['rule']} " in page.read_text()
 
 

@@ -219,4 +219,4 @@ def test_page_of_two_runs_knows_what_an_earlier_version_saved() -> None:
     page = build_page(Sources(lint=now, lint_before=before))
     (section,) = [each for each in page.sections if each.key == "before-now"]
     count = sum(len(payload.findings) for payload in now.payloads)
-    assert section.paragraphs == (f"Findings: 0 new ones, {count} known ones, 0 gone.",)
+    assert section.paragraphs == (f"Findings: 0 new, {count} known, 0 gone.",)

@@ -14,8 +14,8 @@ def made(known: dict[str, int], *, own: str | None = None, packed: bool = False)
     return sizes.sentence()
 
 
-SAMPLED = "with the interval that holds the truth for 95% of such samples."
-FROM_SOME = f"Image sizes: estimated from some of the data blocks, {SAMPLED}"
+SAMPLED = "with intervals that contain the true size for 95% of such samples."
+FROM_SOME = f"Image sizes: estimated from a sample of the data blocks, {SAMPLED}"
 FROM_ALL = "Image sizes: estimated from all of the data blocks"
 
 
@@ -26,11 +26,11 @@ FROM_ALL = "Image sizes: estimated from all of the data blocks"
         ({}, FROM_SOME),
         (
             dict.fromkeys(SOME, 100),
-            f"{FROM_ALL}, with the interval that the metadata leaves open.",
+            f"{FROM_ALL}, with intervals that cover the size of the metadata.",
         ),
         (
             SOME | {"xz": 100, "lzo": 100},
-            f"{FROM_ALL} with xz and lzo, from some with gzip, {SAMPLED}",
+            f"{FROM_ALL} with xz and lzo, from a sample with gzip, {SAMPLED}",
         ),
     ],
 )
@@ -41,7 +41,7 @@ def test_sizes_say_how_many_blocks_were_tried(known: dict[str, int], told: str) 
 def test_size_of_a_built_snap_is_measured() -> None:
     text = made(SOME | {"xz": 100}, own="xz")
     assert text.startswith(
-        "Image sizes: measured for xz, the snap's own; others estimated from some of "
+        "Image sizes: measured for xz, the snap's own codec; others estimated from a "
     )
 
 

@@ -63,9 +63,9 @@ def test_traced_launch_is_not_called_recorded() -> None:
     analysis = replace(analysis, launches=(replace(launch, launch_set=traced),))
     text = " ".join(render_text(analysis).split())
     assert "launch set, traced: 1 file" in text
-    assert "how sure: a trace counts whole mapped files; residency reads" in text
+    assert "accuracy: a trace counts mapped files whole; launches read" in text
     assert "(measured on" in text
-    assert "that they and the trace of what a launch reads leave open" in text
+    assert "these and the trace of what a launch reads leave open" in text
     assert "recorded" not in text
 
 
@@ -82,7 +82,9 @@ def test_built_snaps_own_size_is_told_as_measured() -> None:
     )
     payload = replace(analysis.payload, kind="snap", image_bytes=44_100_000)
     text = render_text(replace(analysis, trial=trial, payload=payload))
-    assert "Image sizes: measured for xz, the snap's own" in " ".join(text.split())
+    assert "Image sizes: measured for xz, the snap's own codec" in " ".join(
+        text.split()
+    )
 
 
 def test_app_without_its_program_is_the_first_line() -> None:
@@ -125,8 +127,8 @@ def test_undecided_after_a_recording_says_what_would_decide() -> None:
     text = render_text(undecided("residency"))
     assert "sudo compression-advisor calibrate -o this-machine.yaml" in text
     assert "--device this-machine.yaml" in text
-    assert "--min-saving 0.14 would be reached for sure" in " ".join(text.split())
-    assert "--min-saving 0.29 would be too much" in " ".join(text.split())
+    assert "--min-saving 0.14 is certainly reached" in " ".join(text.split())
+    assert "--min-saving 0.29 certainly isn't" in " ".join(text.split())
     assert "--method residency" not in text
 
 
@@ -176,17 +178,17 @@ def test_guess_of_no_files_is_not_said_to_be_sure() -> None:
     analysis = guessed(("a", 1.21))
     (launch,) = analysis.launches
     nothing = replace(launch, launch_set=replace(launch.launch_set, files=()))
-    assert "how sure" not in render_text(replace(analysis, launches=(nothing,)))
+    assert "accuracy:" not in render_text(replace(analysis, launches=(nothing,)))
 
 
 def test_report_says_how_sure_the_guess_is_for_its_kind() -> None:
     text = render_text(guessed(("a", 1.21), ("b", 0.88)))
     assert "guessed from files: 1 file, 1 of 4 data blocks" in text
     assert (
-        "  how sure: GTK 4; 2 recorded applications of this kind read 0.88 to 1.21 "
-        "times\n    as much as guessed without it (measured)\n"
+        "  accuracy: GTK 4; 2 recorded applications of this kind read 0.88 to 1.21 "
+        "times\n    the predicted bytes (measured)\n"
     ) in text
-    assert "none of this kind was recorded" in render_text(guessed())
+    assert "no application of this kind was recorded" in render_text(guessed())
 
 
 def test_report_that_cannot_decide_says_how_to_record_the_launch() -> None:

@@ -17,9 +17,10 @@ from snapcraft_compression_advisor.lint.run import SEVERITIES
 from snapcraft_compression_advisor.report.diff_markdown import (
     cause_lines,
     files_lines,
+    table_lines,
 )
 from snapcraft_compression_advisor.report.lint_formats.phrases import (
-    figure_rows,
+    changed_rows,
     fix_label,
     states_text,
     summary,
@@ -90,7 +91,7 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
     if finding.files:
         yield f"  - files: {_listed_files(finding)}"
     if finding.fix is not None:
-        made = ", `--fix` makes it" if finding.fix.automatic else ""
+        made = ", applied by `--fix`" if finding.fix.automatic else ""
         description = plain(finding.fix.description)
         yield f"  - {fix_label(finding.fix)}{made}: {description}"
 
@@ -121,7 +122,7 @@ def _about(payload: LintedPayload, *, named: bool) -> list[str]:
         return _joined([*blocks, [f"Not linted: {plain(payload.error)}"]])
     if payload.before is None:
         blocks.append(["Not in the baseline, so all of its findings are new."])
-    blocks.append([*_table(payload)])
+    blocks.append([*table_lines(changed_rows(payload))])
     difference = payload.baseline.difference if payload.baseline else None
     counting = sorted((each for each in payload.findings if each.counts), key=_weight)
     matter = counting[:SHOWN_FINDINGS]
@@ -140,15 +141,6 @@ def _joined(blocks: Sequence[Sequence[str]]) -> list[str]:
     for block in filter(None, blocks):
         lines += [*([""] if lines else []), *block]
     return lines
-
-
-def _table(payload: LintedPayload) -> Iterator[str]:
-    rows = [*figure_rows(payload)]
-    if rows:
-        yield "| | before | now | change |"
-        yield "|---|---|---|---|"
-    for row in rows:
-        yield f"| {' | '.join(map(plain, row))} |".replace("|  |", "| |")
 
 
 def _weight(finding: Finding) -> tuple[int, bool, bool]:

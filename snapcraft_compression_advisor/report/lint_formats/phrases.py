@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import image_change, launch_changes
-from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
 from snapcraft_compression_advisor.lint.run import SEVERITIES, at_least
-from snapcraft_compression_advisor.report.diff_phrases import (
-    bytes_change,
-    percent_change,
-    seconds_change,
-)
+from snapcraft_compression_advisor.report.diff_phrases import Row, figure_rows
 from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.phrases import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.diff.figures import PayloadFigures
     from snapcraft_compression_advisor.lint.finding import (
         Evidence,
         Finding,
@@ -34,9 +27,6 @@ if TYPE_CHECKING:
         FindingReport,
         FixReport,
     )
-
-Row = tuple[str, str, str, str]
-"""A figure: what it is, before, now, the change. Names are as the payload has them."""
 
 
 def place(location: Location) -> str:
@@ -84,7 +74,7 @@ def figure(item: Evidence | EvidenceReport) -> str:
 
 def fix_label(fix: Fix | FixReport) -> str:
     """Return what kind of fix this is."""
-    return "fix (safe)" if fix.safe else "fix (look at its result)"
+    return "fix (safe)" if fix.safe else "fix (review its result)"
 
 
 def summary(report: LintReport) -> str:
@@ -92,7 +82,9 @@ def summary(report: LintReport) -> str:
     text = counts_text([*all_findings(report)]) or "nothing found"
     text += f" in {counted(len(report.payloads), 'payload')}"
     failed = sum(payload.error is not None for payload in report.payloads)
-    return f"{text}, of which {failed:,} could not be linted" if failed else text
+    if not failed:
+        return text
+    return f"{text}; {counted(failed, 'payload')} could not be linted"
 
 
 def counts_text(findings: Sequence[Finding | FindingReport]) -> str:
@@ -114,33 +106,17 @@ def all_findings(report: LintReport) -> Iterable[Finding]:
         yield from payload.findings
 
 
-def figure_rows(payload: LintedPayload) -> Iterator[Row]:
+def changed_rows(payload: LintedPayload) -> Iterator[Row]:
     """Yield what is known of a payload before and now; each says how."""
     now, baseline = payload.figures, payload.baseline
     if now is None or baseline is None or baseline.figures is None:
         return
-    before = baseline.figures
-    changed = "" if before.codec == now.codec else "changed"
-    yield "compression", before.codec, now.codec, changed
-    change = image_change(baseline, now)
-    if before.image_bytes and now.image_bytes and change:
-        percent = percent_change(before.image_bytes.mid, now.image_bytes.mid)
-        text = f"{bytes_change(change)}, {percent}" if change.mid else "unchanged"
-        yield "image", _size(before), _size(now), text
-    for each in launch_changes(baseline, now):
-        yield (
-            f"cold launch of {each.app} on {each.device}, estimated",
-            seconds_text(each.old_s),
-            seconds_text(each.new_s),
-            _launch_change(each.change_s),
-        )
-
-
-def _launch_change(change: Interval) -> str:
-    if change == Interval.exactly(0):
-        return "unchanged"
-    undecided = change.low <= 0 <= change.high
-    return seconds_change(change) + (", undecided" if undecided else "")
+    yield from figure_rows(
+        baseline.figures,
+        now,
+        image_change=image_change(baseline, now),
+        launches=launch_changes(baseline, now),
+    )
 
 
 def states_text(report: LintReport) -> str:
@@ -174,12 +150,6 @@ def verdict_text(report: LintReport) -> tuple[str, str]:
     limit = " or ".join(each for each in SEVERITIES if each in limits)
     limit += "" if limit == "error" else " or more severe"
     if count:
-        return "Fails", f"{counted(count, 'finding')} of severity {limit} new or worse"
-    return "Passes", f"nothing of severity {limit} is new or worse"
-
-
-def _size(figures: PayloadFigures) -> str:
-    if figures.image_bytes is None:
-        return "not known"
-    origin = "measured" if figures.measured else "estimated"
-    return f"{bytes_text(figures.image_bytes)}, {origin}"
+        findings = counted(count, "new or worse finding")
+        return "Fails", f"{findings} of severity {limit}"
+    return "Passes", f"no new or worse finding of severity {limit}"

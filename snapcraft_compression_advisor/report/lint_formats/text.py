@@ -10,8 +10,8 @@ from snapcraft_compression_advisor.lint.finding import MOST_FILES
 from snapcraft_compression_advisor.report.lines import Paint, wrapped
 from snapcraft_compression_advisor.report.lint_formats.phrases import (
     all_findings,
+    changed_rows,
     figure,
-    figure_rows,
     fix_label,
     place,
     states_text,
@@ -126,14 +126,14 @@ def _more(files: Sequence[str], shown: int) -> str:
 
 
 def _summary_lines(report: LintReport, paint: Paint, style: TextStyle) -> Iterator[str]:
-    safe = sum(
-        finding.fix is not None and finding.fix.automatic
-        for finding in all_findings(report)
-    )
-    for line in wrapped(f"Found: {summary(report)}.", style.columns):
+    findings = [*all_findings(report)]
+    safe = sum(each.fix is not None and each.fix.automatic for each in findings)
+    text = summary(report)
+    text = f"Found: {text}." if findings else f"{text[0].upper()}{text[1:]}."
+    for line in wrapped(text, style.columns):
         yield paint.bold(line)
     if safe:
-        yield f"--fix makes {counted(safe, 'safe fix', plural='safe fixes')}."
+        yield f"--fix applies {counted(safe, 'safe fix', plural='safe fixes')}."
 
 
 def _statistics_lines(report: LintReport, paint: Paint) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _changed_lines(
         yield f"{printable(payload.snap_name or payload.path)}:"
     if payload.before is None and payload.error is None:
         yield "  not in the baseline: all of its findings are new"
-    for label, before, now, change in figure_rows(payload):
+    for label, before, now, change in changed_rows(payload):
         text = f"{printable(label)}: {change or printable(now)}"
         yield from wrapped(text, style.columns, first="  ", rest="    ")
         if change:

@@ -44,9 +44,9 @@ _LEAST_GAP = 0.07
 """Of the axis of seconds: nearer ones' names would overlap."""
 
 _LEGEND = (
-    "The rising line is what launches have saved, with its interval; the dashed ones "
-    "are what the larger download takes longer over a link. Where they cross, it is "
-    "paid for."
+    "The rising line is the time that launches have saved, with its interval; a dashed "
+    "line is how much longer the larger download takes over a link. Where they cross, "
+    "the download is paid for."
 )
 _FEW = 10
 _MANY = 1_000

@@ -24,7 +24,7 @@ from snapcraft_compression_advisor.report.page.method import method_section
 from snapcraft_compression_advisor.report.page.model import Page, Tile
 from snapcraft_compression_advisor.report.page.texts import seconds, size, sizes_made
 from snapcraft_compression_advisor.report.page.tradeoff import tradeoff_section
-from snapcraft_compression_advisor.report.phrases import headline
+from snapcraft_compression_advisor.report.phrases import counted, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -129,8 +129,8 @@ def _facts(report: Report) -> tuple[str, ...]:
     return (
         f"{kind} {payload.path}{base}",
         (
-            f"{payload.files:,} files, {format_bytes(payload.raw_bytes)} in "
-            f"{payload.data_blocks:,} data blocks; compression: {declared}"
+            f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
+            f"{counted(payload.data_blocks, 'data block')}; compression: {declared}"
         ),
     )
 

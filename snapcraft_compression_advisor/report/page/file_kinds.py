@@ -51,7 +51,7 @@ def kinds_section(report: Report) -> Section | None:
         if report.trial.mode == "sampled"
         else "Measured.",
         paragraphs=tuple(_incompressible(report.incompressible)),
-        legend="A bar is what a kind of file keeps of its length.",
+        legend="A bar is the share of its length that a kind of file keeps.",
         groups=(
             Group(charts=(_kinds_chart(kinds),), table=_kinds_table(kinds, codecs)),
             *_resisting(report.incompressible),
@@ -60,7 +60,7 @@ def kinds_section(report: Report) -> Section | None:
 
 
 def _incompressible(found: IncompressibleReport | None) -> Iterator[str]:
-    yield "Kinds of files are told by their names."
+    yield "The kind of a file is taken from its name."
     if found is None or not found.total_bytes:
         return
     low, mid, high = (
@@ -73,8 +73,8 @@ def _incompressible(found: IncompressibleReport | None) -> Iterator[str]:
     )
     interval = "" if low == high else f" ({low} to {high})"
     yield (
-        f"{mid}{interval} of the image's data with {found.codec} are blocks that don't "
-        "compress, keeping 95% of their length or more: "
+        "Blocks that don't compress, as they keep 95% of their length or more, make up "
+        f"{mid}{interval} of the image's data with {found.codec}, in "
         f"{counted(found.files, 'file')}."
     )
 
@@ -101,7 +101,7 @@ def _kinds_chart(kinds: Sequence[KindReport]) -> Chart:
     ]
     return Chart(
         key="kinds",
-        title="What is left of each kind of file",
+        title="Compressed size of each kind of file",
         alt=told(
             "Compressed size of each kind of file as a share of its length",
             (bar.text for bar in bars[:6]),

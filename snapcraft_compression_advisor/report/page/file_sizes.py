@@ -31,6 +31,7 @@ from snapcraft_compression_advisor.report.page.model import (
     Table,
 )
 from snapcraft_compression_advisor.report.page.texts import percent, told
+from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -111,17 +112,17 @@ def sizes_section(report: Report) -> Section | None:
 def _size_paragraphs(sizes: FileSizesReport) -> Iterator[str]:
     shares = {top.files: top.share for top in sizes.top}
     told = [
-        f"the largest {rank} are {percent(shares[rank])} of it"
+        f"the largest {rank} make up {percent(shares[rank])}"
         for rank in (10, 100)
         if rank in shares
     ]
-    head = f"{sizes.files:,} files of different contents, "
-    text = f"{head}{format_bytes(sizes.raw_bytes)}"
+    files = counted(sizes.files, "file")
+    text = f"{files} with different contents, {format_bytes(sizes.raw_bytes)}"
     yield f"{text}: {', '.join(told)}." if told else f"{text}."
     yield (
-        "In the published study the ten largest files were 45% of Chromium and 20% "
-        "of SuperTuxKart, the hundred largest 85% and 50%. Where few large files "
-        "make up the payload, so they do the launch, and the codec counts more."
+        "In the published study, the ten largest files made up 45% of Chromium and 20% "
+        "of SuperTuxKart, the hundred largest 85% and 50%. Where a few large files "
+        "dominate the payload, they dominate its launch, and the codec matters more."
     )
 
 

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 
 _PARTS = (
-    "Fixed is asking for blocks and copying them, the same with every codec. Storage "
-    "is waiting for the device. Decompression is the codec's own."
+    "Fixed is the time to request blocks and copy them, the same for every codec. "
+    "Storage is the wait for the device. Decompression depends on the codec."
 )
 _LEGEND = (
-    "The line is the interval of the whole. Codecs that can't be shipped are pale."
+    "Lines are the intervals of the totals. Codecs that can't be shipped are pale."
 )
 
 _PART_COLOURS: Mapping[str, str] = {
@@ -78,8 +78,8 @@ def launch_section(report: Report) -> Section | None:
     warm = (
         "The warm launch was measured when the launch was recorded."
         if recorded
-        else "How long a warm launch takes can't be told from files: what is shown is "
-        "what a cold one takes longer. 'compression-advisor record' measures it."
+        else "Files don't tell how long a warm launch takes, so only the time that a "
+        "cold launch adds is shown. 'compression-advisor record' measures a warm one."
     )
     return Section(
         key="launch",

@@ -83,7 +83,9 @@ def files_section(report: Report) -> Section | None:
         key="files",
         title="Where the launch goes",
         origin="Blocks read: " + " and ".join(known) + ". Seconds: estimated.",
-        paragraphs=("One read of a file brings in its whole data block of 128 KiB.",),
+        paragraphs=(
+            "Reading any part of a 128 KiB data block brings in the whole block.",
+        ),
         legend=_LEGEND if any(group.charts for group in groups) else "",
         groups=groups,
     )
@@ -121,8 +123,8 @@ def _paragraphs(launch: LaunchReport) -> Iterator[str]:
         files = counted(len(launch.heaviest), "file")
         verb = "adds" if len(launch.heaviest) == 1 else "add"
         yield (
-            f"The {files} that {verb} most make up {', '.join(shares)} of what a cold "
-            "launch takes longer with xz (estimated)."
+            f"The {files} that {verb} most account for {', '.join(shares)} of the time "
+            "that a cold launch adds with xz (estimated)."
         )
     for text in not_shipped((each.supplier, each.name) for each in launch.unresolved):
         yield _sentence(text)
@@ -218,10 +220,11 @@ def _tiles(directory: LaunchDirectoryReport, blocks: float) -> Iterator[Tile]:
             f"{percent(file.blocks / blocks)}",
         )
     if left > _LEAST_TILE * blocks and names:
+        others = counted(names, "other file")
         yield Tile(
-            name=f"{names:,} other files" if names > 1 else "1 other file",
+            name=others,
             blocks=left,
-            text=f"{directory.path}, {names:,} other files: {left:,.0f} data blocks, "
+            text=f"{directory.path}, {others}: {left:,.0f} data blocks, "
             f"{percent(left / blocks)}",
         )
 

@@ -35,7 +35,6 @@ from snapcraft_compression_advisor.report.page.model import (
     Table,
 )
 from snapcraft_compression_advisor.report.page.texts import seconds, size, told, versus
-from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,8 +146,8 @@ def _states(before: LintDocument, now: LintDocument) -> Iterator[str]:
     new = [finding.was is None for payload in payloads for finding in payload.findings]
     gone = [finding for payload in payloads for finding in payload.gone]
     yield (
-        f"Findings: {counted(sum(new), 'new one')}, "
-        f"{counted(len(new) - sum(new), 'known one')}, {len(gone):,} gone."
+        f"Findings: {sum(new):,} new, {len(new) - sum(new):,} known, "
+        f"{len(gone):,} gone."
     )
     for finding in gone:
         yield f"Gone: {finding.rule} {finding.name}: {finding.message}"

@@ -34,6 +34,7 @@ from snapcraft_compression_advisor.report.page.model import (
     Table,
 )
 from snapcraft_compression_advisor.report.page.texts import short_seconds, told
+from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -114,7 +115,7 @@ def machine(measurement: MeasurementReport) -> tuple[str, ...]:
     told = "not known" if ahead is None else f"{ahead} KiB"
     return (
         (
-            f"{measurement.runs} runs with each codec in turns; mounted by "
+            f"{counted(measurement.runs, 'run')} with each codec, in turns; mounted by "
             f"{measurement.mount}, read-ahead {told}"
         ),
         f"Linux {measurement.kernel}, {measurement.processor}",
@@ -129,23 +130,23 @@ def _paragraphs(measurement: MeasurementReport) -> Iterator[str]:
     yield f"{_METHODS[measurement.method]} {_STORAGE[measurement.storage]}"
     if measurement.dropped == "payload":
         yield (
-            "Before a cold launch only the payload was dropped from the caches: what "
+            "Before a cold launch, only the payload was dropped from the caches: what "
             "the launch needs of the system was warm."
         )
     if measurement.mount == "squashfuse":
         yield (
             "The images were mounted through squashfuse, which is slower than the "
-            "kernel: compare codecs, but don't take these for the times of a snap."
+            "kernel: compare codecs, but don't expect these times of an installed snap."
         )
 
 
 def _legend(measurement: MeasurementReport, report: Report | None) -> str:
     if report is None or not report.launches:
         return _BOXES
-    left_out = ", storage left out" if measurement.storage == "memory" else ""
+    left_out = ", without storage" if measurement.storage == "memory" else ""
     return (
-        f"{_BOXES} Red shapes are the cold launches that were predicted for devices: "
-        f"the measured warm one, and what a device's estimate adds to it{left_out}."
+        f"{_BOXES} Red shapes are predicted cold launches: the measured warm launch "
+        f"plus what each device's estimate adds{left_out}."
     )
 
 
@@ -163,7 +164,7 @@ def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[C
         if not samples:
             continue
         texts = {
-            name: f"{_label(name)}: {_median(sample)}, {sample.n} runs"
+            name: f"{_label(name)}: {_median(sample)}, {counted(sample.n, 'run')}"
             for name, sample in samples.items()
         }
         data = [

@@ -30,6 +30,7 @@ MODEL_ERROR = (
 """Measured on Debian applications, each predicted from the others and its recorded
 launch; ``study/accuracy.py`` prints these lines, and a test compares them."""
 
+_DECIDING = {"first": "the first target app", "every": "every target app"}
 Term = tuple[str, tuple[str, ...]]
 
 
@@ -59,7 +60,7 @@ def _analysis_terms(report: Report) -> Iterator[Term]:
             (f"{device.description}.", *device.sources),
         )
     yield (
-        "How far estimates of seconds are off",
+        "Accuracy of the estimated seconds",
         (
             (
                 "Measured on Debian applications, each predicted from the others and "
@@ -95,7 +96,7 @@ def _sample(method: MethodReport) -> str:
         for codec, count in method.blocks_known.items()
         if codec != "none"
     )
-    return f"sample, of {method.distinct_blocks:,} distinct data blocks: {known}"
+    return f"sampled, of {method.distinct_blocks:,} distinct data blocks: {known}"
 
 
 def _launches(report: Report) -> Iterator[str]:
@@ -105,8 +106,8 @@ def _launches(report: Report) -> Iterator[str]:
     for launch in report.launches:
         yield f"{launch.app}: blocks read are {how_known(launch.source, launch.method)}"
     yield (
-        "seconds: estimated from the blocks read and a device's figures; the interval "
-        "is what these leave open"
+        "seconds: estimated from the blocks read and the device's figures; the "
+        "interval covers what these leave open"
     )
 
 
@@ -117,9 +118,9 @@ def _policy(policy: PolicyReport) -> Iterator[str]:
         else f"{100 * policy.min_saving_share:g}% of what xz adds"
     )
     yield (
-        f"lzo has to save {asked} per cold launch, and to pay for its download within "
+        f"lzo must save {asked} per cold launch and pay for its larger download within "
         f"{policy.max_launches:g} cold launches at {policy.link_mbit_per_s:g} Mbit/s; "
-        f"{policy.deciding_apps} app decides"
+        f"{_DECIDING[policy.deciding_apps]} decides"
     )
     if policy.max_growth_bytes is not None:
         yield f"lzo may add up to {format_bytes(policy.max_growth_bytes)}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.report.json_report import CodecReport, Report
     from snapcraft_compression_advisor.report.report_launch import LaunchReport
 
-WHAT_IF = "* what if: snapcraft and the store accept only xz and lzo"
+WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo"
 _SHOWN_SHARE = 0.0005
 _TENTH = 0.0995
 _LEAST_PERCENT = 0.0005

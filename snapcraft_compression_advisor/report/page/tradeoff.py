@@ -56,9 +56,8 @@ _COLD = (
     "longer than a warm one."
 )
 _LEGEND = (
-    "Each point is a codec: the further left, the smaller the image; the lower, the "
-    "sooner it starts. Lines through it are intervals. Filled points can be shipped, "
-    "hollow ones can't."
+    "Each point is a codec. Points further left are smaller images; lower points start "
+    "faster. Lines are intervals. Filled points can be shipped, hollow ones can't."
 )
 _HEIGHT = 300
 _MB = 1e6
