@@ -43,7 +43,6 @@ class BlockPlace:
     """A data block of a file.
 
     :param group: what it is part of: an application, or a directory.
-    :param path: of the file.
     :param index: of the block within the file, from 0.
     """
 
@@ -56,11 +55,8 @@ class BlockPlace:
 class TimedBlock:
     """What reading one block took.
 
-    :param group: as in :class:`BlockPlace`.
-    :param codec: of the image.
     :param stored_bytes: in the image; as many as ``raw_bytes`` where the block is
         stored uncompressed.
-    :param median_s: over all rounds.
     """
 
     group: str
@@ -189,7 +185,6 @@ def time_round(
     is read from one image after the other, so that a machine that is slower for some
     milliseconds is so for all codecs. Inodes are read before, and untimed.
 
-    :param images: by codec.
     :param block_counts: by file name, how many blocks to read, from the first on.
     :return: by codec, seconds of each file, in the order of the names.
     :raises ToolError: where the kernel doesn't mount an image.

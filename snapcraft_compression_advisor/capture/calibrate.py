@@ -82,10 +82,8 @@ _MOSTLY = 0.5
 class CalibrationRequest:
     """What to calibrate with.
 
-    :param name: of the profile.
     :param storage: a directory on the storage to measure.
     :param sample: a directory to take files' blocks from.
-    :param blocks: how many of them.
     :param rounds: how often each is read with each codec.
     """
 
@@ -101,7 +99,6 @@ class Calibration:
     """A profile, and how far to trust it.
 
     :param device: the profile; codecs that aren't available aren't in it.
-    :param unavailable: why a codec isn't.
     :param error: by codec, the relative standard error of the summed times.
     :param storage_in_memory: whether the storage is no disk.
     """

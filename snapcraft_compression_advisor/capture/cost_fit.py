@@ -52,7 +52,6 @@ _SEED = 1
 class FittedCosts:
     """Costs of blocks on one machine.
 
-    :param fill: of any block.
     :param decompress: by codec, what decompressing adds.
     """
 

@@ -18,7 +18,6 @@ _WINDOW, _EXIT = "window", "exit"
 class LaunchState:
     """How far a launch has come.
 
-    :param elapsed_s: since the start.
     :param lines: that it has printed since the last look.
     :param exit_status: of the command, ``None`` while it runs.
     :param process_ids: asks for the processes that belong to the launch.

@@ -50,7 +50,6 @@ _MOSTLY = 0.5
 class MeasureRequest:
     """What to measure.
 
-    :param launch: what is timed.
     :param method: ``launch`` where it starts the app, ``replay`` where it reads
         what a recorded launch read.
     :param codecs: names, in the order of the report.
@@ -58,7 +57,6 @@ class MeasureRequest:
     :param walk: whether to time reading every file, too.
     :param warm_up: whether to launch once before, unmeasured: an app sets up its
         home directory once only.
-    :param read_ahead_kb: of the mounts.
     :param scratch: directory for the images; the system's temporary one by default.
     """
 

@@ -61,7 +61,6 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 class Mount:
     """A mounted image.
 
-    :param root: its root directory.
     :param method: who reads the image: the kernel, or squashfuse through FUSE.
     :param read_ahead_kb: what the kernel reads on within a file, in KiB; ``None``
         where it isn't known.
@@ -133,7 +132,6 @@ def mounted(
     open at the end keeps them, and the loop device is freed with the last of them;
     under squashfuse it loses them.
 
-    :param image: a squashfs image.
     :param read_ahead_kb: for files of the mount and for the image itself, where the
         kernel mounts it.
     :param at: an empty directory to mount it at; by default a temporary one.
@@ -286,7 +284,6 @@ def find_squashfuse() -> str:
 def fuse_mount(image: Path, root: Path) -> Iterator[None]:
     """Mount an image through squashfuse, and unmount it at the end.
 
-    :param root: an empty directory.
     :raises ToolError: where squashfuse or FUSE is missing, or refuses the image.
     """
     program = find_squashfuse()

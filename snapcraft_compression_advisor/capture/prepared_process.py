@@ -29,7 +29,6 @@ class StartRequest:
 
     :param words: program and arguments; a program without a slash is looked up in
         the environment's ``PATH``.
-    :param environment: all of it.
     :param directory: to start in, as the command sees it.
     :param new_root: a system tree to take as root directory; needs root.
     :param shared_as: for a new root: a directory of the host, and where to show it.
@@ -48,7 +47,6 @@ class PreparedProcess:
     It is in a session of its own. Its standard input is empty; standard output and
     error come out of one descriptor, which doesn't block.
 
-    :param request: what to start.
     :param processes_file: ``cgroup.procs`` of the control group to start it in.
     :raises ToolError: where not even the advisor's own interpreter starts.
     """

@@ -44,8 +44,6 @@ class Process:
     :param state: one letter; ``Z`` has ended and waits for its parent to notice.
     :param user_s: processor time of all its threads and of the children that it
         has waited for, in whole ticks.
-    :param system_s: the same in the kernel.
-    :param major_faults: of the same.
     """
 
     pid: int
@@ -251,10 +249,7 @@ _MICROSECOND_S = 1e-6
 
 
 class ControlGroup:
-    """One group.
-
-    :param directory: of the group in the cgroup file system.
-    """
+    """One group."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

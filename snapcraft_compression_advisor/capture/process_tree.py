@@ -75,8 +75,6 @@ class ProcessTree:
     Descendants that lose their parent become our children (prctl(2),
     ``PR_SET_CHILD_SUBREAPER``), so a daemon is found as well. Where a control group
     can be made, it tells who belongs to the tree; else parents and sessions do.
-
-    :param group: to start the command in.
     """
 
     def __init__(self, group: ControlGroup | None) -> None:

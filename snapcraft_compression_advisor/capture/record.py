@@ -55,14 +55,9 @@ _STATISTICS = Path("/proc/vmstat")
 class RecordRequest:
     """What to record.
 
-    :param app: whose launch it is.
-    :param command: what to start.
-    :param event: what ends the launch.
-    :param timeout_s: after which it has failed.
     :param warm_up: whether to launch once before, unrecorded, so that what an
         application does once only in a new home isn't recorded.
     :param home: home directory of the launches, kept; a temporary one by default.
-    :param read_ahead_kb: of the mount.
     :param scratch: directory for the image; the system's temporary one by default.
     """
 

@@ -144,7 +144,6 @@ def import_trace(
 ) -> TracedLaunch:
     """Make a profile of a log that ``strace -f`` has written.
 
-    :param app: whose launch it was.
     :param prefixes: directories where the payload was then; its own directory and
         ``/snap/NAME/REVISION`` count in any case.
     :raises NoInputError: where the log can't be read.
@@ -218,7 +217,6 @@ def traced_files(
     mapped has the share in which recorded launches read such a block.
 
     :param prefixes: directories where the payload was.
-    :param priors: those of the package by default.
     :returns: sorted by path; hard links to one file count once, under the first.
     """
     places = _Places(payload, tuple(prefixes))

@@ -215,7 +215,6 @@ _NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
     """Return what of a profile a payload holds.
 
-    :param inventory: of the payload.
     :raises BadDataError: where that is nothing.
     """
     fitted = fit_profile(profile, inventory)

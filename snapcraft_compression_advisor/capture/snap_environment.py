@@ -83,7 +83,6 @@ def launch_environment(
 ) -> dict[str, str]:
     """Return the environment of an app.
 
-    :param name: of the snap.
     :param snap: where the payload is, as the app sees it.
     :param home: what it may write to.
     :param seen_as: the home's directory, as the app sees it.

@@ -79,7 +79,6 @@ class Launched:
     :param event: that ended it, as ``--until`` takes it.
     :param wall_s: from right before exec.
     :param user_s: processor time of all processes, also of those that have ended.
-    :param system_s: the same in the kernel.
     :param threads: of all processes, those of one name as one; those that read most
         first.
     """
@@ -119,7 +118,6 @@ def app_command(payload: Payload, app: str) -> Command:
 def given_command(payload: Payload, words: Sequence[str]) -> Command:
     """Return a command whose program is looked up in the payload, then on the host.
 
-    :param words: program and arguments.
     :raises UsageError: where there are none.
     """
     if not words:

@@ -57,10 +57,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A line that is no call of any known form.
-
-    :param number: of the line, from 1.
-    """
+    """A line that is no call of any known form."""
 
     number: int
 

@@ -31,7 +31,6 @@ class Trace:
     :param mapped: likewise, bytes that a process could read without a further call. A
         trace doesn't tell which of them it did read.
     :param programs: files that were executed; the kernel reads these unseen.
-    :param calls: calls seen.
     :param unreadable_lines: lines that were no call.
     :param unknown_files: reads of descriptors or names that the log doesn't explain.
     """

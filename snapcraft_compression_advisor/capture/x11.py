@@ -83,10 +83,7 @@ def _connect(name: str) -> Display:
 
 
 class WindowSight:
-    """Sees new top-level windows from its creation on.
-
-    :param display: to look at.
-    """
+    """Sees new top-level windows from its creation on."""
 
     def __init__(self, display: Display) -> None:
         self._display = display

@@ -47,7 +47,6 @@ class DeviceProfile:
     ends a slow one.
 
     :param name: as ``--device`` takes it.
-    :param description: for people.
     :param seek_s: from asking for a block that doesn't follow the last one until
         its first byte, seconds.
     :param read_s_per_byte: storage time per byte of a continuous read.

@@ -37,7 +37,6 @@ class LaunchFile:
     """A file that a launch reads.
 
     :param path: relative to the payload.
-    :param size_bytes: the file's length.
     :param blocks: ranges of 128 KiB data blocks, first and last.
     :param shares: for each range, what of its blocks is expected to be read, 0 to 1;
         empty where all of them are.
@@ -82,15 +81,12 @@ class GuessBasis:
 class LaunchSet:
     """The data blocks that a cold launch of one app reads.
 
-    :param app: the app's name.
     :param source: ``static`` (guessed from files) or ``recorded``.
     :param files: sorted by path, each file once whatever its links.
     :param read_share: bytes really read, per byte that is expected of these blocks.
     :param seek_share: seeks really made, per run that is expected of these blocks.
     :param waited_share: of the work on blocks, what the launch waits for.
     :param unresolved: what the launch needs from elsewhere.
-    :param basis: of a guess.
-    :param method: of a recording.
     """
 
     app: str
@@ -170,8 +166,6 @@ def has_desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> boo
 def check_app(snap: str, apps: Collection[str], name: str) -> None:
     """Check that a snap has an app.
 
-    :param snap: its name.
-    :param apps: that it has.
     :raises UsageError: where it has none of that name.
     """
     if name in apps:

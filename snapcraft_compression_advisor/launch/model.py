@@ -35,7 +35,6 @@ class LaunchEstimate:
     :param seeks: waiting for storage to find blocks.
     :param transfer: storage's transfer of their stored bytes.
     :param fill: asking for blocks and copying them; the same for all codecs.
-    :param decompress: decompression.
     :param read_share: bytes read, per byte of the set.
     :param seek_share: seeks made, per run of blocks of the set.
     :param waited_share: of the work on blocks, what the launch waits for: with several
@@ -243,7 +242,6 @@ class BlockSums:
     All figures are expectations where the launch was guessed.
 
     :param runs: of adjacent blocks of a file.
-    :param blocks: that are read.
     :param raw_bytes: their contents.
     :param stored_bytes: what storage delivers.
     :param compressed_blocks: those that have to be decompressed.
@@ -268,7 +266,6 @@ class ExpectedBlocks:
 
     :param places: that tell which blocks these are.
     :param file_count: how many files the launch reads.
-    :param numbers: of the blocks.
     :param shares: in which they are expected to be read.
     :param files: which of the launch's files they are of.
     :param stretches: numbers of the stretches without a gap that they are in.
@@ -285,8 +282,6 @@ class ExpectedBlocks:
         """Sum up the blocks as one codec stores them.
 
         Each counts by the share in which it is expected to be read.
-
-        :param blocks: of the same places.
         """
         stored = blocks.stored_bytes[self.numbers]
         filled = stored > 0

@@ -48,7 +48,6 @@ def block_keys(
     """Return for every block of a file its classes, from wide to narrow.
 
     :param parts: of an ELF file, ``None`` for any other.
-    :param block_count: of the file.
     """
     if parts is None:
         return tuple(_data_keys(candidate, block_count))
@@ -136,11 +135,7 @@ _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElfParts:
-    """An ELF file's blocks by what they are for.
-
-    :param parts: of every data block of the file.
-    :param text_bytes: code in the file.
-    """
+    """An ELF file's blocks by what they are for."""
 
     parts: tuple[Part, ...]
     text_bytes: int

@@ -86,12 +86,7 @@ class Comparison:
 def compare_launches(
     guessed: Iterable[LaunchFile], recorded: LaunchProfile, inventory: Inventory
 ) -> Comparison:
-    """Compare a guess with a recording, hard links to one file taken as one.
-
-    :param guessed: files of the payload.
-    :param recorded: of the same payload, or of an older one.
-    :param inventory: of the payload.
-    """
+    """Compare a guess with a recording, hard links to one file taken as one."""
     fitted = fit_profile(recorded, inventory)
     read: dict[int, set[int]] = defaultdict(set)
     named: dict[int, set[int]] = defaultdict(set)

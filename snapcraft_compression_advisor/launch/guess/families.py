@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 class Family:
     """A rule.
 
-    :param name: for priors and reports.
     :param trigger: what the name of a mapped library or started program matches, or
         one word of a command.
     :param folder: what the files' directory matches, relative to the payload.
@@ -79,10 +78,7 @@ class Trigger:
 
 
 class FamilyFiles:
-    """The files of a payload that rules may name, by their folders.
-
-    :param inventory: of the payload.
-    """
+    """The files of a payload that rules may name, by their folders."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._folders: dict[str, list[Entry]] = defaultdict(list)
@@ -98,11 +94,7 @@ class FamilyFiles:
     def named_by(
         self, names: Iterable[Trigger], families: Iterable[Family]
     ) -> Iterator[tuple[Family, Entry]]:
-        """Yield what rules name, links among it.
-
-        :param names: what may trigger a rule.
-        :param families: rules to try.
-        """
+        """Yield what rules name, links among it."""
         known: dict[str, list[Trigger]] = defaultdict(list)
         for trigger in names:
             known[trigger.name].append(trigger)

@@ -42,7 +42,6 @@ def static_launch_set(
     """Guess what a launch reads, each block with the chance that it is read.
 
     :param app: of the payload's ``meta/snap.yaml``.
-    :param priors: those of the package by default.
     """
     known = priors or built_in_priors()
     candidates = find_candidates(payload, app)

@@ -294,8 +294,6 @@ class SnapPaths(PathResolver):
 
     A ``layout`` of snap.yaml brings an absolute path into the payload; with a base
     that holds no files, so does every absolute path that the payload has.
-
-    :param payload: whose paths.
     """
 
     def __init__(self, payload: Payload) -> None:

@@ -73,7 +73,6 @@ def imported_names(
     are left out; those in ``try`` and ``if`` count. Text that isn't Python yields what
     looks like an import.
 
-    :param source: of the module.
     :param package: that relative imports start from; empty at the top.
     :param in_functions: whether imports in functions count too: a program's own
         functions are likely to be called.
@@ -119,7 +118,6 @@ def _members(module: bytes, members: bytes, package: str) -> Iterator[str]:
 class ModuleFinder:
     """Finds modules on the paths of a payload's Python.
 
-    :param payload: where to read from.
     :param script_folders: directories of the scripts, searched first.
     :param search: directories of ``PYTHONPATH``, relative to the payload.
     """

@@ -34,9 +34,6 @@ class Loaded:
 class StartedApp:
     """An app as far as it is known when its runtimes are looked at.
 
-    :param paths: find the payload's files.
-    :param environment: of the app.
-    :param programs: that it starts.
     :param triggers: names of programs and libraries; what a runtime loads adds more.
     """
 
@@ -53,7 +50,6 @@ class StartedApp:
     def scripts(self, interpreter: str, suffix: str) -> tuple[Entry, ...]:
         """Return the scripts that it starts.
 
-        :param interpreter: in their first line.
         :param suffix: of those that are named as arguments.
         """
         return tuple(self._scripts(interpreter.encode(), suffix))
