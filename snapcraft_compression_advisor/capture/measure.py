@@ -7,7 +7,8 @@ import platform
 import statistics
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -134,89 +135,84 @@ def measure(
         return _Rounds(request, images, root, progress).run()
 
 
+@dataclass(frozen=True, slots=True)
 class _Rounds:
     """The rounds of one measurement."""
 
-    def __init__(
-        self,
-        request: MeasureRequest,
-        images: PackedImages,
-        root: Path,
-        progress: Progress,
-    ) -> None:
-        self._request = request
-        self._images = images
-        self._root = root
-        self._progress = progress
-        self._cold_s: dict[str, list[float]] = defaultdict(list)
-        self._warm_s: dict[str, list[float]] = defaultdict(list)
-        self._walk_s: dict[str, list[float]] = defaultdict(list)
+    request: MeasureRequest
+    images: PackedImages
+    root: Path
+    progress: Progress
+    seconds: dict[tuple[str, str], list[float]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def run(self) -> Measurement:
         """Go through all rounds."""
-        codecs = tuple(self._images.paths)
-        if self._request.warm_up:
-            self._progress("Launching once, unmeasured")
-            with self._mounted(codecs[0]) as mount:
-                self._request.launch(mount)
-        with self._mounted(codecs[0]) as mount:
-            make_cold(self._images.paths[codecs[0]])
-            storage = _storage(self._images.paths[codecs[0]])
-        self._repeat("Launching", codecs, self._request.runs, self._launch)
-        if self._request.walk:
-            walks = min(self._request.runs, WALKS_AT_MOST)
-            self._repeat("Reading every file", codecs, walks, self._walk)
+        request, first = self.request, next(iter(self.images.paths))
+        if request.warm_up:
+            self.progress("Launching once, unmeasured")
+            with self.mounted(first) as mount:
+                request.launch(mount)
+        with self.mounted_cold(first) as mount:
+            storage = _storage(self.images.paths[first])
+        for codec in self.turns("Launching", request.runs):
+            with self.mounted_cold(codec) as mount:
+                for state in ("cold", "warm"):
+                    self.seconds[state, codec].append(request.launch(mount))
+        for codec in self.turns(
+            "Reading every file", min(request.runs, WALKS_AT_MOST) * request.walk
+        ):
+            with self.mounted_cold(codec) as mount:
+                self.seconds["walk", codec].append(walk(mount.root))
         return Measurement(
-            codecs={codec: self._codec_measurement(codec) for codec in codecs},
-            unavailable=self._images.unavailable,
-            method=self._request.method,
+            codecs={codec: self.measured(codec) for codec in self.images.paths},
+            unavailable=self.images.unavailable,
+            method=request.method,
             mount=mount.method,
             storage=storage,
             dropped="system" if can_drop_caches() else "payload",
             read_ahead_kb=mount.read_ahead_kb,
-            runs=self._request.runs,
+            runs=request.runs,
             kernel=platform.release(),
             processor=processor_name(),
         )
 
-    def _repeat(
-        self,
-        what: str,
-        codecs: Sequence[str],
-        rounds: int,
-        act: Callable[[str], None],
-    ) -> None:
-        for number, order in enumerate(in_turns(codecs, rounds), start=1):
+    def turns(self, what: str, rounds: int) -> Iterator[str]:
+        """Yield the codec of each step, having said what is done with it."""
+        orders = in_turns(tuple(self.images.paths), rounds)
+        for number, order in enumerate(orders, start=1):
             for codec in order:
-                self._progress(f"{what} with {codec} (round {number} of {rounds})")
-                act(codec)
+                self.progress(f"{what} with {codec} (round {number} of {rounds})")
+                yield codec
 
-    def _launch(self, codec: str) -> None:
-        with self._mounted(codec) as mount:
-            make_cold(self._images.paths[codec])
-            self._cold_s[codec].append(self._request.launch(mount))
-            self._warm_s[codec].append(self._request.launch(mount))
-
-    def _walk(self, codec: str) -> None:
-        with self._mounted(codec) as mount:
-            make_cold(self._images.paths[codec])
-            self._walk_s[codec].append(walk(mount.root))
-
-    def _mounted(self, codec: str) -> AbstractContextManager[Mount]:
+    def mounted(self, codec: str) -> AbstractContextManager[Mount]:
+        """Mount a codec's image where all are mounted."""
         return mounted(
-            self._images.paths[codec],
-            read_ahead_kb=self._request.read_ahead_kb,
-            at=self._root,
+            self.images.paths[codec],
+            read_ahead_kb=self.request.read_ahead_kb,
+            at=self.root,
         )
 
-    def _codec_measurement(self, codec: str) -> CodecMeasurement:
-        walks_s = self._walk_s[codec]
+    @contextmanager
+    def mounted_cold(self, codec: str) -> Iterator[Mount]:
+        """Mount a codec's image of which nothing is cached."""
+        with self.mounted(codec) as mount:
+            make_cold(self.images.paths[codec])
+            yield mount
+
+    def measured(self, codec: str) -> CodecMeasurement:
+        """Return what was measured with a codec."""
+        cold, warm, walks = (
+            Sample(runs_s=tuple(self.seconds[state, codec]))
+            for state in ("cold", "warm", "walk")
+        )
         return CodecMeasurement(
             codec=codec,
-            image_bytes=self._images.paths[codec].stat().st_size,
-            cold_s=Sample(runs_s=tuple(self._cold_s[codec])),
-            warm_s=Sample(runs_s=tuple(self._warm_s[codec])),
-            walk_s=Sample(runs_s=tuple(walks_s)) if walks_s else None,
+            image_bytes=self.images.paths[codec].stat().st_size,
+            cold_s=cold,
+            warm_s=warm,
+            walk_s=walks if walks.n else None,
         )
 
 

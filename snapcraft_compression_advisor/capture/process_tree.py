@@ -50,7 +50,7 @@ _INPUT_UNIT_BYTES = 512
 
 @contextlib.contextmanager
 def process_tree(request: StartRequest) -> Iterator[ProcessTree]:
-    """Prepare a command; :meth:`ProcessTree.go` starts it.
+    """Prepare a command; :meth:`PreparedProcess.go` starts it.
 
     On the way out the command and all its descendants are ended, whatever happens.
 
@@ -104,7 +104,7 @@ class ProcessTree:
         return self._process
 
     def prepare(self, request: StartRequest) -> None:
-        """Start a process that becomes the command at :meth:`go`.
+        """Start a process that becomes the command at :meth:`PreparedProcess.go`.
 
         :raises ToolError: where that isn't possible.
         """
@@ -115,14 +115,6 @@ class ProcessTree:
         self._process.make_ready()
         self._threads_before = thread_figures([self.pid])
         self._before = self._total_cpu_s()
-
-    def go(self) -> float:
-        """Start the command.
-
-        :returns: the monotonic clock right before, in seconds.
-        :raises ToolError: where there is no such program or it can't be run.
-        """
-        return self.process.go()
 
     def process_ids(self) -> set[int]:
         """Return the tree's processes that haven't ended."""

@@ -8,7 +8,6 @@ import re
 import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.capture.record import (
@@ -31,6 +30,7 @@ from snapcraft_compression_advisor.launch.guess.candidates import Candidate
 from snapcraft_compression_advisor.launch.guess.guess import keys_of
 from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
 from snapcraft_compression_advisor.launch.guess.programs import parse_shebang
+from snapcraft_compression_advisor.launch.launch_set import share_ranges
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
@@ -44,7 +44,7 @@ from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.trial.exact import payload_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from snapcraft_compression_advisor.capture.trace import Trace
@@ -267,7 +267,7 @@ def _profile_file(file: _Seen, payload: Payload, priors: Priors) -> ProfileFile:
         for number in file.mapped - file.read:
             share = round(priors.block_share(keys[number]), _DIGITS)
             shares[number] = min(max(share, _LEAST_SHARE), 1 - _LEAST_SHARE)
-    ranges = tuple(_ranges(shares))
+    ranges = tuple(share_ranges(shares))
     return ProfileFile(
         path=file.entry.path,
         size=file.entry.size_bytes,
@@ -339,13 +339,3 @@ def _interpreter(payload: Payload, entry: Entry) -> str | None:
         return elf.linkage().interpreter if elf else None
     except BrokenElfError:
         return None
-
-
-def _ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]]:
-    """Yield runs of blocks of one share, first and last."""
-    places = enumerate(sorted(shares))
-    for (_, share), run in groupby(
-        places, lambda item: (item[1] - item[0], shares[item[1]])
-    ):
-        numbers = [number for _, number in run]
-        yield numbers[0], numbers[-1], share

@@ -156,7 +156,7 @@ def time_launch(  # noqa: PLR0913 # three say what, three say how
         watch = stack.enter_context(event.watching())
         request = start_request(command, root, home=home, display=event.display)
         tree = stack.enter_context(process_tree(request))
-        started_s = tree.go()
+        started_s = tree.process.go()
         observer = _Observer(tree, watch, event, command)
         happened_s = observer.wait(started_s, timeout_s=timeout_s)
         tree.freeze()

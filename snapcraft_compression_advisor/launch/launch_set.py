@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.payload.inventory import Inventory
     from snapcraft_compression_advisor.payload.linkage import Unresolved
@@ -62,6 +63,19 @@ class LaunchFile:
     def block_count(self) -> int:
         """Data blocks named."""
         return sum(last - first + 1 for first, last in self.blocks)
+
+
+def share_ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]]:
+    """Yield runs of adjacent blocks of one share: first and last block, and share.
+
+    :param shares: by the block's number.
+    """
+    places = enumerate(sorted(shares))
+    for (_, share), run in groupby(
+        places, lambda item: (item[1] - item[0], shares[item[1]])
+    ):
+        numbers = [number for _, number in run]
+        yield numbers[0], numbers[-1], share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.launch.guess.block_classes import (
@@ -19,12 +18,11 @@ from snapcraft_compression_advisor.launch.launch_set import (
     GuessBasis,
     LaunchFile,
     LaunchSet,
+    share_ranges,
 )
 from snapcraft_compression_advisor.payload.inventory import block_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from snapcraft_compression_advisor.launch.guess.candidates import Candidate
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -82,11 +80,12 @@ def expected_file(
 ) -> LaunchFile | None:
     """Return the blocks of a file with their chances, ``None`` where none has any."""
     opened = priors.file_share(candidate.way)
-    shares = [
+    shares = (
         round(min(1.0, opened * priors.block_share(classes)), _DIGITS)
         for classes in keys
-    ]
-    ranges = list(_ranges(shares))
+    )
+    read = {number: each for number, each in enumerate(shares) if each >= LEAST_SHARE}
+    ranges = tuple(share_ranges(read))
     if not ranges:
         return None
     return LaunchFile(
@@ -95,13 +94,3 @@ def expected_file(
         blocks=tuple((first, last) for first, last, _ in ranges),
         shares=tuple(share for _, _, share in ranges),
     )
-
-
-def _ranges(shares: Sequence[float]) -> Iterator[tuple[int, int, float]]:
-    """Yield runs of blocks of one share, first and last."""
-    first = 0
-    for share, run in itertools.groupby(shares):
-        last = first + len(list(run)) - 1
-        if share >= LEAST_SHARE:
-            yield first, last, share
-        first = last + 1
