@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _AS_ROOT = os.geteuid() == 0
-_DEBIAN = "ID=debian" in Path("/etc/os-release").read_text(encoding="utf-8").split()
+_RELEASE = Path("/etc/os-release").read_text(encoding="utf-8").split()
+_DEBIAN = "ID=debian" in _RELEASE
+_BOOKWORM = "VERSION_CODENAME=bookworm" in _RELEASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ EXCUSES = (
     Excuse(r"root\b|no control group can be made", holds=not _AS_ROOT),
     Excuse(r"this user \(root\?\)", holds=_AS_ROOT),
     Excuse("chromium|apt knows no Debian archive", holds=not _DEBIAN),
+    Excuse("needs Debian 12", holds=not _BOOKWORM),
 )
 
 _SKIPS = pytest.StashKey[list[str]]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,16 +14,18 @@ from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.report.json_report import Report
 
-STUDY = Path(__file__).parents[2] / "study"
+ROOT = Path(__file__).parents[2]
+DEMO = Path(".cache/demo/gnome-calculator/prime")
+BOOKWORM = "VERSION_CODENAME=bookworm" in Path("/etc/os-release").read_text().split()
 
 
 @pytest.fixture(scope="module")
 def calculator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the prime directory that script/demo builds."""
     directory = tmp_path_factory.mktemp("calculator")
-    prime = directory / "prime"
+    prime = directory / DEMO
     subprocess.run(
-        [sys.executable, STUDY / "prime_from_debs.py", "gnome-calculator",
+        [sys.executable, ROOT / "study/prime_from_debs.py", "gnome-calculator",
          "--output", prime, "--cache", directory / "debs"],
         check=True,
     )  # fmt: skip
@@ -45,6 +48,21 @@ def test_calculator_starts_from_its_prime_directory_until_its_window(
     assert profile.recorded.event == "window"
     read = {Path(file.path).name for file in profile.files}
     assert {"gschemas.compiled", "giomodule.cache", "icon-theme.cache"} <= read
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BOOKWORM, reason="needs Debian 12, as the README's output")
+def test_readme_shows_what_the_demo_prints(calculator: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```\ngnome-calculator, base")[2].partition("```")[0]
+    folder = calculator.parents[len(DEMO.parents) - 1]
+    printed = advisor("advise", DEMO, cwd=folder).stdout
+    assert _words(printed) == _words(f"gnome-calculator, base{shown}")
+
+
+def _words(text: str) -> list[str]:
+    """Return a report's words without its figures: updates of packages change them."""
+    return re.sub(r"\d[\d.,]*", "0", text).split()
 
 
 @pytest.mark.slow
