@@ -32,10 +32,8 @@ from snapcraft_compression_advisor.payload.snap_yaml import (
 )
 from snapcraft_compression_advisor.payload.source import find_payload, open_payload
 from snapcraft_compression_advisor.project.project_file import (
-    apply_edit,
     declared_compression,
     find_project_file,
-    plan_edit,
 )
 from snapcraft_compression_advisor.report.text import render_text
 from snapcraft_compression_advisor.trial.sampled import ORDINARY
@@ -104,7 +102,11 @@ class AdviseCommand(BaseCommand):
                     project=find_project(payload, project_dir),
                     command=self.config,
                 )
-                _pages().write_reports(report, parsed_args)
+                if parsed_args.format == "json":
+                    write_output(report.text(), parsed_args.output)
+                if parsed_args.report is not None:
+                    sources = _pages().Sources(report=report)
+                    _pages().write_page(sources, parsed_args.report)
             if project_dir is not None:
                 _follow(analysis, payload, project_dir)
         return os.EX_DATAERR if analysis.missing_programs else None
@@ -172,20 +174,8 @@ def _follow(analysis: Analysis, payload: Payload, project_dir: Path) -> None:
             f"Nothing to set: the verdict is '{advice.verdict}'", permanent=True
         )
     elif payload.snap.type == COMPONENT_TYPE:
-        _set_of_component(payload, project_dir, advice.compression)
+        _, component = split_component_name(payload.snap.name)
+        component = component or payload.snap.name
+        set_compression(project_dir, advice.compression, component=component)
     else:
-        set_compression(project_dir, advice.compression, dry_run=False)
-
-
-def _set_of_component(payload: Payload, project_dir: Path, compression: str) -> None:
-    """Set a component's own key.
-
-    :raises AdvisorError: where that can't be done in one line.
-    """
-    path = find_project_file(project_dir)
-    _, component = split_component_name(payload.snap.name)
-    name = component or payload.snap.name
-    apply_edit(plan_edit(path, compression, component=name))
-    emit.progress(
-        f"{path}: compression of {component} set to {compression}", permanent=True
-    )
+        set_compression(project_dir, advice.compression)

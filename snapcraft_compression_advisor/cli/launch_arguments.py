@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ from snapcraft_compression_advisor.launch.launch_set import (
 from snapcraft_compression_advisor.settings.quantities import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -53,7 +53,7 @@ DEFAULT_TIMEOUT_S = 60.0
 
 
 def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`chosen_launch` reads, and ``--home``."""
+    """Add the arguments that :func:`launch_options` reads, and ``--home``."""
     parser.add_argument(
         "--app",
         metavar="NAME",
@@ -120,13 +120,46 @@ def add_read_ahead_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOptions:
+    """What to start and when it counts as launched, as options say it.
+
+    :param words: of a command; none for an app.
+    :param until: makes the event, given a display; ``None`` for the usual one.
+    """
+
+    app: str | None
+    words: tuple[str, ...]
+    until: Callable[[str | None], LaunchEvent] | None
+    timeout_s: float
+    display: str | None
+    chroot: bool
+
+    @property
+    def has_display(self) -> bool:
+        """Whether there is one to start on."""
+        return bool(self.display or os.environ.get("DISPLAY"))
+
+
+def launch_options(parsed_args: argparse.Namespace) -> LaunchOptions:
+    """Return what the arguments of :func:`add_launch_arguments` say."""
+    return LaunchOptions(
+        app=parsed_args.app,
+        words=tuple(parsed_args.command_word),
+        until=parsed_args.until,
+        timeout_s=parsed_args.timeout,
+        display=parsed_args.display,
+        chroot=parsed_args.chroot,
+    )
+
+
 @contextmanager
-def launch_display(parsed_args: argparse.Namespace) -> Iterator[None]:
+def launch_display(options: LaunchOptions) -> Iterator[None]:
     """Bring a display for launches where there is none; nothing without Xvfb.
 
     :raises AdvisorError: where Xvfb doesn't start.
     """
-    if _has_display(parsed_args) or not can_bring_display():
+    if options.has_display or not can_bring_display():
         yield
         return
     emit.progress("No display: starting on one of its own (Xvfb)", permanent=True)
@@ -134,36 +167,30 @@ def launch_display(parsed_args: argparse.Namespace) -> Iterator[None]:
         yield
 
 
-def _has_display(parsed_args: argparse.Namespace) -> bool:
-    return bool(parsed_args.display or os.environ.get("DISPLAY"))
-
-
 def chosen_launch(
-    parsed_args: argparse.Namespace, payload: Payload
+    options: LaunchOptions, payload: Payload
 ) -> tuple[Command, LaunchEvent, float]:
     """Return the command to start, the event that ends its launch, the timeout.
 
     :raises UsageError: where they don't fit together or the payload.
     """
-    words: Sequence[str] = parsed_args.command_word
-    app: str | None = parsed_args.app
+    words, app, display = options.words, options.app, options.display
     if words and app is not None:
         message = "Both an app and a command are named"
         raise UsageError(message, resolution="Name one: --app NAME or -- COMMAND….")
     if not words:
-        app = chosen_app(parsed_args, payload)
+        app = chosen_app(options, payload)
     command = (
         given_command(payload, words) if app is None else app_command(payload, app)
     )
-    display: str | None = parsed_args.display
     if display is not None:
         command = replace(
             command, environment={**command.environment, "DISPLAY": display}
         )
-    command = replace(command, chroot=parsed_args.chroot)
-    timeout_s: float = parsed_args.timeout
-    event = _chosen_event(parsed_args, payload, app)
-    if event.window and not event.exits and not _has_display(parsed_args):
+    command = replace(command, chroot=options.chroot)
+    timeout_s = options.timeout_s
+    event = _chosen_event(options, payload, app)
+    if event.window and not event.exits and not options.has_display:
         message = "No X display to see a window on"
         raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
     if event.due_s is not None and event.due_s > timeout_s:
@@ -172,7 +199,7 @@ def chosen_launch(
     return command, event, timeout_s
 
 
-def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:
+def chosen_app(options: LaunchOptions, payload: Payload) -> str:
     """Return the app whose launch this is.
 
     That named; else, whatever the command, the app that advice on this payload
@@ -180,9 +207,9 @@ def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:
 
     :raises UsageError: where the snap has no such app, or none at all.
     """
-    requested = (parsed_args.app,) if parsed_args.app is not None else ()
+    requested = (options.app,) if options.app is not None else ()
     names, _ = select_apps(payload.snap, payload.inventory, requested=requested)
-    if not names and parsed_args.command_word:
+    if not names and options.words:
         return payload.snap.name
     if not names:
         message = f"Snap {payload.snap.name!r} has no apps"
@@ -207,16 +234,15 @@ def _event_argument(text: str) -> Callable[[str | None], LaunchEvent]:
 
 
 def _chosen_event(
-    parsed_args: argparse.Namespace, payload: Payload, app: str | None
+    options: LaunchOptions, payload: Payload, app: str | None
 ) -> LaunchEvent:
-    display: str | None = parsed_args.display
-    make: Callable[[str | None], LaunchEvent] | None = parsed_args.until
-    if make is not None:
-        return make(display)
+    display = options.display
+    if options.until is not None:
+        return options.until(display)
     if app is not None and has_desktop_file(payload.snap, payload.inventory, app):
         emit.progress("Launched when its window is shown", permanent=True)
         return window_mapped(display=display)
-    if _has_display(parsed_args):
+    if options.has_display:
         emit.progress(
             "Launched when a window is shown or the command has ended", permanent=True
         )

@@ -27,6 +27,7 @@ from snapcraft_compression_advisor.cli.launch_arguments import (
     add_read_ahead_argument,
     chosen_launch,
     launch_display,
+    launch_options,
 )
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.codecs import CODECS
@@ -144,8 +145,9 @@ def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launc
     if parsed_args.launch_profile is not None:
         yield _replayed(parsed_args, payload)
         return
-    with launch_display(parsed_args), launch_home(parsed_args.home) as home:
-        command, event, timeout_s = chosen_launch(parsed_args, payload)
+    options = launch_options(parsed_args)
+    with launch_display(options), launch_home(parsed_args.home) as home:
+        command, event, timeout_s = chosen_launch(options, payload)
 
         def start(mount: Mount) -> float:
             launched = time_launch(

@@ -29,6 +29,7 @@ from snapcraft_compression_advisor.cli.launch_arguments import (
     chosen_app,
     chosen_launch,
     launch_display,
+    launch_options,
 )
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import UsageError
@@ -124,21 +125,16 @@ class RecordCommand(BaseCommand):
 
 
 def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:
-    app = chosen_app(parsed_args, payload)
+    options = launch_options(parsed_args)
+    app = chosen_app(options, payload)
     if parsed_args.log is not None:
-        if parsed_args.command_word:
+        if options.words:
             message = "--import starts no command"
             raise UsageError(message, resolution="Leave out one of the two.")
-        return _told(
-            import_trace(
-                parsed_args.log,
-                payload,
-                app=app,
-                prefixes=parsed_args.prefix,
-            )
-        )
-    with launch_display(parsed_args):
-        command, event, timeout_s = chosen_launch(parsed_args, payload)
+        prefixes: list[str] = parsed_args.prefix
+        return _told(import_trace(parsed_args.log, payload, app=app, prefixes=prefixes))
+    with launch_display(options):
+        command, event, timeout_s = chosen_launch(options, payload)
         request = RecordRequest(
             app=app,
             command=command,

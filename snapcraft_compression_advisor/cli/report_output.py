@@ -24,7 +24,6 @@ from snapcraft_compression_advisor.report.markdown_report import render_markdown
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
@@ -66,17 +65,6 @@ def write_page(sources: Sources, path: Path) -> None:
     :raises AdvisorError: where that isn't possible.
     """
     write_output(RENDERERS[path.suffix.lower()](build_page(sources)), path)
-
-
-def write_reports(report: Report, parsed_args: argparse.Namespace) -> None:
-    """Write what ``advise`` is asked for: JSON, a page, or both.
-
-    :raises AdvisorError: where that isn't possible.
-    """
-    if parsed_args.format == "json":
-        write_output(report.text(), parsed_args.output)
-    if parsed_args.report is not None:
-        write_page(Sources(report=report), parsed_args.report)
 
 
 def full_report(

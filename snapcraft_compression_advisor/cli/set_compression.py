@@ -62,19 +62,24 @@ class SetCommand(BaseCommand):
         return None
 
 
-def set_compression(project_dir: Path, compression: str, *, dry_run: bool) -> None:
-    """Set a project's compression and say so.
+def set_compression(
+    project_dir: Path,
+    compression: str,
+    *,
+    component: str | None = None,
+    dry_run: bool = False,
+) -> None:
+    """Set the compression of a project, or of a component of it, and say so.
 
     :raises AdvisorError: where there is no snapcraft.yaml, or one that can't be
         edited safely; the file is as it was.
     """
-    edit = plan_edit(find_project_file(project_dir), compression)
+    edit = plan_edit(find_project_file(project_dir), compression, component=component)
+    key = f"{edit.path}: compression{'' if component is None else f' of {component}'}"
     if not edit.changes:
-        emit.progress(
-            f"{edit.path}: compression is {compression} already", permanent=True
-        )
+        emit.progress(f"{key} is {compression} already", permanent=True)
     elif dry_run:
         write_output(edit.diff(), None)
     else:
         apply_edit(edit)
-        emit.progress(f"{edit.path}: compression set to {compression}", permanent=True)
+        emit.progress(f"{key} set to {compression}", permanent=True)

@@ -15,6 +15,7 @@ from craft_cli import emit
 
 from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.core.errors import StorageError
+from snapcraft_compression_advisor.core.scratch import FILE_PREFIX, replace_text
 
 _STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
 """Of ``/dev/null``: what stands in for a stream that is closed.
@@ -22,9 +23,6 @@ _STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRO
 The standard output can't be written either then, since a report that goes nowhere is an
 error. Progress and messages that go nowhere are none.
 """
-
-_PREFIX = ".compression-advisor."
-"""Of a file that is being written. The file's own name could make it too long."""
 
 
 def open_standard_streams() -> None:
@@ -89,23 +87,11 @@ def write_output(text: str, path: Path | None) -> None:
         if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
             path.write_text(text, encoding="utf-8")
         else:
-            _replace_file(text, _target(path))
+            target = _target(path)
+            replace_text(target, text, mode=_mode(target))
     except OSError as error:
         raise _cannot_write(path, error) from error
     emit.progress(f"Report written to {path}", permanent=True)
-
-
-def _replace_file(text: str, target: Path) -> None:
-    with deferred_signals():  # a moment; else one could leave the temporary file
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX)
-        temporary = Path(name)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            temporary.chmod(_mode(target))
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
 
 
 def _check_stdout() -> None:
@@ -137,7 +123,10 @@ def _check_file(path: Path) -> None:
     target = _target(path)
     with suppress(FileNotFoundError):
         target.lstat()  # its name may be too long
-    with deferred_signals(), tempfile.TemporaryFile(dir=target.parent, prefix=_PREFIX):
+    with (
+        deferred_signals(),
+        tempfile.TemporaryFile(dir=target.parent, prefix=FILE_PREFIX),
+    ):
         pass  # its file has no name, where the file system can do so
 
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 PREFIX = "compression-advisor-"
 """What the names of all temporary directories begin with."""
 
+FILE_PREFIX = ".compression-advisor."
+"""Of a file that is being written."""
+
 HELD_MODE = stat.S_ISVTX
 """Set in a directory's mode once it is locked.
 
@@ -223,3 +226,21 @@ def _detach(root: str) -> None:
                 stderr=subprocess.DEVNULL,
                 check=False,
             )
+
+
+def replace_text(target: Path, text: str, *, mode: int) -> None:
+    """Write a text file, the whole of it or, on any failure, nothing.
+
+    :raises OSError: where it can't be written.
+    """
+    with deferred_signals():  # a moment; else one could leave the temporary file
+        # The file's own name could make that of the temporary one too long.
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=FILE_PREFIX)
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            temporary.chmod(mode)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)

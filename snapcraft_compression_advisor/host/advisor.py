@@ -94,8 +94,7 @@ class Advisor:
         :raises AdvisorError: where its snapcraft.yaml can't be read.
         """
         if self._project is None:
-            directory = self.find_project_dir()
-            self._project = read_host_project(directory, self.find_parts())
+            self._project = read_host_project(self.find_project_dir())
         return self._project
 
     @property

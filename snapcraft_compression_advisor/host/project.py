@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,13 +38,11 @@ class HostProject:
     :param directory: of the project, absolute.
     :param file: snapcraft.yaml, absolute; ``None`` where there is none.
     :param says: what it says, its path relative to the folder; ``None`` likewise.
-    :param parts: by name, with extensions applied.
     """
 
     directory: Path
     file: Path | None = None
     says: ProjectFile | None = None
-    parts: Parts = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -52,21 +50,17 @@ class HostProject:
         return (self.says.name if self.says else None) or self.directory.name
 
 
-def read_host_project(
-    directory: Path, parts: Mapping[str, Mapping[str, object]]
-) -> HostProject:
+def read_host_project(directory: Path) -> HostProject:
     """Read a project folder.
 
-    :param parts: of the project as snapcraft has them.
     :raises AdvisorError: where snapcraft.yaml can't be read.
     """
-    known = {name: dict(part) for name, part in parts.items()}
     try:
         file = find_project_file(directory)
     except NoInputError:
-        return HostProject(directory=directory, parts=known)
+        return HostProject(directory=directory)
     says = read_project(file.relative_to(directory), read_project_file(file))
-    return HostProject(directory=directory, file=file, says=says, parts=known)
+    return HostProject(directory=directory, file=file, says=says)
 
 
 def read_settings(

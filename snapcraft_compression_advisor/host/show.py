@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
 from snapcraft_compression_advisor.core.errors import NoInputError
+from snapcraft_compression_advisor.core.scratch import replace_text
 from snapcraft_compression_advisor.project.project_file import apply_edit, plan_edit
 from snapcraft_compression_advisor.report.json_report import render_json
 from snapcraft_compression_advisor.report.text import advice_lines, render_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.host.artifact import Decision
     from snapcraft_compression_advisor.host.project import HostProject
@@ -57,16 +56,7 @@ def write_report(decision: Decision, path: Path) -> None:
     if component is not None:
         path = path.with_name(f"{path.stem}+{component}{path.suffix}")
     text = render_report(decision.analysis, as_json=path.suffix == _JSON)
-    with deferred_signals():  # a moment; else one could leave the temporary file
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    replace_text(path, text, mode=0o644)
     emit.verbose(f"Compression report written to {path}")
 
 

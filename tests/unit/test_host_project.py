@@ -20,7 +20,7 @@ PLUGIN = "compression-advisor"
 
 
 def test_a_folder_without_a_project_says_nothing(tmp_path: Path) -> None:
-    project = read_host_project(tmp_path, {})
+    project = read_host_project(tmp_path)
     assert project.file is None
     assert project.says is None
 
@@ -28,7 +28,7 @@ def test_a_folder_without_a_project_says_nothing(tmp_path: Path) -> None:
 def test_the_project_file_is_named_as_people_do(tmp_path: Path) -> None:
     (tmp_path / "snap").mkdir()
     (tmp_path / "snap" / "snapcraft.yaml").write_text("name: hello\ncompression: lzo\n")
-    project = read_host_project(tmp_path, {})
+    project = read_host_project(tmp_path)
     assert project.file == tmp_path / "snap" / "snapcraft.yaml"
     assert project.says is not None
     assert str(project.says.path) == "snap/snapcraft.yaml"

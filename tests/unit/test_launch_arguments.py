@@ -19,9 +19,11 @@ from snapcraft_compression_advisor.capture.launch_event import (
 from snapcraft_compression_advisor.cli import launch_arguments
 from snapcraft_compression_advisor.cli.commands import split_command
 from snapcraft_compression_advisor.cli.launch_arguments import (
+    LaunchOptions,
     add_launch_arguments,
     chosen_app,
     chosen_launch,
+    launch_options,
 )
 from snapcraft_compression_advisor.core.errors import UsageError
 
@@ -46,15 +48,15 @@ def said(mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch) -> MagicMock:
     return progress
 
 
-def parse(*arguments: str) -> argparse.Namespace:
+def options(*arguments: str) -> LaunchOptions:
     parser = argparse.ArgumentParser(exit_on_error=False)
     add_launch_arguments(parser)
     words = split_command(["record", *arguments], command_names=("record",))
-    return parser.parse_args(words[1:])
+    return launch_options(parser.parse_args(words[1:]))
 
 
 def choose(*arguments: str) -> tuple[Command, LaunchEvent, float]:
-    return chosen_launch(parse(*arguments), PAYLOAD)
+    return chosen_launch(options(*arguments), PAYLOAD)
 
 
 @pytest.mark.usefixtures("said")
@@ -146,7 +148,7 @@ def test_events_with_a_value() -> None:
 )
 def test_arguments_of_no_known_form_are_refused(arguments: tuple[str, ...]) -> None:
     with pytest.raises(argparse.ArgumentError):
-        parse(*arguments)
+        options(*arguments)
 
 
 @pytest.mark.usefixtures("said")
@@ -167,8 +169,8 @@ def test_arguments_that_do_not_fit_are_a_usage_error(
 
 def test_snap_without_apps_needs_a_command() -> None:
     with pytest.raises(UsageError, match="no apps"):
-        chosen_app(parse(), make_payload({}))
-    assert chosen_app(parse("--", "tool"), make_payload({})) == "hello"
+        chosen_app(options(), make_payload({}))
+    assert chosen_app(options("--", "tool"), make_payload({})) == "hello"
 
 
 @pytest.mark.usefixtures("said")
