@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.report.contract import (
     Part,
     Text,
 )
-from snapcraft_compression_advisor.trial.incompressible import find_incompressible
+from snapcraft_compression_advisor.trial.stored import find_incompressible
 
 if TYPE_CHECKING:
     from collections.abc import Container

@@ -16,7 +16,6 @@ from snapcraft_compression_advisor.core.errors import (
 )
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -60,8 +59,8 @@ def mksquashfs_version() -> str:
     :raises ToolError: where mksquashfs is missing.
     """
     # Some versions report failure along with their version.
-    result = _execute(("mksquashfs", "-version"), directory=None)
-    match = re.search(r"version (\S+)", result.stdout + result.stderr)
+    _, output = _execute(("mksquashfs", "-version"), directory=None)
+    match = re.search(r"version (\S+)", output)
     return match[1] if match else "unknown version"
 
 
@@ -75,10 +74,10 @@ def supports(codec: str, *, scratch: Path) -> bool:
     source.mkdir(exist_ok=True)
     image = scratch / "empty.squashfs"
     command = ("mksquashfs", ".", str(image), *pack_options(codec))
-    result = _execute(command, directory=source)
-    if result.returncode and _UNSUPPORTED.search(result.stdout + result.stderr):
+    status, output = _execute(command, directory=source)
+    if status and _UNSUPPORTED.search(output):
         return False
-    _check(result, command)
+    _check(status, output, command)
     image.unlink()
     return True
 
@@ -105,14 +104,14 @@ def pack(
         str(exclude_file.absolute()),
         *owner_options(snap_type),
     )
-    result = _execute(command, directory=source)
-    _check(result, command)
-    if _LOST_FILE.search(result.stdout + result.stderr):
-        _check_disk(result, f"Files of {str(source)!r} can't be read")
+    status, output = _execute(command, directory=source)
+    _check(status, output, command)
+    if _LOST_FILE.search(output):
+        _check_disk(output, f"Files of {str(source)!r} can't be read")
         message = f"Files of {str(source)!r} changed or vanished while it was packed"
         raise StorageError(
             message,
-            details=_tail(result),
+            details=_tail(output),
             resolution="Wait until the build ends and try again.",
         )
     if image.stat().st_size < MINIMUM_IMAGE_BYTES:
@@ -128,25 +127,24 @@ def unpack(image: Path, directory: Path) -> None:
     :raises BadDataError: where the image is broken.
     """
     command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
-    result = _execute(command, directory=None)
+    status, output = _execute(command, directory=None)
     # 2: all contents are there, but not every owner, device or attribute, which a
     # user other than root can't set (unsquashfs 4.5 on).
-    if result.returncode in (0, 2):
+    if status in (0, 2):
         return
-    if _NO_SPACE in result.stdout + result.stderr:
-        _check(result, command)
-    _check_disk(result, f"unsquashfs cannot read {str(image)!r}")
+    if _NO_SPACE in output:
+        _check(status, output, command)
+    _check_disk(output, f"unsquashfs cannot read {str(image)!r}")
     message = f"unsquashfs cannot unpack {str(image)!r}"
     raise BadDataError(
         message,
-        details=_tail(result),
+        details=_tail(output),
         resolution="Check that the file is complete.",
     )
 
 
-def _execute(
-    command: Sequence[str], *, directory: Path | None
-) -> subprocess.CompletedProcess[str]:
+def _execute(command: Sequence[str], *, directory: Path | None) -> tuple[int, str]:
+    """Return a program's exit status and all that it printed."""
     if shutil.which(command[0]) is None:
         message = f"{command[0]} is not installed"
         raise ToolError(
@@ -155,42 +153,43 @@ def _execute(
             "squashfs-tools'.",
         )
     try:
-        return run_child(command, directory=directory)
+        result = run_child(command, directory=directory)
     except OSError as error:
         message = f"Cannot run {command[0]}: {error.strerror}"
         raise ToolError(
             message, resolution="Check the installation of squashfs-tools."
         ) from error
+    return result.returncode, result.stdout + result.stderr
 
 
-def _check(result: subprocess.CompletedProcess[str], command: Sequence[str]) -> None:
-    if result.returncode == 0:
+def _check(status: int, output: str, command: Sequence[str]) -> None:
+    if status == 0:
         return
-    if _NO_SPACE in result.stdout + result.stderr:
+    if _NO_SPACE in output:
         message = f"The disk is full: {command[0]} could not write its output"
         raise DiskFullError(
             message,
-            details=_tail(result),
+            details=_tail(output),
             resolution="Free some space, or set TMPDIR to a directory on a larger "
             "disk.",
         )
-    _check_disk(result, f"{command[0]} could not read or write")
-    message = f"{command[0]} failed with exit status {result.returncode}"
+    _check_disk(output, f"{command[0]} could not read or write")
+    message = f"{command[0]} failed with exit status {status}"
     raise ToolError(
         message,
-        details=_tail(result),
+        details=_tail(output),
         resolution=f"The command was: {' '.join(command)}",
     )
 
 
-def _check_disk(result: subprocess.CompletedProcess[str], what: str) -> None:
+def _check_disk(output: str, what: str) -> None:
     """Raise :class:`StorageError` where a disk failed, which is no fault of a file."""
-    if _BAD_DISK in result.stdout + result.stderr:
+    if _BAD_DISK in output:
         message = f"{what}: {_BAD_DISK}"
         raise StorageError(
-            message, details=_tail(result), resolution="Check the disk and try again."
+            message, details=_tail(output), resolution="Check the disk and try again."
         )
 
 
-def _tail(result: subprocess.CompletedProcess[str]) -> str:
-    return "\n".join((result.stdout + result.stderr).splitlines()[-_LAST_LINES:])
+def _tail(output: str) -> str:
+    return "\n".join(output.splitlines()[-_LAST_LINES:])

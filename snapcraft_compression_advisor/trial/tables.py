@@ -79,7 +79,7 @@ def build_tables(inventory: Inventory, blocks: StoredBlocks) -> MetadataTables:
         for what counts is how well they compress.
     """
     builder = _Builder(inventory, blocks)
-    builder.add_directory("")
+    builder.add_tree()
     return MetadataTables(
         inodes=bytes(builder.inodes),
         directories=bytes(builder.directories),
@@ -140,7 +140,6 @@ class _Builder:
         self._references: dict[int, int] = {}
         self._data_position = SUPERBLOCK_BYTES
         self._directory_numbers = {"": len(self._links) + 1}
-        self._modified_s = 0
         self.inodes = bytearray()
         self.directories = bytearray()
         self._number_entries()
@@ -158,12 +157,12 @@ class _Builder:
                 self._directory_numbers[entry.path] = number
                 pending.append(iter(self._children[entry.path]))
 
-    def add_directory(self, path: str) -> None:
-        """Write the inodes of a directory's entries, then its listing.
+    def add_tree(self) -> None:
+        """Write the inodes of each directory's entries, then its listing.
 
         Deep trees are walked without recursion.
         """
-        pending: list[tuple[str, Entry | None, bool]] = [(path, None, False)]
+        pending: list[tuple[str, Entry | None, bool]] = [("", None, False)]
         while pending:
             directory, entry, complete = pending.pop()
             if complete:
@@ -193,15 +192,15 @@ class _Builder:
         if entry.kind is EntryKind.FILE:
             self._add_file(entry, number)
             return
-        self._add_header(_TYPES[entry.kind], entry.mode, entry.modified_s, number)
-        links = self._links[entry.identity]
+        kind, links = _TYPES[entry.kind], self._links[entry.identity]
         if entry.kind is EntryKind.SYMLINK:
             target = (entry.link_target or "").encode("utf-8", "surrogateescape")
-            self.inodes += struct.pack("<II", links, len(target)) + target
+            self._add(kind, entry, number, "2I", links, len(target))
+            self.inodes += target
         elif entry.kind in (EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE):
-            self.inodes += struct.pack("<II", links, 0)
+            self._add(kind, entry, number, "2I", links, 0)
         else:
-            self.inodes += struct.pack("<I", links)
+            self._add(kind, entry, number, "I", links)
 
     def _add_file(self, entry: Entry, number: int) -> None:
         blocks = self._places.blocks_of(entry.path)
@@ -214,17 +213,11 @@ class _Builder:
         position = self._data_position
         self._data_position += sum(map(SIZE_MASK.__and__, words))
         if links > 1 or sparse_bytes or max(entry.size_bytes, position) >> 32:
-            self._add_header(_LREG, entry.mode, entry.modified_s, number)
-            self.inodes += struct.pack(
-                "<QQQIIII",
-                position, entry.size_bytes, sparse_bytes, links, _NO_FRAGMENT, 0,
-                _NO_XATTR,
-            )  # fmt: skip
+            fields = (position, entry.size_bytes, sparse_bytes, links, _NO_FRAGMENT, 0)
+            self._add(_LREG, entry, number, "3Q4I", *fields, _NO_XATTR)
         else:
-            self._add_header(_REG, entry.mode, entry.modified_s, number)
-            self.inodes += struct.pack(
-                "<IIII", position, _NO_FRAGMENT, 0, entry.size_bytes
-            )
+            short = (position, _NO_FRAGMENT, 0, entry.size_bytes)
+            self._add(_REG, entry, number, "4I", *short)
         self.inodes += struct.pack(f"<{len(words)}I", *words)
 
     def _add_listing(self, path: str, entry: Entry | None) -> None:
@@ -238,21 +231,17 @@ class _Builder:
         parent = self._directory_numbers.get(posixpath.dirname(path), 0)
         self._refer(number)
         links = 2 + sum(child.kind is EntryKind.DIRECTORY for child in children)
-        mode, modified_s = (entry.mode, entry.modified_s) if entry else (0o755, 0)
         block, offset = _reference(start)
         long = (
             len(children) >= _LONG_DIRECTORY_ENTRIES
             or size_bytes >= METADATA_BLOCK_BYTES
         )
-        self._add_header(_LDIR if long else _DIR, mode, modified_s, number)
         if long:
-            self.inodes += struct.pack(
-                "<IIIIHHI", links, size_bytes, block, parent, 0, offset, _NO_XATTR
-            )
+            fields = (links, size_bytes, block, parent, 0, offset, _NO_XATTR)
+            self._add(_LDIR, entry, number, "4I2HI", *fields)
         else:
-            self.inodes += struct.pack(
-                "<IIHHI", block, links, size_bytes, offset, parent
-            )
+            short = (block, links, size_bytes, offset, parent)
+            self._add(_DIR, entry, number, "2I2HI", *short)
 
     def _add_run(self, children: Sequence[Entry]) -> None:
         """Write names behind one header; those of one block of inodes, roughly."""
@@ -271,10 +260,13 @@ class _Builder:
             )
             self.directories += name
 
-    def _add_header(self, kind: int, mode: int, modified_s: int, number: int) -> None:
-        self.inodes += struct.pack(
-            "<HHHHII", kind, mode, 0, 0, modified_s & 0xFFFFFFFF, number
-        )
+    def _add(
+        self, kind: int, entry: Entry | None, number: int, form: str, *fields: int
+    ) -> None:
+        """Write an inode; the root has no entry."""
+        mode, modified_s = (entry.mode, entry.modified_s) if entry else (0o755, 0)
+        header = (kind, mode, 0, 0, modified_s & 0xFFFFFFFF, number)
+        self.inodes += struct.pack(f"<4H2I{form}", *header, *fields)
 
     def _refer(self, number: int) -> None:
         block, offset = _reference(len(self.inodes))

@@ -17,8 +17,11 @@ from snapcraft_compression_advisor.lint.rules.incompressible import (
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import make_selection
 from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.trial.incompressible import find_incompressible
-from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from snapcraft_compression_advisor.trial.stored import (
+    BlockSizes,
+    StoredSizes,
+    find_incompressible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,12 +9,12 @@ from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.lint.figures import share_text
 from snapcraft_compression_advisor.lint.finding import Evidence, Finding
 from snapcraft_compression_advisor.lint.rule import Context, Rule, current_codec
-from snapcraft_compression_advisor.trial.incompressible import find_incompressible
+from snapcraft_compression_advisor.trial.stored import find_incompressible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.trial.incompressible import Incompressible
+    from snapcraft_compression_advisor.trial.stored import Incompressible
 
 LEAST_SHARE = 0.25
 """What of the image has to resist before that is worth a finding."""
