@@ -133,11 +133,7 @@ class Codec(ABC):
 
 
 def broken_block(name: str, details: str) -> BadDataError:
-    """Return the error for a block that a codec can't decompress.
-
-    :param name: the codec's name.
-    :param details: what its library said.
-    """
+    """Return the error for a block that a codec can't decompress."""
     return BadDataError(
         f"A block is not valid {name} data",
         details=details,

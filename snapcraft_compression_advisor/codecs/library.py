@@ -28,7 +28,6 @@ class Library:
     :param soname: what the dynamic loader looks for, as ``liblzma.so.5``.
     :param package: the Debian package that ships it, for the advice on its absence.
     :param version: the function that returns its version as text.
-    :param functions: by their name, the C functions that are called.
     """
 
     def __init__(

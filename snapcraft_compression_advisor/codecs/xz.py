@@ -196,7 +196,6 @@ def xz_stream(contents: bytes, *, dictionary_bytes: int, preset: int = PRESET) -
 
     :param contents: what to compress, 1 byte or more.
     :param dictionary_bytes: 4096 bytes or more.
-    :param preset: of liblzma, 0 to 9.
     """
     options = {
         "id": lzma.FILTER_LZMA2,
@@ -268,7 +267,6 @@ def decompress_stream(
 ) -> bytes:
     """Return at most ``max_bytes`` of what a stream holds.
 
-    :param name: the codec's, for the error.
     :raises BadDataError: where liblzma finds the stream broken.
     """
     try:

@@ -66,9 +66,7 @@ class ElfLinkage:
     :param machine: class and machine, as ``(64, "EM_X86_64")``: a loader skips
         libraries of another.
     :param interpreter: PT_INTERP, the dynamic loader's path.
-    :param needed: DT_NEEDED in order.
     :param rpath: DT_RPATH, ignored by loaders where there is a runpath.
-    :param runpath: DT_RUNPATH.
     :param soname: DT_SONAME, by which others need it.
     """
 
@@ -112,13 +110,11 @@ class BrokenElfError(ValueError):
 class _Form(NamedTuple):
     """How an ELF file's headers are written.
 
-    :param bits: of its class.
     :param header: type and machine, starts of program and section headers; of program
         headers, then of section headers length and count; the names' section.
     :param program: a program header; ``fields`` tells which of its members are those of
         a :class:`Segment`.
     :param section: name, type, flags, address, offset, length, and what doesn't count.
-    :param dynamic: a tag and its value.
     """
 
     bits: int
@@ -167,7 +163,6 @@ def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
     """Return an ELF file, ``None`` for any other file.
 
     :param read: gives bytes at ``(offset, length)``, fewer at the end.
-    :param size_bytes: the file's length.
     :raises BrokenElfError: where its header is broken.
     """
     head = read(0, _HEADER_MAX_BYTES)
@@ -177,7 +172,6 @@ def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
 class Elf:
     """An ELF file; whatever is asked of it raises :class:`BrokenElfError`.
 
-    :param head: its first bytes.
     :ivar kind: ``e_type``.
     """
 

@@ -38,7 +38,6 @@ _PROGRAM_DIRECTORIES = frozenset(("bin", "sbin", "libexec", "games"))
 def file_kind(path: str, *, executable: bool = False) -> str:
     """Return the kind of file, by its name alone.
 
-    :param path: relative to the payload.
     :param executable: whether somebody may run it: what has no telling suffix then is a
         program or a script.
 

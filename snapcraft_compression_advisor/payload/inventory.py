@@ -44,11 +44,9 @@ class Entry(NamedTuple):
 
     :param path: relative to the root, ``/`` between names; names that are not
         UTF-8 carry surrogate escapes.
-    :param kind: regular file, directory, symlink, device, FIFO or socket.
     :param size_bytes: a regular file's length, else 0.
     :param allocated_bytes: what the file occupies on the disk that it was read
         from; less than its size for a sparse file. Its size where unknown.
-    :param mode: permission bits.
     :param modified_s: whole seconds since 1970.
     :param identity: equal for the names (hard links) of one file.
     :param link_target: where a symlink points.
@@ -124,7 +122,6 @@ def block_count(size_bytes: int) -> int:
 def scan_directory(root: Path) -> Inventory:
     """List what ``snap pack`` would ship of a directory; no link is followed.
 
-    :param root: a prime directory.
     :raises NoInputError: where files or directories can't be read (all that were
         met are named, up to ten).
     :raises BadDataError: where a path is longer than programs can open.
@@ -138,10 +135,7 @@ def scan_directory(root: Path) -> Inventory:
 
 
 def list_image(entries: Iterable[ImageEntry]) -> Inventory:
-    """List what an image holds.
-
-    :param entries: as :meth:`Image.walk` yields them.
-    """
+    """List what an image holds."""
     return Inventory.of(
         Entry(
             entry.path,

@@ -41,7 +41,6 @@ _WHOLE_READ_BYTES = 1024 * 1024
 class DataBlock:
     """One data block of a file.
 
-    :param path: of the file.
     :param offset: bytes from the file's start.
     :param raw_bytes: its length, 1 to 131,072.
     """
@@ -60,7 +59,6 @@ class Layout:
     with ``-no-fragments``.
 
     :param paths: files of different contents, in the inventory's order.
-    :param sizes: their lengths in bytes.
     :param first_block: number of the first block of each, one more at the end.
     :param holes: for every block, whether it lies in a hole: zeros, known unread.
     :param same_as: for every other name with the same contents, the path in

@@ -61,11 +61,7 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """The files that a loader maps.
-
-    :param files: the programs and their libraries, breadth first.
-    :param unresolved: libraries that the payload doesn't hold.
-    """
+    """The files that a loader maps, breadth first, and libraries that are missing."""
 
     files: tuple[Entry, ...]
     unresolved: tuple[Unresolved, ...]
@@ -110,8 +106,6 @@ def library_path(environment_value: str) -> tuple[str, ...]:
 class LibraryFinder:
     """Finds the libraries of programs as the dynamic loader does in a snap.
 
-    :param payload: where to read from.
-    :param resolver: follows the paths of that payload.
     :param search: directories of ``LD_LIBRARY_PATH``.
     :param elsewhere: who supplies what the payload doesn't hold.
     """
@@ -141,10 +135,7 @@ class LibraryFinder:
         return self._linkages[entry.path]
 
     def closure(self, program: Entry) -> Closure:
-        """Return a program with all that its loader brings in.
-
-        :param program: any regular file; one that isn't ELF is its own closure.
-        """
+        """Return a program with all that its loader brings in; alone if it isn't ELF."""
         files: dict[str, Entry] = {program.path: program}
         unresolved: dict[str, Unresolved] = {}
         pending: deque[_Loaded] = deque()

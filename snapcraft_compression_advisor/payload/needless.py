@@ -36,7 +36,6 @@ NeedlessKind = Literal[
 class NeedlessFile:
     """A file, or parts of one, that needn't ship.
 
-    :param path: of the file.
     :param parts: start and end of each part in bytes, ascending; empty for all of it.
     :param size_bytes: of these parts, uncompressed.
     :param doubt: why the running snap may read it; ``None`` where nothing does.
@@ -92,7 +91,6 @@ class _Pattern:
     :param paths: from the payload's root.
     :param hints: each of these paths has one of them in it: quicker to find out than
         whether a path matches. Any path may where there is none.
-    :param magics: what the files begin with, any where there is none.
     :param readers: programs that read them, if they are shipped as well.
     """
 

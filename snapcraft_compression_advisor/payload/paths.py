@@ -37,7 +37,6 @@ class Location:
 class PathResolver:
     """Follows paths and symlinks of one payload without leaving it.
 
-    :param inventory: the payload's entries.
     :param snap_name: ``/snap/NAME/REVISION`` is the payload itself.
     """
 

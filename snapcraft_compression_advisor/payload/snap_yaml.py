@@ -113,7 +113,6 @@ def _plug_shorthand(item: object) -> object:
 def parse_snap_yaml(text: bytes, *, where: str) -> SnapMetadata:
     """Return the metadata of a snap.
 
-    :param text: the file's contents.
     :param where: how errors name the file.
     :raises BadDataError: where it isn't YAML, or not a snap's.
     """

@@ -77,11 +77,7 @@ class Payload(Protocol):
         """The codec of a built image, ``None`` for a prime directory."""
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
-        """Return bytes of a regular file, fewer at its end.
-
-        :param path: of an entry of the inventory; links are not followed.
-        :raises StorageError: where the file changed since it was listed.
-        """
+        """Return bytes of a regular file, fewer at its end; no link is followed."""
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""
@@ -275,7 +271,6 @@ class ComponentDirectory(DirectoryPayload):
 
     Its ``meta/component.yaml`` isn't looked at, and may be missing yet.
 
-    :param path: of the directory.
     :param name: what reports call it.
     :raises StorageError: where it can't be read.
     """

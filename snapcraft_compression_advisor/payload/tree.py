@@ -22,10 +22,7 @@ READ_MAX_BYTES = 4 * 1024 * 1024
 
 
 class Tree:
-    """A payload's names by directory.
-
-    :param payload: to read from; links in it are not followed.
-    """
+    """A payload's names by directory; no link is followed."""
 
     def __init__(self, payload: Payload) -> None:
         self.payload = payload

@@ -30,11 +30,9 @@ _FRAGMENTS_KEPT = 4  # small reads one after the other mostly stay in the same o
 class ContentsReader:
     """Reads data and fragment blocks of an image.
 
-    :param file: the image's file.
     :param decompress: contents of a compressed block, of at most ``max_bytes``.
     :param decompress_some: the first so many bytes of these; ``None`` where a codec
         can't stop in the middle.
-    :param fragments: the fragment table's contents.
     """
 
     def __init__(

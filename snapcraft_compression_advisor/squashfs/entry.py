@@ -33,7 +33,6 @@ class ImageBlock:
 
     :param position: bytes from the image's start.
     :param stored_bytes: bytes in the image; 0 where the block is sparse.
-    :param raw_bytes: bytes of contents.
     :param is_stored: whether the contents stand there uncompressed.
     """
 
@@ -84,7 +83,6 @@ class FileBlocks:
     :param size_words: one word a block as the inode has it: the stored size, 0 for a
         sparse block, with bit 24 set where the block is stored uncompressed.
     :param size_bytes: size of the whole file, its tail included.
-    :param block_bytes: the image's block size.
     :param fragment: where the tail is, if it isn't a block of its own.
     """
 
@@ -155,9 +153,7 @@ class ImageEntry(NamedTuple):
     :param path: names joined by ``/`` from the root, which is the empty path; bytes
         that aren't UTF-8 are escaped (``surrogateescape``).
     :param mode: permission bits, with set-user-id, set-group-id and sticky.
-    :param modified_s: seconds since 1970.
     :param inode: inode number; hard links have the same.
-    :param links: number of links that the inode claims.
     :param size_bytes: what ``stat`` calls the size: of a file its contents, of a
         symbolic link its target, of a directory its listing.
     :param device: device number as :func:`os.makedev` makes it.

@@ -206,9 +206,7 @@ class Image:
 
         No more than the range and a few blocks are held in memory.
 
-        :param entry: a regular file of this image.
         :param offset: bytes from the file's start.
-        :param length: bytes.
         :raises ValueError: where the entry isn't a file, or the range is negative.
         """
         if entry.blocks is None or offset < 0 or length < 0:

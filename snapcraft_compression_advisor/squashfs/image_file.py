@@ -104,7 +104,6 @@ def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataE
 
     :param where: the image's path, as messages show it.
     :param finding: what contradicts the format, in the kernel's words.
-    :param details: what a library said about it.
     :returns: an error with exit status 65.
     """
     return BadDataError(
@@ -118,8 +117,6 @@ def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataE
 def not_an_image(where: str, finding: str) -> BadDataError:
     """Return the error of a file that the reader isn't made for, to be raised.
 
-    :param where: the file's path, as messages show it.
-    :param finding: what it is instead.
     :returns: an error with exit status 65.
     """
     return BadDataError(

@@ -79,7 +79,6 @@ class Inode(NamedTuple):
     """An inode under one of its names.
 
     :param record_bytes: what the inode takes in the inode table, at least.
-    :param listing: a directory's entries.
     """
 
     entry: ImageEntry
@@ -94,10 +93,7 @@ _Header: TypeAlias = tuple[str, EntryKind, int, int, int, int, int]
 class InodeTable:
     """The inodes of an image, by reference.
 
-    :param table: the inode table's contents.
-    :param superblock: the image's.
     :param ids: user and group ids, which inodes name by index.
-    :param where: the image's path, for messages.
     :ivar contents: the table as it stands in the image, decompressed.
     :ivar size_bytes: what the table's contents come to.
     :raises BadDataError: where the superblock's number of inodes doesn't fit in it.

@@ -45,7 +45,6 @@ _POSITION = struct.Struct("<Q")
 class MetadataTable(NamedTuple):
     """The contents of a run of metadata blocks.
 
-    :param contents: all blocks' contents, joined.
     :param offsets: a block's position, counted from the table's start in the image,
         to its offset in ``contents``.
     """
@@ -69,7 +68,6 @@ class MetadataTable(NamedTuple):
 class MetadataReader:
     """Reads metadata blocks of an image.
 
-    :param file: the image's file.
     :param decompress: contents of a compressed block, of at most ``max_bytes``.
     :param end: the image's used bytes, behind which nothing may be.
     """
@@ -117,7 +115,6 @@ class MetadataReader:
     def run(self, name: str, start: int, end: int) -> MetadataTable:
         """Return the table that the metadata blocks from start to end make up.
 
-        :param name: the table, for messages.
         :raises BadDataError: where the blocks don't fill the range exactly, one but
             the last is not full, or the table exceeds :data:`TABLE_LIMIT_BYTES`.
         """
@@ -156,7 +153,6 @@ class MetadataReader:
     def index(self, name: str, start: int, size_bytes: int) -> tuple[int, ...]:
         """Return the positions of an indexed table's metadata blocks.
 
-        :param start: position of the index.
         :param size_bytes: what the table's contents come to.
         :raises BadDataError: where the index isn't inside of the image, or its
             positions don't ascend as blocks that stand side by side do.
@@ -177,7 +173,6 @@ class MetadataReader:
     def indexed(self, name: str, start: int, size_bytes: int) -> bytes:
         """Return the contents of a table that is found through an index.
 
-        :param start: position of the index.
         :param size_bytes: what the contents must come to.
         :raises BadDataError: where the table is broken or of another size.
         """

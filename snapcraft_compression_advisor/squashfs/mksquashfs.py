@@ -67,7 +67,6 @@ def mksquashfs_version() -> str:
 def supports(codec: str, *, scratch: Path) -> bool:
     """Tell whether this mksquashfs can pack with a codec, by trying.
 
-    :param scratch: a directory for an image of a few kilobytes.
     :raises ToolError: where mksquashfs is missing or fails for another reason.
     """
     source = scratch / "empty"
@@ -87,9 +86,7 @@ def pack(
 ) -> None:
     """Pack a directory precisely as ``snap pack`` does.
 
-    :param source: the prime directory.
     :param image: the image to write; one that is there is replaced.
-    :param exclude_file: patterns to leave out.
     :raises ToolError: where mksquashfs is missing or fails.
     :raises DiskFullError: where the disk is full.
     :raises StorageError: where files vanish meanwhile, or the disk fails.

@@ -122,7 +122,6 @@ def parse_superblock(raw: bytes, *, image_bytes: int, where: str) -> Superblock:
 
     :param raw: the image's first 96 bytes; more are ignored.
     :param image_bytes: size of the image's file, which the tables must lie in.
-    :param where: the image's path, for messages.
     :raises BadDataError: where it is no squashfs 4.0 image, or contradicts itself.
     """
     _check_kind(raw, where)

@@ -44,10 +44,7 @@ has a block in two different runs; squashfs-tools-ng does."""
 
 
 class Walk:
-    """One walk over an image, and what it has used up of what the tables allow.
-
-    :param where: the image's path, for messages.
-    """
+    """One walk over an image, and what it has used up of what the tables allow."""
 
     def __init__(
         self,
@@ -157,11 +154,7 @@ class Child(NamedTuple):
 
 
 class DirectoryTable:
-    """The directories' entries.
-
-    :param table: the directory table's contents.
-    :param where: the image's path, for messages.
-    """
+    """The directories' entries."""
 
     def __init__(self, table: MetadataTable, *, where: str) -> None:
         self._table = table

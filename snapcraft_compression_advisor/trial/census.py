@@ -166,8 +166,6 @@ def spread(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Choose elements evenly along the sum of their sizes, larger ones more often.
 
-    :param sizes: of all elements.
-    :param eligible: which may be chosen.
     :param most: how many to choose; all where there are no more.
     :param start: of the first step, how much is taken before the first element.
     :returns: indices, ascending, and how many elements each stands for.
@@ -307,7 +305,6 @@ class Ladder:
     ) -> NDArray[np.float64]:
         """Return the predicted size of every block of the census.
 
-        :param phases: of this round, or of one before.
         :param predicted_bytes: of every phase's blocks; the closest look counts.
         """
         blocks = self.census.blocks

@@ -86,7 +86,6 @@ class _Step:
 class _Known:
     """Blocks of a phase whose ratios are known, or predicted from a closer look.
 
-    :param places: their indices in the phase.
     :param weights: how many blocks of the payload each stands for.
     :param shares: their chances of being known.
     """
@@ -104,7 +103,6 @@ def estimate_total(
     """Estimate a codec's total from the blocks of a sample.
 
     :param phases: from all blocks to those looked at most closely.
-    :param sample: drawn from the last phase.
     :param stored_bytes: what the codec makes of each block of the sample.
     """
     if not len(sample.members):

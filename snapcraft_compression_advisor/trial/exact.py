@@ -52,8 +52,6 @@ def run_exact_trial(
     Images are written to a temporary directory (``TMPDIR``), one at a time.
 
     :param wanted: paths of the files whose data blocks are reported.
-    :param progress: told before each step.
-    :param names: of the codecs to pack with, all by default.
     :raises ToolError: where mksquashfs is missing or fails.
     :raises StorageError: where the disk is too small, or files vanish.
     """

@@ -178,7 +178,6 @@ def look_at_blocks(
 ) -> NDArray[np.float64]:
     """Look at blocks on all cores.
 
-    :param numbers: of the blocks in the layout.
     :param fastest: what :func:`fastest_look` found of some, by their numbers.
     :returns: a row for each.
     """

@@ -52,7 +52,6 @@ class Phase:
     Arrays have one element, or row, for each block.
 
     :param members: numbers of the blocks in the layout, ascending.
-    :param raw_bytes: their lengths.
     :param shares: the chance that each had, of those in the phase before; 1 where all
         are in.
     :param weights: how many blocks of the payload each stands for.
@@ -155,7 +154,6 @@ def closer_phase(
 
     :param members: numbers of the blocks, ascending.
     :param shares: the chance that each had of being drawn from the phase.
-    :param sizes: what the look found, a row each.
     """
     places = phase.places_of(members)
     raw_bytes = phase.raw_bytes[places]

@@ -152,7 +152,6 @@ class Wanted(Protocol):
 class CodecTrial:
     """One codec's image.
 
-    :param codec: its name.
     :param image_bytes: the image's size; ``None`` where the codec isn't available.
     :param blocks: the data blocks of the files that were asked for, at least.
     """
@@ -199,7 +198,6 @@ def size_difference(
 class TrialResult:
     """Every codec's image.
 
-    :param mode: ``exact`` (packed) or ``sampled``.
     :param tool: what the sizes come from, with its version.
     :param codecs: by name, in the order of the report.
     :param lzo_less_xz_bytes: the difference of the two sizes, whose interval is

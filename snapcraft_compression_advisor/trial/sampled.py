@@ -35,7 +35,6 @@ class Effort:
     :param narrow_enough: half width of the interval, as a share of its middle, that
         is enough where it decides nothing any more.
     :param narrow_enough_of_snap: likewise for a snap, where looking takes longer.
-    :param codecs: those to try.
     """
 
     scales: tuple[float, ...]
@@ -78,8 +77,6 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
 
     :param wanted: paths of the files whose data blocks are reported; asked for when
         some blocks were looked at already.
-    :param progress: told before each step.
-    :param decided: asked between rounds.
     :param effort: how many blocks to try, and with which codecs.
     :param seed: another one draws other blocks.
     """

@@ -61,7 +61,6 @@ class BlockSizes:
 class FileSize:
     """What a file comes to.
 
-    :param path: its first name.
     :param raw_bytes: its length, without holes and blocks of zeros.
     :param stored_bytes: what its blocks take in the image.
     """
@@ -73,11 +72,7 @@ class FileSize:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSizes:
-    """What files come to in each codec's image: their data blocks, without metadata.
-
-    :param layout: the blocks, each content once.
-    :param codecs: their sizes by codec.
-    """
+    """What files come to in each codec's image: their data blocks, without metadata."""
 
     layout: Layout
     codecs: Mapping[str, BlockSizes]
@@ -186,10 +181,7 @@ def errors_of_census(
     By how much the closest look at a block fails on the blocks that were tried.
 
     :param phases: from all blocks to those looked at most closely.
-    :param blocks: of the census.
     :param predicted_bytes: for each phase, the predicted size of every block in it.
-    :param members: numbers of the blocks that were tried.
-    :param stored_bytes: their sizes.
     :returns: per byte of the block's size; 0 for those tried.
     """
     errors = np.zeros(len(blocks.members))
@@ -211,7 +203,6 @@ def errors_of_layout(
     A block that wasn't read is taken to compress like the next one that was. Blocks of
     one file are more alike than those of neighbours.
 
-    :param blocks: of the census.
     :param errors: theirs, per byte.
     :returns: per byte of each block's size.
     """
@@ -236,7 +227,6 @@ def errors_of_layout(
 def runs_of_unread(layout: Layout, blocks: Phase) -> NDArray[np.int64]:
     """Return for every block how many are taken to compress like the same one.
 
-    :param blocks: of the census.
     :returns: 0 for blocks that were read; empty where all were.
     """
     if blocks.complete or not len(blocks.members):
@@ -260,10 +250,7 @@ def _pliable(blocks: Phase) -> NDArray[np.float64]:
 
 
 def _difference(ratios: NDArray[np.float64], among: NDArray[np.bool_]) -> float:
-    """Return how much the ratios of neighbours differ, relative to ratios.
-
-    :param among: of which pairs of neighbours.
-    """
+    """Return how much the ratios of neighbours differ, relative to ratios."""
     squares = float(np.mean(ratios**2))
     if not among.any() or not squares:
         return 1.0
@@ -313,7 +300,6 @@ class Incompressible:
     """What doesn't compress in an image.
 
     :param stored_bytes: of blocks that don't.
-    :param total_bytes: of all blocks.
     :param files: the largest first.
     """
 

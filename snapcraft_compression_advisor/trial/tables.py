@@ -59,12 +59,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataTables:
-    """Uncompressed tables, as mksquashfs would write them but for references.
-
-    :param inodes: the inode table.
-    :param directories: the directory table.
-    :param references: the export table.
-    """
+    """Uncompressed tables, as mksquashfs would write them but for references."""
 
     inodes: bytes
     directories: bytes
@@ -74,7 +69,6 @@ class MetadataTables:
 def build_tables(inventory: Inventory, blocks: StoredBlocks) -> MetadataTables:
     """Build the tables of a payload.
 
-    :param inventory: all of its entries.
     :param blocks: the data blocks of every file that has any; estimated sizes serve,
         for what counts is how well they compress.
     """

@@ -21,7 +21,6 @@ CacheState = Literal["missing", "stale"]
 class CacheFault:
     """A cache that would spare launches work, but isn't there or doesn't fit.
 
-    :param kind: whose cache it is.
     :param state: ``missing``, or ``stale`` where it is there but doesn't know all of
         the files that it is of.
     :param path: of the cache, or where it should be; of bytecode the directory of the

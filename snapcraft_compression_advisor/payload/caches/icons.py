@@ -111,7 +111,6 @@ def cached_icons(data: bytes) -> set[str]:
     The layout is that of GTK's ``docs/iconcache.txt``: a hash table of names, whose
     buckets are linked lists.
 
-    :param data: the file.
     :raises BrokenIconCacheError: where it can't be read.
     """
     try:

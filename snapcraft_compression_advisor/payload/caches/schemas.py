@@ -129,7 +129,6 @@ def table_keys(data: bytes) -> dict[str, frozenset[str]]:
 
     Of ``gschemas.compiled``: the keys of each schema.
 
-    :param data: the file.
     :raises BrokenGvdbError: where it can't be read.
     """
     if data[:8] != _SIGNATURE or len(data) < _HEADER_BYTES:
