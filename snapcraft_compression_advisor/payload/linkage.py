@@ -135,7 +135,7 @@ class LibraryFinder:
         return self._linkages[entry.path]
 
     def closure(self, program: Entry) -> Closure:
-        """Return a program with all that its loader brings in; alone if it isn't ELF."""
+        """Return a program with all that its loader brings in, alone if not ELF."""
         files: dict[str, Entry] = {program.path: program}
         unresolved: dict[str, Unresolved] = {}
         pending: deque[_Loaded] = deque()
