@@ -22,10 +22,7 @@ from snapcraft_compression_advisor.diff.files import (
     total,
     unchanged_paths,
 )
-from snapcraft_compression_advisor.diff.launches import (
-    LaunchChange,
-    compare_launches,
-)
+from snapcraft_compression_advisor.diff.launches import LaunchChange, compare_launches
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.launch.profile import fit_profile

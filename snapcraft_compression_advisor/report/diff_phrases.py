@@ -19,10 +19,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from snapcraft_compression_advisor.diff.files import FileChange
-    from snapcraft_compression_advisor.diff.launches import (
-        LaunchCause,
-        LaunchChange,
-    )
+    from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
 
 LISTED_FILES = 12
 """Files that a report for people lists; the JSON has all."""

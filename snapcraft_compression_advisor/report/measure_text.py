@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
 from snapcraft_compression_advisor.report.names import printable
+from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         Measurement,
         Sample,
     )
+    from snapcraft_compression_advisor.report.measure_json import MeasurementReport
 
 LEGEND = "|--[==O==]--|: shortest, first quartile, median, third quartile, longest."
 _METHODS = {
@@ -23,13 +25,13 @@ _METHODS = {
     "replay": "Reads of a recorded launch, replayed without starting the app",
 }
 _STORAGE = {
-    "memory": "The images stay in memory: a cold launch waits for decompression "
+    "memory": "The images were in memory: a cold launch waited for decompression "
     "alone, not for storage.",
-    "disk": "The images are on a disk: a cold launch waits for it and for "
+    "disk": "The images were on a disk: a cold launch waited for it and for "
     "decompression.",
 }
 _ONLY_PAYLOAD_DROPPED = (
-    "Before a cold launch, only the payload was dropped from the caches, because this "
+    "Before a cold launch, only the payload was dropped from the caches, because the "
     "user may not drop the system's: what the launch needs of the system was warm."
 )
 _SQUASHFUSE = (
@@ -109,32 +111,40 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * _MS_PER_S:.2f}"
 
 
-def _legend(measurement: Measurement, unit: str) -> Iterator[str]:
-    runs = _runs(measurement)
-    notes = [
-        f"Times in {unit}: median ± standard deviation of {runs}, the codecs in turn.",
-        LEGEND,
-        _STORAGE[measurement.storage],
-    ]
+def notes_on(measurement: Measurement | MeasurementReport) -> Iterator[str]:
+    """Yield what to know of a measurement before comparing figures, in sentences."""
+    yield _STORAGE[measurement.storage]
     if measurement.dropped == "payload":
-        notes.append(_ONLY_PAYLOAD_DROPPED)
+        yield _ONLY_PAYLOAD_DROPPED
     if measurement.mount == "squashfuse":
-        notes.append(_SQUASHFUSE)
-    yield from wrapped(" ".join(notes), COLUMNS)
-    for name, reason in measurement.unavailable.items():
-        yield from wrapped(f"{name}: {printable(reason)}", COLUMNS, rest="  ")
-    read_ahead = measurement.read_ahead_kb
-    told = "not known" if read_ahead is None else f"{read_ahead} KiB"
-    yield from wrapped(
+        yield _SQUASHFUSE
+
+
+def machine_of(measurement: Measurement | MeasurementReport) -> str:
+    """Return where and how launches were measured, in a line."""
+    ahead = measurement.read_ahead_kb
+    told = "not known" if ahead is None else f"{ahead} KiB"
+    return (
         f"Linux {measurement.kernel}, {measurement.processor}, mounted by "
-        f"{measurement.mount}, read-ahead {told}",
-        COLUMNS,
-        rest="  ",
+        f"{measurement.mount}, read-ahead {told}"
     )
 
 
+def _legend(measurement: Measurement, unit: str) -> Iterator[str]:
+    runs = _runs(measurement)
+    notes = (
+        f"Times in {unit}: median ± standard deviation of {runs}, the codecs in turn.",
+        LEGEND,
+        *notes_on(measurement),
+    )
+    yield from wrapped(" ".join(notes), COLUMNS)
+    for name, reason in measurement.unavailable.items():
+        yield from wrapped(f"{name}: {printable(reason)}", COLUMNS, rest="  ")
+    yield from wrapped(machine_of(measurement), COLUMNS, rest="  ")
+
+
 def _runs(measurement: Measurement) -> str:
-    runs = f"{measurement.runs} run{'s' if measurement.runs > 1 else ''}"
+    runs = counted(measurement.runs, "run")
     walks = {codec.walk_s.n for codec in measurement.codecs.values() if codec.walk_s}
     return f"{runs} (walk: {max(walks)})" if walks else runs
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.launch.traced_share import (
     APPLICATIONS,
     WHOLE_MEASURED,
 )
+from snapcraft_compression_advisor.payload.snap_yaml import split_component_name
+from snapcraft_compression_advisor.report.names import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.advice.recommendation import Verdict
+    from snapcraft_compression_advisor.analysis import PayloadSummary
     from snapcraft_compression_advisor.launch.launch_set import Method, Source
+    from snapcraft_compression_advisor.report.json_report import PayloadReport
 
 LISTED_NAMES = 6
 """Names that a list for people shows; it counts the others."""
@@ -49,6 +54,21 @@ def listed(names: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
     more = len(names) - LISTED_NAMES
     return ", ".join(names[:LISTED_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def payload_facts(payload: PayloadSummary | PayloadReport) -> tuple[str, str]:
+    """Return what was looked at: where it is, then how large."""
+    _, component = split_component_name(payload.name)
+    built = "Built snap" if component is None else "Built component"
+    kind = "Prime directory" if payload.kind == "prime" else built
+    return (
+        f"{kind} {printable(str(payload.path))}",
+        (
+            f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
+            f"{counted(payload.data_blocks, 'data block')}; compression: "
+            f"{payload.declared_compression or 'not known'}"
+        ),
+    )
 
 
 def headline(verdict: Verdict, compression: str) -> str:

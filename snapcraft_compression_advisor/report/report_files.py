@@ -12,12 +12,7 @@ from snapcraft_compression_advisor.codecs import (
 )
 from snapcraft_compression_advisor.core.units import KIB, MIB
 from snapcraft_compression_advisor.payload.file_kinds import file_kind
-from snapcraft_compression_advisor.report.contract import (
-    Count,
-    Interval,
-    Part,
-    Text,
-)
+from snapcraft_compression_advisor.report.contract import Count, Interval, Part, Text
 from snapcraft_compression_advisor.trial.stored import find_incompressible
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.payload.snap_yaml import split_component_name
 from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
 from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.page.texts import WHAT_IF
@@ -18,6 +17,7 @@ from snapcraft_compression_advisor.report.phrases import (
     how_sure,
     how_traced,
     not_shipped,
+    payload_facts,
 )
 from snapcraft_compression_advisor.report.report_method import sizes_made
 from snapcraft_compression_advisor.report.undecided import what_decides
@@ -42,7 +42,7 @@ def render_text(analysis: Analysis) -> str:
     payload = analysis.payload
     lines = [*_missing_lines(analysis)]
     lines += [f"{payload.name}, base {payload.base}", "", *advice_lines(analysis), ""]
-    lines += [*_payload_lines(analysis), ""]
+    lines += [*payload_facts(payload), ""]
     for launch in analysis.launches or (None,):
         lines += [*_table_lines(analysis, launch), ""]
     lines[-1:] = [WHAT_IF, ""]
@@ -58,19 +58,6 @@ def _missing_lines(analysis: Analysis) -> Iterator[str]:
         yield f"NO PROGRAM for app {app}: the payload has no file {printable(program)}"
     if analysis.missing_programs:
         yield ""
-
-
-def _payload_lines(analysis: Analysis) -> Iterator[str]:
-    payload = analysis.payload
-    _, component = split_component_name(payload.name)
-    built = "Built snap" if component is None else "Built component"
-    kind = "Prime directory" if payload.kind == "prime" else built
-    yield f"{kind} {printable(str(payload.path))}"
-    declared = payload.declared_compression or "not known"
-    yield (
-        f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
-        f"{counted(payload.data_blocks, 'data block')}; compression: {declared}"
-    )
 
 
 def _table_lines(analysis: Analysis, launch: LaunchAnalysis | None) -> Iterator[str]:

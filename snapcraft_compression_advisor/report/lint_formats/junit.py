@@ -21,10 +21,7 @@ from snapcraft_compression_advisor.report.names import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from snapcraft_compression_advisor.lint.finding import (
-        Finding,
-        LintedPayload,
-    )
+    from snapcraft_compression_advisor.lint.finding import Finding, LintedPayload
     from snapcraft_compression_advisor.report.lint_formats import Findings
 
 

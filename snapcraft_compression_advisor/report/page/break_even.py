@@ -6,25 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.page.charts import (
-    LABEL,
-    MUTED,
-    TOLD,
-    Drawing,
-    Spec,
-    layer,
-    layered,
-    mark,
-    only,
-    quantity,
-    telling,
-)
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Group,
-    Section,
-    Table,
-)
+from snapcraft_compression_advisor.report.page import charts
+from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
 from snapcraft_compression_advisor.report.page.texts import seconds, told
 
 if TYPE_CHECKING:
@@ -32,6 +15,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.report.contract import Interval
     from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
     from snapcraft_compression_advisor.report.report_method import BreakEvenReport
 
 _DRAWN_LAUNCHES = 20.0
@@ -151,36 +135,38 @@ def _draw(data: Sequence[Spec], *, launches: float, width: int) -> Drawing:
 
     :param launches: where the axis ends.
     """
-    x = quantity(
+    x = charts.quantity(
         "launches",
         "cold launches",
         scale={"domain": [0, launches]},
         axis={"tickCount": 5},
     )
-    y = quantity("seconds", "seconds", axis={"tickCount": 6})
-    low, high = quantity("low", "seconds"), {"field": "high"}
-    saved = only("saved")
-    area = mark("area", fill=_SAVED, opacity=0.18)
-    line = mark("line", stroke=_SAVED, strokeWidth=2.5)
-    rule = mark("rule", stroke=MUTED, strokeDash=[5, 3])
-    point = telling("point", filled=True, color=_SAVED, size=110, opacity=1)
+    y = charts.quantity("seconds", "seconds", axis={"tickCount": 6})
+    low, high = charts.quantity("low", "seconds"), {"field": "high"}
+    saved = charts.only("saved")
+    area = charts.mark("area", fill=_SAVED, opacity=0.18)
+    line = charts.mark("line", stroke=_SAVED, strokeWidth=2.5)
+    rule = charts.mark("rule", stroke=charts.MUTED, strokeDash=[5, 3])
+    point = charts.telling("point", filled=True, color=_SAVED, size=110, opacity=1)
     names = (
-        layer(
-            mark("text", align=side, baseline="bottom", dy=-3, dx=dx),
-            where=only(side),
+        charts.layer(
+            charts.mark("text", align=side, baseline="bottom", dy=-3, dx=dx),
+            where=charts.only(side),
             x=x,
             y=y,
-            text=LABEL,
+            text=charts.LABEL,
         )
         for side, dx in (("left", 4), ("right", -4))
     )
-    return layered(
+    return charts.layered(
         [
-            layer(area, where=saved, x=x, y=low, y2=high),
-            layer(line, where=saved, x=x, y=y),
-            layer(rule, where=only("link"), y=y),
+            charts.layer(area, where=saved, x=x, y=low, y2=high),
+            charts.layer(line, where=saved, x=x, y=y),
+            charts.layer(rule, where=charts.only("link"), y=y),
             *names,
-            layer(point, where=only("crossing"), x=x, y=y, description=TOLD),
+            charts.layer(
+                point, where=charts.only("crossing"), x=x, y=y, description=charts.TOLD
+            ),
         ],
         values=data,
         width=width,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.report.page.break_even import break_even_section
 from snapcraft_compression_advisor.report.page.file_kinds import kinds_section
 from snapcraft_compression_advisor.report.page.file_sizes import sizes_section
@@ -16,15 +15,12 @@ from snapcraft_compression_advisor.report.page.lint import (
     before_now_section,
     findings_section,
 )
-from snapcraft_compression_advisor.report.page.measured import (
-    fastest,
-    measured_section,
-)
+from snapcraft_compression_advisor.report.page.measured import fastest, measured_section
 from snapcraft_compression_advisor.report.page.method import method_section
 from snapcraft_compression_advisor.report.page.model import Page, Tile
 from snapcraft_compression_advisor.report.page.texts import seconds, size, sizes_made
 from snapcraft_compression_advisor.report.page.tradeoff import tradeoff_section
-from snapcraft_compression_advisor.report.phrases import counted, headline
+from snapcraft_compression_advisor.report.phrases import headline, payload_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -122,17 +118,9 @@ def _findings(sources: Sources) -> Sequence[FindingReport] | None:
 
 def _facts(report: Report) -> tuple[str, ...]:
     """Return what was looked at."""
-    payload = report.payload
-    kind = "Prime directory" if payload.kind == "prime" else "Built snap"
-    declared = payload.declared_compression or "not known"
-    base = f", base {payload.base}" if payload.base else ""
-    return (
-        f"{kind} {payload.path}{base}",
-        (
-            f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
-            f"{counted(payload.data_blocks, 'data block')}; compression: {declared}"
-        ),
-    )
+    base = report.payload.base
+    where, size = payload_facts(report.payload)
+    return (f"{where}, base {base}" if base else where, size)
 
 
 def _tiles(report: Report) -> tuple[Tile, ...]:

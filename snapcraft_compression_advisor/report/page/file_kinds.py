@@ -12,12 +12,7 @@ from snapcraft_compression_advisor.report.page.charts import (
     draw_shares,
 )
 from snapcraft_compression_advisor.report.page.file_sizes import files_table
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Group,
-    Section,
-    Table,
-)
+from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
 from snapcraft_compression_advisor.report.page.texts import percent, size, told
 from snapcraft_compression_advisor.report.phrases import counted
 

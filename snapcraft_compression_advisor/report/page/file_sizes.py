@@ -9,27 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import KIB, MIB, format_bytes
-from snapcraft_compression_advisor.report.page.charts import (
-    LABEL,
-    MUTED,
-    PAPER,
-    TOLD,
-    Drawing,
-    SharedBar,
-    Spec,
-    draw_shares,
-    layer,
-    layered,
-    mark,
-    quantity,
-    telling,
-)
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Group,
-    Section,
-    Table,
-)
+from snapcraft_compression_advisor.report.page import charts
+from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
 from snapcraft_compression_advisor.report.page.texts import percent, told
 from snapcraft_compression_advisor.report.phrases import counted
 
@@ -37,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
     from snapcraft_compression_advisor.report.report_files import (
         FileReport,
         FileSizesReport,
@@ -165,37 +147,39 @@ def draw_size_curve(
     points: Sequence[CurvePoint], published: Sequence[CurvePoint], *, width: int
 ) -> Drawing:
     """Draw what part of the payload its largest files are, beside published ones."""
-    x = quantity(
+    x = charts.quantity(
         "files",
         "largest files (logarithmic)",
         scale={"type": "log", "nice": False},
         axis={"tickCount": 4, "format": "~s", "grid": False},
     )
-    y = quantity(
+    y = charts.quantity(
         "share",
         "share of the payload",
         scale={"domain": [0, 1]},
         axis={"format": ".0%", "tickCount": 5},
     )
     own, other = "datum.own", "!datum.own"
-    line = mark("line", stroke=_OWN, strokeWidth=2)
-    dot = telling("point", filled=True, color=_OWN, size=70, opacity=1)
-    diamond = telling("point", shape="diamond", stroke=MUTED, fill=PAPER, size=80)
+    line = charts.mark("line", stroke=_OWN, strokeWidth=2)
+    dot = charts.telling("point", filled=True, color=_OWN, size=70, opacity=1)
+    diamond = charts.telling(
+        "point", shape="diamond", stroke=charts.MUTED, fill=charts.PAPER, size=80
+    )
     names = (
-        layer(
-            mark("text", fill=MUTED, **placed),
+        charts.layer(
+            charts.mark("text", fill=charts.MUTED, **placed),
             where=f"datum.side === '{side}'",
             x=x,
             y=y,
-            text=LABEL,
+            text=charts.LABEL,
         )
         for side, placed in _SIDES.items()
     )
-    return layered(
+    return charts.layered(
         [
-            layer(line, where=own, x=x, y=y),
-            layer(dot, where=own, x=x, y=y, description=TOLD),
-            layer(diamond, where=other, x=x, y=y, description=TOLD),
+            charts.layer(line, where=own, x=x, y=y),
+            charts.layer(dot, where=own, x=x, y=y, description=charts.TOLD),
+            charts.layer(diamond, where=other, x=x, y=y, description=charts.TOLD),
             *names,
         ],
         values=[
@@ -264,7 +248,7 @@ def _classes(sizes: FileSizesReport) -> Chart:
         ):
             text = f"{label}: {percent(share)} {series}"
             bars.append(
-                SharedBar(
+                charts.SharedBar(
                     label=label, series=series, share=share, colour=colour, text=text
                 )
             )
@@ -275,7 +259,7 @@ def _classes(sizes: FileSizesReport) -> Chart:
             "Share of files and of bytes by size of file",
             (f"{row[0]}: {row[2]} of files, {row[4]} of bytes" for row in rows),
         ),
-        draw=partial(draw_shares, tuple(bars), title="share"),
+        draw=partial(charts.draw_shares, tuple(bars), title="share"),
         wide=False,
         table=Table(
             caption="Files by size",

@@ -6,26 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.report.contract import Interval
-from snapcraft_compression_advisor.report.page.charts import (
-    INK,
-    PAPER,
-    TOLD,
-    Drawing,
-    Spec,
-    layer,
-    layered,
-    legend,
-    mark,
-    quantity,
-    rows,
-    telling,
-)
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Group,
-    Section,
-    Table,
-)
+from snapcraft_compression_advisor.report.page import charts
+from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
 from snapcraft_compression_advisor.report.page.texts import (
     app_heading,
     seconds,
@@ -39,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
     from snapcraft_compression_advisor.report.report_launch import (
         CostReport,
         LaunchReport,
@@ -163,7 +146,7 @@ def _draw(data: Sequence[Spec], *, title: str, width: int) -> Drawing:
     """
     labels = list(dict.fromkeys(value["label"] for value in data))
     shown = {value.get("part") for value in data}
-    y, x = rows(labels), quantity("start", title, axis={"tickCount": 5})
+    y, x = charts.rows(labels), charts.quantity("start", title, axis={"tickCount": 5})
     end: Spec = {"field": "end"}
     colour: Spec = {
         "field": "part",
@@ -172,26 +155,28 @@ def _draw(data: Sequence[Spec], *, title: str, width: int) -> Drawing:
             "domain": [part for part in _PART_COLOURS if part in shown],
             "range": [each for part, each in _PART_COLOURS.items() if part in shown],
         },
-        "legend": legend(symbolType="square", columns=2 if width < _ONE_ROW_PX else 4),
+        "legend": charts.legend(
+            symbolType="square", columns=2 if width < _ONE_ROW_PX else 4
+        ),
     }
-    line = mark("rule", stroke=INK, strokeWidth=1.5)
-    stop = mark("tick", stroke=INK, size=9)
+    line = charts.mark("rule", stroke=charts.INK, strokeWidth=1.5)
+    stop = charts.mark("tick", stroke=charts.INK, size=9)
     whole = "datum.whole === true"
-    return layered(
+    return charts.layered(
         [
-            layer(
-                telling("bar", stroke=PAPER, strokeWidth=1, height=18),
+            charts.layer(
+                charts.telling("bar", stroke=charts.PAPER, strokeWidth=1, height=18),
                 where="datum.whole === false",
                 y=y,
                 x=x,
                 x2=end,
                 color=colour,
                 opacity={"field": "opacity", "type": "quantitative", "scale": None},
-                description=TOLD,
+                description=charts.TOLD,
             ),
-            layer(line, where=whole, y=y, x=x, x2=end),
-            layer(stop, where=whole, y=y, x=x),
-            layer(stop, where=whole, y=y, x={**x, **end}),
+            charts.layer(line, where=whole, y=y, x=x, x2=end),
+            charts.layer(stop, where=whole, y=y, x=x),
+            charts.layer(stop, where=whole, y=y, x={**x, **end}),
         ],
         values=data,
         width=width,

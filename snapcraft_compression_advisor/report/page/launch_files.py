@@ -12,12 +12,7 @@ from snapcraft_compression_advisor.report.page.launch_map import (
     TileGroup,
     draw_launch_map,
 )
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Group,
-    Section,
-    Table,
-)
+from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
 from snapcraft_compression_advisor.report.page.texts import (
     app_heading,
     percent,

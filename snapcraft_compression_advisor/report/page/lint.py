@@ -13,20 +13,7 @@ from snapcraft_compression_advisor.report.lint_formats.phrases import (
     figure,
     fix_label,
 )
-from snapcraft_compression_advisor.report.page.charts import (
-    MUTED,
-    PAPER,
-    PLAIN,
-    TOLD,
-    Drawing,
-    Spec,
-    layer,
-    layered,
-    mark,
-    quantity,
-    rows,
-    telling,
-)
+from snapcraft_compression_advisor.report.page import charts
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
     Entry,
@@ -46,6 +33,7 @@ if TYPE_CHECKING:
         LintDocument,
         LintedPayloadReport,
     )
+    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
 
 _LISTED_FILES = 4
 _ROW_PX = 48
@@ -187,26 +175,26 @@ def _moves(before: FiguresReport, now: FiguresReport) -> Iterator[_Move]:
 def _draw_moves(moves: Sequence[_Move], *, width: int) -> Drawing:
     """Draw each figure's two values with their intervals."""
     places: Spec = {
-        "y": rows([move.label for move in moves]),
+        "y": charts.rows([move.label for move in moves]),
         "yOffset": {"field": "when", "type": "nominal", "sort": ["before", "now"]},
     }
-    x = quantity("mid", "seconds", axis={"tickCount": 5})
-    return layered(
+    x = charts.quantity("mid", "seconds", axis={"tickCount": 5})
+    return charts.layered(
         [
-            layer(
-                mark("rule", strokeWidth=2, opacity=0.6),
+            charts.layer(
+                charts.mark("rule", strokeWidth=2, opacity=0.6),
                 **places,
                 x={**x, "field": "low"},
                 x2={"field": "high"},
-                color=PLAIN,
+                color=charts.PLAIN,
             ),
-            layer(
-                telling("point", size=110, strokeWidth=2, opacity=1),
+            charts.layer(
+                charts.telling("point", size=110, strokeWidth=2, opacity=1),
                 **places,
                 x=x,
-                stroke=PLAIN,
-                fill={**PLAIN, "field": "fill"},
-                description=TOLD,
+                stroke=charts.PLAIN,
+                fill={**charts.PLAIN, "field": "fill"},
+                description=charts.TOLD,
             ),
         ],
         values=[
@@ -222,7 +210,7 @@ def _draw_moves(moves: Sequence[_Move], *, width: int) -> Drawing:
             }
             for move in moves
             for when, figure, colour, fill in (
-                ("before", move.before, MUTED, PAPER),
+                ("before", move.before, charts.MUTED, charts.PAPER),
                 ("now", move.now, _NOW, _NOW),
             )
         ],

@@ -8,31 +8,9 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.capture.measure import Sample
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.page.charts import (
-    CODEC_COLOURS,
-    FONT_PX,
-    INK,
-    MUTED,
-    PAPER,
-    PLAIN,
-    TOLD,
-    Drawing,
-    Spec,
-    layer,
-    layered,
-    legend,
-    mark,
-    only,
-    quantity,
-    rows,
-    telling,
-)
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Group,
-    Section,
-    Table,
-)
+from snapcraft_compression_advisor.report.measure_text import machine_of, notes_on
+from snapcraft_compression_advisor.report.page import charts
+from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
 from snapcraft_compression_advisor.report.page.texts import short_seconds, told
 from snapcraft_compression_advisor.report.phrases import counted
 
@@ -46,6 +24,7 @@ if TYPE_CHECKING:
         MeasurementReport,
         SampleReport,
     )
+    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
     from snapcraft_compression_advisor.report.report_launch import CostReport
 
 
@@ -57,12 +36,6 @@ _KINDS = {
 _METHODS = {
     "launch": "The app was started and timed.",
     "replay": "The reads of a recorded launch were replayed; the app wasn't started.",
-}
-_STORAGE = {
-    "memory": "The images were in memory: a cold launch waited for decompression "
-    "alone, not for storage.",
-    "disk": "The images were on a disk: a cold launch waited for it and for "
-    "decompression.",
 }
 _BOXES = (
     "A box holds the middle half of the runs, the bar in it is the median, the line "
@@ -88,7 +61,7 @@ def measured_section(
         key="measured",
         title="Measured launches",
         origin="Measured" + ("; what was predicted is estimated." if report else "."),
-        paragraphs=tuple(_paragraphs(measurement)),
+        paragraphs=(_METHODS[measurement.method], *notes_on(measurement)),
         legend=_legend(measurement, report),
         groups=(
             Group(
@@ -111,33 +84,14 @@ def fastest(measurement: MeasurementReport) -> str:
 
 def machine(measurement: MeasurementReport) -> tuple[str, ...]:
     """Return where and how launches were measured."""
-    ahead = measurement.read_ahead_kb
-    told = "not known" if ahead is None else f"{ahead} KiB"
     return (
-        (
-            f"{counted(measurement.runs, 'run')} with each codec, in turns; mounted by "
-            f"{measurement.mount}, read-ahead {told}"
-        ),
-        f"Linux {measurement.kernel}, {measurement.processor}",
+        f"{counted(measurement.runs, 'run')} with each codec, in turns",
+        machine_of(measurement),
         *(
             f"{codec} wasn't measured: {reason}"
             for codec, reason in measurement.unavailable.items()
         ),
     )
-
-
-def _paragraphs(measurement: MeasurementReport) -> Iterator[str]:
-    yield f"{_METHODS[measurement.method]} {_STORAGE[measurement.storage]}"
-    if measurement.dropped == "payload":
-        yield (
-            "Before a cold launch, only the payload was dropped from the caches: what "
-            "the launch needs of the system was warm."
-        )
-    if measurement.mount == "squashfuse":
-        yield (
-            "The images were mounted through squashfuse, which is slower than the "
-            "kernel: compare codecs, but don't expect these times of an installed snap."
-        )
 
 
 def _legend(measurement: MeasurementReport, report: Report | None) -> str:
@@ -191,7 +145,10 @@ def _label(name: CodecName) -> str:
 def _box(name: CodecName, sample: SampleReport, text: str) -> Iterator[Spec]:
     """Yield the chart's data of one codec's runs."""
     least, first, median, third, most = Sample(runs_s=tuple(sample.runs)).five_numbers
-    row = {"label": _label(name), "colour": CODEC_COLOURS.get(name, MUTED)}
+    row = {
+        "label": _label(name),
+        "colour": charts.CODEC_COLOURS.get(name, charts.MUTED),
+    }
     yield {**row, "what": "reach", "a": least, "b": most}
     yield {**row, "what": "box", "a": first, "b": third, "text": text}
     yield {**row, "what": "median", "a": median}
@@ -216,38 +173,52 @@ def _draw(data: Sequence[Spec], *, width: int) -> Drawing:
     devices = list(
         dict.fromkeys(value["device"] for value in data if "device" in value)
     )
-    y, x2 = rows(labels), {"field": "b"}
-    x = quantity("a", "seconds", axis={"tickCount": 5}, scale={"zero": False})
-    box = telling("bar", height=20, stroke=INK, fillOpacity=0.75)
-    median = mark("tick", stroke=INK, strokeWidth=3, size=20)
-    run = mark("point", filled=True, fill=INK, size=12, opacity=0.6)
+    y, x2 = charts.rows(labels), {"field": "b"}
+    x = charts.quantity("a", "seconds", axis={"tickCount": 5}, scale={"zero": False})
+    box = charts.telling("bar", height=20, stroke=charts.INK, fillOpacity=0.75)
+    median = charts.mark("tick", stroke=charts.INK, strokeWidth=3, size=20)
+    run = charts.mark("point", filled=True, fill=charts.INK, size=12, opacity=0.6)
     layers = [
-        layer(mark("rule", stroke=INK), where=only("reach"), y=y, x=x, x2=x2),
-        layer(box, where=only("box"), y=y, x=x, x2=x2, fill=PLAIN, description=TOLD),
-        layer(median, where=only("median"), y=y, x=x),
-        layer(run, where=only("run"), y=y, x=x),
+        charts.layer(
+            charts.mark("rule", stroke=charts.INK),
+            where=charts.only("reach"),
+            y=y,
+            x=x,
+            x2=x2,
+        ),
+        charts.layer(
+            box,
+            where=charts.only("box"),
+            y=y,
+            x=x,
+            x2=x2,
+            fill=charts.PLAIN,
+            description=charts.TOLD,
+        ),
+        charts.layer(median, where=charts.only("median"), y=y, x=x),
+        charts.layer(run, where=charts.only("run"), y=y, x=x),
     ]
     if devices:  # a layer without marks would be a picture without a name
-        shape = telling(
+        shape = charts.telling(
             "point",
             filled=True,
             fill=_PREDICTED,
-            stroke=PAPER,
+            stroke=charts.PAPER,
             strokeWidth=1.5,
             size=150,
             opacity=1,
         )
         layers.append(
-            layer(
+            charts.layer(
                 shape,
-                where=only("predicted"),
+                where=charts.only("predicted"),
                 y=y,
                 x=x,
                 shape=_shape_of(devices, width=width),
-                description=TOLD,
+                description=charts.TOLD,
             )
         )
-    return layered(
+    return charts.layered(
         layers,
         values=data,
         width=width,
@@ -261,12 +232,12 @@ def _shape_of(devices: Sequence[str], *, width: int) -> Spec:
         "field": "device",
         "type": "nominal",
         "scale": {"domain": list(devices), "range": shapes},
-        "legend": legend(
+        "legend": charts.legend(
             title="predicted for",
             titleOrient="left",
             titleFontWeight="normal",
-            titleFontSize=FONT_PX,
-            titleColor=INK,
+            titleFontSize=charts.FONT_PX,
+            titleColor=charts.INK,
             labelLimit=width // 3,
             symbolFillColor=_PREDICTED,
             symbolOpacity=1,

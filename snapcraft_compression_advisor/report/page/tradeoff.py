@@ -5,27 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.page.charts import (
-    CODEC_COLOURS,
-    LABEL,
-    MUTED,
-    PAPER,
-    PLAIN,
-    TOLD,
-    Drawing,
-    Spec,
-    layer,
-    layered,
-    mark,
-    quantity,
-    telling,
-)
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Group,
-    Section,
-    Table,
-)
+from snapcraft_compression_advisor.report.page import charts
+from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
 from snapcraft_compression_advisor.report.page.texts import (
     WHAT_IF,
     app_heading,
@@ -43,6 +24,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.codecs import CodecName
     from snapcraft_compression_advisor.report.contract import Interval
     from snapcraft_compression_advisor.report.json_report import Report
+    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
     from snapcraft_compression_advisor.report.report_launch import (
         CostReport,
         LaunchReport,
@@ -118,8 +100,8 @@ def _points(report: Report, costs: Mapping[CodecName, CostReport]) -> list[Spec]
             "label": starred(name, codec),
             **_ends("mb", codec.image_bytes, _MB),
             **_ends("s", costs[name].added_s),
-            "colour": (colour := CODEC_COLOURS.get(name, MUTED)),
-            "fill": colour if codec.shippable else PAPER,
+            "colour": (colour := charts.CODEC_COLOURS.get(name, charts.MUTED)),
+            "fill": colour if codec.shippable else charts.PAPER,
             "text": f"{starred(name, codec)}: {size(codec.image_bytes)}, "
             f"{seconds(costs[name].added_s)}",
         }
@@ -140,35 +122,39 @@ def _ends(field: str, figure: Interval, unit: float = 1) -> Spec:
 
 
 def _draw(points: Sequence[Spec], *, width: int) -> Drawing:
-    x = quantity(
+    x = charts.quantity(
         "mb",
         "image, MB (logarithmic)",
         scale={"type": "log", "nice": False, "padding": 32},
         axis={"tickCount": 4, "format": "~f", "grid": False},
     )
-    y = quantity("s", "seconds added to a cold launch", axis={"tickCount": 5})
-    line = mark("rule", strokeWidth=2)
-    faint: Spec = {"color": PLAIN, "opacity": {"value": 0.55}}
-    beside = mark("text", align="left", dx=9, dy=-9)
-    below = mark("text", align="center", dy=16)
-    return layered(
+    y = charts.quantity("s", "seconds added to a cold launch", axis={"tickCount": 5})
+    line = charts.mark("rule", strokeWidth=2)
+    faint: Spec = {"color": charts.PLAIN, "opacity": {"value": 0.55}}
+    beside = charts.mark("text", align="left", dx=9, dy=-9)
+    below = charts.mark("text", align="center", dy=16)
+    return charts.layered(
         [
-            layer(
+            charts.layer(
                 line, x=x, y={**y, "field": "s_low"}, y2={"field": "s_high"}, **faint
             ),
-            layer(
+            charts.layer(
                 line, x={**x, "field": "mb_low"}, x2={"field": "mb_high"}, y=y, **faint
             ),
-            layer(
-                telling("point", size=120, strokeWidth=2, opacity=1),
+            charts.layer(
+                charts.telling("point", size=120, strokeWidth=2, opacity=1),
                 x=x,
                 y=y,
-                stroke=PLAIN,
-                fill={**PLAIN, "field": "fill"},
-                description=TOLD,
+                stroke=charts.PLAIN,
+                fill={**charts.PLAIN, "field": "fill"},
+                description=charts.TOLD,
             ),
-            layer(beside, where="datum.above === true", x=x, y=y, text=LABEL),
-            layer(below, where="datum.above === false", x=x, y=y, text=LABEL),
+            charts.layer(
+                beside, where="datum.above === true", x=x, y=y, text=charts.LABEL
+            ),
+            charts.layer(
+                below, where="datum.above === false", x=x, y=y, text=charts.LABEL
+            ),
         ],
         values=_labelled(points),
         width=width,
