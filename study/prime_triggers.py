@@ -35,6 +35,8 @@ _MODULE = re.compile(r'^"/[^"]*/(?=[^"/]+\.so"$)', flags=re.MULTILINE)
 _FONT_SETTINGS = Path("etc/fonts/fonts.conf")
 # Relative to that file; fontconfig's own schema has it from 2.13.92 on.
 _FONTS = "<dir>/usr/share/fonts</dir>"
+_OFFICE = Path("usr/lib/libreoffice")
+_OFFICE_SETTINGS = Path("etc/libreoffice/registry")
 _FONTS_OF_SNAP = '<dir prefix="relative">../../usr/share/fonts</dir>'
 
 
@@ -158,7 +160,8 @@ def run_triggers(  # noqa: PLR0913 # two trees, and what fetches packages
     for trigger, folder in due:
         _run(trigger, folder, roots=(tools, Path("/"), root))
     made = set(root.rglob("*")) - before
-    return sorted([*(path for path in made if path.is_file()), *_settle_fonts(root)])
+    made = {*made, *_settle_fonts(root), *_settle_office(root)}
+    return sorted(path for path in made if path.is_file())
 
 
 def _due(root: Path) -> Iterator[tuple[Trigger, Path]]:
@@ -205,3 +208,28 @@ def _settle_fonts(root: Path) -> list[Path]:
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace(_FONTS, _FONTS_OF_SNAP), encoding="utf-8")
     return [settings]
+
+
+def _settle_office(root: Path) -> list[Path]:
+    """Do what installing LibreOffice does, and name its files by relative paths.
+
+    Its package copies the registry into ``/etc``; its settings name that folder and its
+    own by absolute paths.
+    """
+    program = root / _OFFICE / "program"
+    if not (program / "fundamentalrc").is_file():
+        return []
+    registry = root / _OFFICE / "share/.registry"
+    folder = root / _OFFICE_SETTINGS
+    for file in sorted(registry.glob("*.xcd")):
+        (folder / file.name).symlink_to(os.path.relpath(file, folder))
+    changed = []
+    for settings in sorted(program.glob("*rc")):
+        text = settings.read_text(encoding="utf-8")
+        relative = text.replace("file:///etc/", "${ORIGIN}/../../../../etc/").replace(
+            f"file:///{_OFFICE}", "${ORIGIN}/.."
+        )
+        if relative != text:
+            settings.write_text(relative, encoding="utf-8")
+            changed.append(settings)
+    return changed

@@ -65,6 +65,9 @@ _MODULE_FOLDERS = (
     "usr/lib/*/lapack",
     "usr/lib/*/pulseaudio",
 )
+# LibreOffice finds its files beside the library that it starts with; Debian has some of
+# its libraries in the usual folder as well.
+_FIRST_FOLDERS = ("usr/lib/libreoffice/program",)
 _INHERITED_LIBRARIES = "${SNAP_LIBRARY_PATH}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 
@@ -188,9 +191,10 @@ def desktop_environment(root: Path, architecture: str) -> dict[str, str]:
     :param architecture: as dpkg names it: ``amd64``.
     """
     environment = default_environment(root, architecture)
-    modules = _in_snap(root, _MODULE_FOLDERS)
+    usual = environment["LD_LIBRARY_PATH"].removeprefix(_INHERITED_LIBRARIES)
+    first, modules = _in_snap(root, _FIRST_FOLDERS), _in_snap(root, _MODULE_FOLDERS)
     environment["LD_LIBRARY_PATH"] = ":".join(
-        [environment["LD_LIBRARY_PATH"], *modules]
+        [_INHERITED_LIBRARIES, *first, *filter(None, usual.split(":")), *modules]
     )
     found = {name: _in_snap(root, patterns) for name, patterns in _VARIABLES.items()}
     return environment | {

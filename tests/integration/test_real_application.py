@@ -13,6 +13,7 @@ import pytest
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.report.json_report import Report
+from trial import COMMANDS, build_prime
 
 ROOT = Path(__file__).parents[2]
 DEMO = Path(".cache/demo/gnome-calculator/prime")
@@ -63,6 +64,22 @@ def test_readme_shows_what_the_demo_prints(calculator: Path) -> None:
 def _words(text: str) -> list[str]:
     """Return a report's words without its figures: updates of packages change them."""
     return re.sub(r"\d[\d.,]*", "0", text).split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_payloads_of_the_benchmarks_start_until_their_window(
+    tmp_path: Path, name: str
+) -> None:
+    prime, output = tmp_path / name, tmp_path / "launch.json"
+    build_prime(name, prime, tmp_path / "debs")
+    options = ("--method", "trace", "--until", "window", "-o", output)
+    done = advisor(
+        "record", "--root", prime, *options, "--", *COMMANDS[name], DISPLAY=""
+    )
+    assert done.returncode == 0, done.stderr
+    assert read_profile(output).files
+    shutil.rmtree(prime)
 
 
 @pytest.mark.slow
