@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cache_files import compiled_schemas, icon_cache, make_tree, schema
+from elf_files import make_elf
 from snapcraft_compression_advisor.payload.caches.icons import (
     BrokenIconCacheError,
     cached_icons,
@@ -154,6 +155,35 @@ def test_a_list_of_modules_is_missing_stale_or_complete(
     assert fault.state == "stale"
     assert fault.path == path
     assert fault.sources == (module.replace(".so", "-new.so"),)
+
+
+@pytest.mark.parametrize(
+    ("needed", "forgotten"),
+    [
+        (("libgio-2.0.so.0", "libc.so.6"), True),
+        (("libz.so.1",), True),  # of core24
+        (("libproxy.so.1",), False),
+        (("libnowhere.so.1",), False),
+    ],
+)
+def test_a_module_that_cannot_be_loaded_is_in_no_list(
+    needed: tuple[str, ...], *, forgotten: bool
+) -> None:
+    """Debian 13's libproxy finds its own library by an absolute runpath only."""
+    files = {
+        GIO: make_elf(),
+        f"{LIB}/libproxy.so.1": make_elf(
+            needed=("libpxbackend-1.0.so",), runpath=f"/{LIB}/libproxy"
+        ),
+        f"{LIB}/libproxy/libpxbackend-1.0.so": make_elf(),
+        f"{MODULES}/libdconfsettings.so": make_elf(),
+        f"{MODULES}/libgiolibproxy.so": make_elf(needed=needed),
+        f"{MODULES}/giomodule.cache": b"libdconfsettings.so: gsettings-backend\n",
+    }
+    faults = list(module_faults(make_tree(files)))
+    assert [each.sources for each in faults] == (
+        [(f"{MODULES}/libgiolibproxy.so",)] if forgotten else []
+    )
 
 
 def test_modules_that_no_library_loads_need_no_list() -> None:

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
 from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT, READERS
+from snapcraft_compression_advisor.payload.copies import (
+    BASE_LIBRARIES,
+    LIBRARY_DIRECTORIES,
+)
+from snapcraft_compression_advisor.payload.linkage import LibraryFinder
+from snapcraft_compression_advisor.payload.paths import PathResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +84,9 @@ def module_faults(tree: Tree) -> Iterator[CacheFault]:
     """Yield directories of modules whose list is missing or doesn't name them all.
 
     Modules are known by their names: a list says where they lay when it was made, and
-    a layout may have put them there.
+    a layout may have put them there. The tools that write lists load each module, and
+    leave out those that they can't load. So a module counts as forgotten only if all
+    libraries that it needs are where the loader looks for them.
     """
     for cache in _CACHES:
         if tree.has_library(*cache.libraries, content=GNOME_CONTENT):
@@ -130,9 +138,27 @@ def _unknown(
         for match in cache.entry.finditer(data)
     }
     times = cache.checks_times and tree.payload.kind == "snap"
+    finder = LibraryFinder(
+        tree.payload,
+        PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name),
+        search=tuple(f"$SNAP/{directory}" for directory in LIBRARY_DIRECTORIES),
+        elsewhere="elsewhere",
+    )
     return tuple(
         module.path
         for module in modules
-        if posixpath.basename(module.path) not in listed
-        or (times and module.modified_s > entry.modified_s)
+        if (times and module.modified_s > entry.modified_s)
+        or (
+            posixpath.basename(module.path) not in listed
+            and _loads(tree, finder, module)
+        )
+    )
+
+
+def _loads(tree: Tree, finder: LibraryFinder, module: Entry) -> bool:
+    """Tell whether a module surely finds its libraries, in the snap or the base."""
+    in_base = BASE_LIBRARIES.get(tree.payload.snap.base_name, frozenset())
+    return all(
+        each.supplier == "base" or each.name in in_base
+        for each in finder.closure(module).unresolved
     )
