@@ -82,7 +82,7 @@ def test_a_cache_that_no_launch_is_known_to_use_is_undecided(rule: Rule) -> None
     (finding,) = found_by(rule, context)
     assert finding.undecided
     assert finding.severity == "info"
-    assert "no launch that counts is known to use it" in finding.message
+    assert "no target app's launch is known to use it" in finding.message
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

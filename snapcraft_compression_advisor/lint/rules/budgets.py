@@ -79,19 +79,19 @@ COLD_START_BUDGET = Rule(
     summary="A cold start takes longer than its budget.",
     fails_if="A cold start of an app on a device takes longer than "
     "`budgets.cold-start` allows, even at the low end of the interval. A cold start is "
-    "the app's own time, known from a recorded launch, and what reading and "
-    "decompressing add to it. Without a record, only what is added is known: that "
-    "alone may break the budget, and where it doesn't, the finding is undecided. It is "
-    "undecided too where the budget lies within the interval.",
-    why="A cold start is the first thing that users see of a snap. It grows slowly, "
-    "with each release, until somebody sets a limit.",
-    how_to_fix="Look at SCA101 (codec), SCA202 (files that dominate the launch) and "
-    "SCA21x (caches that save work), or raise the budget. Where it is undecided, "
-    "record a launch with `compression-advisor record` and name it as "
+    "the app's own time, taken from a recorded launch, plus what reading and "
+    "decompressing add. Without a recorded launch, only the added time is known: if it "
+    "alone breaks the budget, the rule fires; otherwise the finding is undecided. The "
+    "finding is also undecided if the interval includes the budget.",
+    why="A cold start is the first thing that users see of a snap. Without a limit, it "
+    "grows a little with each release.",
+    how_to_fix="See SCA101 (codec), SCA202 (files that dominate the launch) and SCA210 "
+    "to SCA216 (caches that save work), or raise the budget. If the finding is "
+    "undecided, record a launch with `compression-advisor record` and name it as "
     "`launch-profile`.",
     options={
-        "budgets.cold-start": "by device profile a duration, or durations by app",
-        "apps": "whose launch counts, the deciding one first",
+        "budgets.cold-start": "a duration for each device profile, or durations by app",
+        "apps": "target apps, the deciding one first",
         "launch-profile": "recorded launches",
     },
     judge=_check_cold_starts,
@@ -129,15 +129,15 @@ IMAGE_SIZE_BUDGET = Rule(
     severity="error",
     summary="The image is larger than its budget.",
     fails_if="The `.snap` is larger than `budgets.image-size`. A built snap's size is "
-    "measured. A prime directory's is estimated with the codec that snapcraft.yaml "
-    "names, else xz: the rule fires where even the low end of the interval is larger, "
-    "and is undecided where the budget lies within the interval. A component's image "
-    "has no budget.",
-    why="Users download the image, and its deltas grow with it. It grows slowly, with "
-    "each release, until somebody sets a limit.",
-    how_to_fix="Look at the other SCA3xx findings for what needn't ship and at SCA102 "
+    "measured. A prime directory's size is estimated for the codec in snapcraft.yaml, "
+    "or else for xz: the rule fires if even the low end of the interval is above the "
+    "budget, and is undecided if the interval includes the budget. Components have no "
+    "budget.",
+    why="Users download the image, and deltas grow with it. Without a limit, it grows "
+    "a little with each release.",
+    how_to_fix="See the other SCA3xx findings for files that needn't ship and SCA102 "
     "for the codec, or raise the budget.",
-    options={"budgets.image-size": "bytes with a unit, as in `300MB`"},
+    options={"budgets.image-size": "a size with its unit, such as `300MB`"},
     judge=_check_image_size,
 )
 

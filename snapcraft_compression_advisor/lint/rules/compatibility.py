@@ -70,17 +70,19 @@ CODEC_NOT_IN_KERNEL = Rule(
     name="codec-not-in-kernel",
     severity="error",
     summary="A target's kernel may lack the codec.",
-    fails_if="The image's codec isn't in the kernel of one of the policy's `targets`: "
-    "mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, lz4 "
-    "since 3.19 and zstd since 4.14; a target may say that it has fewer. Without "
-    "targets it is compared with 4.4, the kernel of Ubuntu 16.04 and Ubuntu Core 16, "
-    "the oldest that snapd runs on: that decides for a snap of that base, and for "
-    "others it is undecided.",
-    why="A snap that the kernel can't mount can't be installed there at all. xz and "
-    "lzo are in every kernel that snapd supports, but for some vendors' own.",
-    how_to_fix="Pack with xz or lzo, or name the kernels that the snap is for as "
+    fails_if="The kernel of one of the policy's `targets` lacks the image's codec. "
+    "Mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, lz4 "
+    "since 3.19 and zstd since 4.14; a target may declare fewer codecs. Without "
+    "targets, the rule assumes kernel 4.4 of Ubuntu 16.04 and Ubuntu Core 16, the "
+    "oldest that snapd runs on: it fires for a snap of that base, and is undecided for "
+    "others.",
+    why="If the kernel can't mount a snap, the snap can't be installed. All kernels "
+    "that snapd supports have xz and lzo, except some vendor kernels.",
+    how_to_fix="Pack with xz or lzo, or declare the kernels that the snap is for as "
     "`targets`.",
-    options={"targets": "systems by `kernel` ('4.4') or by `codecs` that theirs has"},
+    options={
+        "targets": "systems, by `kernel` ('4.4') or by the `codecs` of their kernel"
+    },
     judge=_check_kernels,
     remedy=_REMEDY,
 )
@@ -107,8 +109,8 @@ CODEC_NOT_ACCEPTED = Rule(
     summary="snapcraft and the store accept only xz and lzo.",
     fails_if="The image is packed with a codec other than xz and lzo, or "
     "snapcraft.yaml names one.",
-    why="snapcraft refuses the key, and the store's review unpacks the image, packs it "
-    "again with xz or lzo, and compares.",
+    why="snapcraft refuses the key. The store's review unpacks the image, packs it "
+    "again with xz or lzo, and compares the two.",
     how_to_fix="Pack with `snapcraft pack` and xz or lzo.",
     judge=_check_accepted,
     remedy=_REMEDY,

@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
-    "advice.min-saving": "what lzo has to save per cold launch (0.25s), or a share",
-    "advice.max-size-growth": "what it may add to the image (no limit)",
-    "advice.max-launches": "cold launches within which its size has to pay (20)",
-    "advice.link": "speed of the download (50 Mbit/s)",
-    "advice.deciding-apps": "`first` (default) or `every` app has to gain",
-    "apps": "whose launch counts, the deciding one first",
-    "devices": "on which lzo has to gain",
+    "advice.min-saving": "what lzo has to save per cold launch: a duration, or a "
+    "percentage of what xz adds (default 0.25s)",
+    "advice.max-size-growth": "how much lzo may add to the image (default: no limit)",
+    "advice.max-launches": "cold launches within which the larger download has to "
+    "pay for itself (default 20)",
+    "advice.link": "speed of the download (default 50 Mbit/s)",
+    "advice.deciding-apps": "target apps that have to gain: `first`, the default, or "
+    "`every`",
+    "apps": "target apps, the deciding one first",
+    "devices": "devices on which lzo has to gain",
     "launch-profile": "recorded launches, which narrow the intervals",
 }
 
@@ -53,21 +56,21 @@ LZO_WOULD_GAIN = Rule(
     id="SCA101",
     name="lzo-would-gain",
     severity="warning",
-    summary="lzo would gain launch time that is worth its size.",
-    fails_if="The snap isn't packed with lzo, and lzo would save at least `min-saving` "
-    "per cold launch of the deciding app on every device, at both ends of the "
-    "interval, and its larger download pays for itself within `max-launches`; or lzo "
-    "alone surely keeps `budgets.cold-start`, whatever it saves. Where the interval "
-    "leaves that open, the finding is undecided. It isn't looked at where one of the "
-    "policy's targets can't decompress lzo.",
-    why="xz decompresses at some 50 MB/s, lzo at several hundred. A launch waits for "
-    "every block that it reads, so a large launch set takes seconds longer.",
-    how_to_fix="Set `compression: lzo` in snapcraft.yaml; `--fix` does, and gives "
-    "components without a key the one that they inherit now. Where it is undecided, "
-    "record a launch and name it as `launch-profile`.",
+    summary="lzo would make cold launches faster, and that is worth its size.",
+    fails_if="The snap isn't packed with lzo, but lzo would pay: on every device, at "
+    "both ends of the interval, it saves at least `min-saving` per cold launch of the "
+    "deciding app, and its larger download pays for itself within `max-launches`. The "
+    "rule also fires if only lzo keeps `budgets.cold-start`. If the interval leaves "
+    "this open, the finding is undecided. If one of the policy's targets can't "
+    "decompress lzo, the rule is skipped.",
+    why="xz decompresses about 50 MB/s, lzo several hundred. A launch waits for every "
+    "block that it reads, so a large launch set takes seconds longer with xz.",
+    how_to_fix="Set `compression: lzo` in snapcraft.yaml. `--fix` does this, and gives "
+    "components without a key the compression that they inherit now. If the finding is "
+    "undecided, record a launch and name it as `launch-profile`.",
     options={
         **_ADVICE_OPTIONS,
-        "targets": "systems that have to mount the snap",
+        "targets": "systems that have to be able to mount the snap",
     },
     judge=_check_gain,
 )
@@ -83,16 +86,16 @@ LZO_GAINS_NOTHING = Rule(
     id="SCA102",
     name="lzo-gains-nothing",
     severity="warning",
-    summary="lzo makes the image larger and doesn't pay for it.",
-    fails_if="The snap is packed with lzo, is more than 1 % larger than with xz, and "
-    "lzo saves less than `min-saving` per cold launch of the deciding app, or its "
-    "larger download doesn't pay for itself within `max-launches`: wherever in the "
-    "interval the truth is. Not where xz would break `budgets.cold-start` and lzo "
-    "doesn't. Where the interval leaves that open, the finding is undecided.",
-    why="Every user downloads the larger image at each refresh. A launch that reads "
-    "few blocks gains nothing from it.",
-    how_to_fix="Set `compression: xz` in snapcraft.yaml; `--fix` does. Where it is "
-    "undecided, record a launch and name it as `launch-profile`.",
+    summary="lzo makes the image larger without a gain that is worth it.",
+    fails_if="The snap is packed with lzo, its image is more than 1 % larger than with "
+    "xz, and lzo doesn't pay: it saves less than `min-saving` per cold launch of the "
+    "deciding app, or its larger download doesn't pay for itself within "
+    "`max-launches`. The rule doesn't fire if lzo keeps `budgets.cold-start` and xz "
+    "would break it. If the interval leaves this open, the finding is undecided.",
+    why="Every user downloads the larger image at every refresh. A launch that reads "
+    "few blocks gains nothing from lzo.",
+    how_to_fix="Set `compression: xz` in snapcraft.yaml. `--fix` does this. If the "
+    "finding is undecided, record a launch and name it as `launch-profile`.",
     options=_ADVICE_OPTIONS,
     judge=_check_loss,
 )
@@ -180,7 +183,7 @@ def _loss_message(context: Context) -> str:
     advice = context.analysis.recommendation
     decisive, added = advice.decisive, advice.bytes_added
     if added is None:  # a verdict of change has it
-        return "lzo makes the image larger and doesn't pay for it."
+        return "lzo makes the image larger without a gain that is worth it."
     reason = sentences(advice.reasons)[0]
     adds = f"lzo adds {bytes_text(added)} ({_growth(context)}) to what xz would take"
     if decisive is None:  # a component

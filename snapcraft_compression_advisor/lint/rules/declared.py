@@ -62,12 +62,12 @@ KEY_IMPLICIT = Rule(
     name="key-implicit",
     severity="info",
     summary="snapcraft.yaml has no `compression` key.",
-    fails_if="The project file has no root key `compression`, or it is null. Where no "
-    "project file is found, there is nothing to look at. A component has the snap's, "
-    "so nothing is said of it.",
-    why="snapcraft then packs with xz. Written down, the choice is visible, reviewed, "
-    "and stays when a default or an extension changes.",
-    how_to_fix="Write `compression: xz`, or what SCA101 recommends; `--fix` does.",
+    fails_if="The project file has no `compression` key at its root, or the key is "
+    "null. Without a project file, the rule is skipped. It also skips components, "
+    "which inherit the snap's compression.",
+    why="snapcraft then packs with xz. An explicit key makes the choice visible in "
+    "reviews, and keeps it if a default or an extension changes.",
+    how_to_fix="Write `compression: xz`, or what SCA101 recommends. `--fix` does this.",
     judge=_check_key,
 )
 
@@ -131,13 +131,15 @@ COMPONENT_KEY = Rule(
     summary="A component inherits a compression that doesn't suit it.",
     fails_if="snapcraft.yaml has `compression: lzo`, a component has no key of its own "
     "and so inherits it, and lzo makes the component's image more than 1 % larger than "
-    "xz. That is tried on the component's files, where they are beside the snap's "
-    "(`partitions/component/NAME/prime`). Where they aren't, or the interval leaves it "
-    "open, the finding is undecided.",
-    why="lzo is chosen for the files that the snap's launch reads. A component's files "
-    "aren't among them, so its users only download more.",
-    how_to_fix="Give the component a `compression: xz`; `--fix` does. Write "
-    "`compression: lzo` where its files are read while the user waits.",
+    "xz. The sizes are estimated from the component's files in "
+    "`partitions/component/NAME/prime`. If these files aren't there, or the interval "
+    "includes 1 %, the finding is undecided.",
+    why="The project chose lzo for the files that the snap's launch reads. A "
+    "component's files aren't among them, so lzo only makes the component's download "
+    "larger.",
+    how_to_fix="Give the component the key `compression: xz`. `--fix` does this. If "
+    "users wait while the component's files are read, write `compression: lzo` "
+    "instead.",
     judge=_check_components,
 )
 
@@ -182,16 +184,15 @@ COMPRESSION_LOST = Rule(
     id="SCA106",
     name="compression-lost",
     severity="warning",
-    summary="The snap isn't packed with what was declared.",
-    fails_if="A built snap is packed with another codec than snapcraft.yaml's "
-    "`compression` or the policy's says, or snapcraft.yaml says another than the "
-    "policy. Nothing is looked at where neither says anything.",
-    why="A key gets lost where a plugin, a wrapper or another packer packs with its "
-    "own default, or where the snap is older than the key: what users get is then not "
-    "what was decided.",
-    how_to_fix="Build the snap again. Where the key is lost again, pack with "
-    "`snapcraft pack`, or give `snap pack` its `--compression`.",
-    options={"compression": "what the snap is to be packed with: `xz` or `lzo`"},
+    summary="The snap isn't packed with the declared compression.",
+    fails_if="A built snap is packed with another codec than snapcraft.yaml or the "
+    "policy declares, or snapcraft.yaml and the policy declare different codecs. If "
+    "neither declares a codec, the rule is skipped.",
+    why="A plugin, a wrapper or another packer can pack with a default of its own, or "
+    "the snap can be older than the key. Users then get a codec that nobody chose.",
+    how_to_fix="Build the snap again. If the declared compression is lost again, pack "
+    "with `snapcraft pack`, or give `snap pack` its `--compression` option.",
+    options={"compression": "the codec to pack the snap with: `xz` or `lzo`"},
     judge=_check_lost,
 )
 
@@ -229,13 +230,13 @@ COMPRESSION_CHANGED = Rule(
     name="compression-changed",
     severity="warning",
     summary="The previous snap was packed with another codec.",
-    fails_if="With `--previous FILE`: the snap that was published before, of the same "
-    "name, is packed with another codec than this one.",
-    why="A change of the codec changes every block: the next refresh downloads the "
-    "whole image, and launch time and size change for all users. That should be a "
-    "decision, not an accident.",
-    how_to_fix="Where it is meant, ignore the rule for this release; else set "
-    "`compression` to what it was.",
+    fails_if="With `--previous FILE`: the previously published snap of the same name "
+    "is packed with another codec than this one.",
+    why="A new codec changes every block, so the next refresh downloads the whole "
+    "image, and launch time and size change for all users. Such a change should be "
+    "deliberate.",
+    how_to_fix="If the change is deliberate, ignore the rule for this release. "
+    "Otherwise, set `compression` to the previous codec.",
     judge=_check_changed,
 )
 

@@ -65,22 +65,22 @@ INCOMPRESSIBLE_PAYLOAD = Rule(
     id="SCA105",
     name="incompressible-payload",
     severity="info",
-    summary="A good part of the image doesn't compress.",
-    fails_if="At least a quarter of the image's data are blocks of 128 KiB that keep "
-    "95 % of their length or more, with the codec that it is packed with or will be. "
-    "Those shorter than 4 KiB don't count. A built snap's blocks are measured, a prime "
-    "directory's estimated from a trial. Where the interval reaches across a quarter, "
-    "the finding is undecided.",
-    why="Media, archives and packed data don't become smaller once more, whichever "
-    "codec is chosen: the compression key hardly matters for them, and packing only "
-    "takes longer. Archives within the image also hide their contents from it: equal "
-    "files in them aren't stored once, and deltas grow.",
-    how_to_fix="Ship archives unpacked, or with contents that are only stored; choose "
-    "smaller media; move what few users need into a component or a download. Or leave "
-    "it, and ignore the rule.",
-    options={"select, ignore": "path patterns leave files out, as in `SCA105:*.webm`"},
+    summary="A large part of the image doesn't compress.",
+    fails_if="At least a quarter of the image's data is in blocks of 128 KiB that keep "
+    "95 % of their length or more with the snap's codec. Blocks shorter than 4 KiB are "
+    "left out. The blocks of a built snap are measured, those of a prime directory are "
+    "estimated. If the interval includes a quarter, the finding is undecided.",
+    why="Media, archives and other compressed data don't become smaller when they are "
+    "compressed again, so the codec hardly matters for them. Archives also hide their "
+    "contents: equal files inside them are stored more than once, and deltas grow.",
+    how_to_fix="Ship archives unpacked or without compression, use smaller media, or "
+    "move what few users need into a component or a download. If the data has to stay, "
+    "ignore the rule.",
+    options={
+        "select, ignore": "path patterns that leave files out, such as `SCA105:*.webm`"
+    },
     judge=_check_stored,
-    remedy="Ship archives unpacked, or smaller media",
+    remedy="Ship archives unpacked, or use smaller media",
 )
 
 

@@ -26,12 +26,16 @@ _IN_DIRECTORIES = ("fonts", "python-bytecode")
 """Kinds of caches that are many files in a directory."""
 
 _WHEN = (
-    "It is undecided where no launch that counts is known to use it, or where the "
-    "running snap may have it from elsewhere; of a recorded launch that doesn't use "
-    "it, nothing is said."
+    "If no target app's launch is known to use the cache, or the running snap may get "
+    "it from elsewhere, the finding is undecided. If a recorded launch doesn't use it, "
+    "the rule doesn't fire."
+)
+_WHEN_LISTED = (
+    "A module isn't expected in the list if it needs a library that neither the snap "
+    f"nor its base is known to have, because it couldn't be loaded. {_WHEN}"
 )
 _OPTIONS: Mapping[str, str] = {
-    "apps": "whose launch counts",
+    "apps": "target apps",
     "launch-profile": "recorded launches, which decide what is used",
 }
 
@@ -53,7 +57,9 @@ def _cache_judge(kind: CacheKind, what: str) -> Judge:
 
 def _finding(rule: Rule, context: Context, what: str, fault: CacheFault) -> Finding:
     use = used_by_launch(fault, context.analysis.launches)
-    doubt = fault.doubt or (None if use else "no launch that counts is known to use it")
+    doubt = fault.doubt or (
+        None if use else "no target app's launch is known to use it"
+    )
     where = "in " if fault.kind in _IN_DIRECTORIES else ""
     files = "file" if fault.source_count == 1 else "files"
     message = (
@@ -75,16 +81,16 @@ SETTINGS_SCHEMAS = Rule(
     id="SCA210",
     name="settings-schemas-cache",
     severity="warning",
-    remedy="Run glib-compile-schemas on the directory when building",
-    summary="`gschemas.compiled` is missing or doesn't know all schemas.",
-    fails_if="A directory `glib-2.0/schemas` holds `*.gschema.xml`, but no "
-    "`gschemas.compiled`, or one that lacks a schema or a key of these files. Contents "
-    "are compared, not times. " + _WHEN,
-    why="GSettings reads nothing but the compiled form. A launcher has to compile the "
-    "schemas into the user's data before the application starts, or it aborts.",
-    how_to_fix="Compile them in the part that brings the last of them: "
-    "`glib-compile-schemas $CRAFT_PRIME/usr/share/glib-2.0/schemas` in "
-    "`override-prime`.",
+    remedy="Run glib-compile-schemas on the directory during the build",
+    summary="`gschemas.compiled` is missing or incomplete.",
+    fails_if="A directory `glib-2.0/schemas` holds `*.gschema.xml` files, but has no "
+    "`gschemas.compiled`, or one that lacks a schema or a key of these files. The rule "
+    "compares contents, not times. " + _WHEN,
+    why="GSettings reads only the compiled form. Without it, a launcher has to compile "
+    "the schemas into the user's data before the application starts, or the "
+    "application aborts.",
+    how_to_fix="Compile the schemas in `override-prime` of the part that is primed "
+    "last: `glib-compile-schemas $CRAFT_PRIME/usr/share/glib-2.0/schemas`.",
     options=_OPTIONS,
     judge=_cache_judge("settings-schemas", "The compiled form of settings' schemas"),
 )
@@ -93,14 +99,14 @@ IMAGE_LOADERS = Rule(
     id="SCA211",
     name="image-loaders-cache",
     severity="warning",
-    remedy="Run gdk-pixbuf-query-loaders when building",
+    remedy="Run gdk-pixbuf-query-loaders during the build",
     summary="gdk-pixbuf's `loaders.cache` is missing or incomplete.",
     fails_if="A directory `gdk-pixbuf-2.0/…/loaders` holds modules, but there is no "
-    "`loaders.cache` beside it, or it doesn't name all of them. " + _WHEN,
-    why="gdk-pixbuf knows its loaders from this list only. Without it, a launcher "
-    "loads every module to write one, or images don't show.",
-    how_to_fix="Write the list when building, with the paths that the modules have in "
-    "the running snap: `gdk-pixbuf-query-loaders > …/2.10.0/loaders.cache`.",
+    "`loaders.cache` beside it, or the cache doesn't name all of them. " + _WHEN_LISTED,
+    why="gdk-pixbuf knows its loaders only from this list. Without it, a launcher has "
+    "to load every module to write one, or images aren't shown.",
+    how_to_fix="Write the list during the build, with the paths that the modules have "
+    "in the running snap: `gdk-pixbuf-query-loaders > …/2.10.0/loaders.cache`.",
     options=_OPTIONS,
     judge=_cache_judge("image-loaders", "gdk-pixbuf's list of image loaders"),
 )
@@ -109,15 +115,15 @@ INPUT_METHODS = Rule(
     id="SCA212",
     name="input-methods-cache",
     severity="warning",
-    remedy="Run gtk-query-immodules when building",
+    remedy="Run gtk-query-immodules during the build",
     summary="GTK's `immodules.cache` is missing or incomplete.",
     fails_if="A directory `gtk-2.0/…/immodules` or `gtk-3.0/…/immodules` holds "
-    "modules, but there is no `immodules.cache` beside it, or it doesn't name all of "
-    "them. " + _WHEN,
-    why="GTK knows its input methods from this list only. Without it, a launcher loads "
-    "every module to write one, or input methods don't work.",
-    how_to_fix="Write the list when building, with the paths that the modules have in "
-    "the running snap: `gtk-query-immodules-3.0 > …/3.0.0/immodules.cache`.",
+    "modules, but there is no `immodules.cache` beside it, or the cache doesn't name "
+    "all of them. " + _WHEN_LISTED,
+    why="GTK knows its input methods only from this list. Without it, a launcher has "
+    "to load every module to write one, or input methods don't work.",
+    how_to_fix="Write the list during the build, with the paths that the modules have "
+    "in the running snap: `gtk-query-immodules-3.0 > …/3.0.0/immodules.cache`.",
     options=_OPTIONS,
     judge=_cache_judge("input-methods", "GTK's list of input methods"),
 )
@@ -126,18 +132,19 @@ ICON_THEME = Rule(
     id="SCA213",
     name="icon-theme-cache",
     severity="warning",
-    remedy="Run gtk-update-icon-cache on the theme when building, last",
-    summary="An icon theme's cache is missing or passed over.",
-    fails_if="A theme below `share/icons` has 100 icons or more, GTK or Qt is there to "
-    "look for them, and `icon-theme.cache` is missing, or lacks some of the icons. In "
-    "a built snap also if the cache is older than the theme's directory, by the times "
-    "that the image records: GTK and Qt compare them. A prime directory's times may be "
-    "of its copying and aren't looked at. " + _WHEN,
-    why="Without the cache, a launch lists every directory of the theme: hundreds of "
-    "reads of the image's tables. An icon that a valid cache lacks isn't found.",
+    remedy="Run gtk-update-icon-cache on the theme at the end of the build",
+    summary="An icon theme's cache is missing or ignored.",
+    fails_if="A theme below `share/icons` has at least 100 icons, GTK or Qt is there "
+    "to look them up, and `icon-theme.cache` is missing or lacks some of them. In a "
+    "built snap, the rule also fires if the cache is older than the theme's directory, "
+    "because GTK and Qt then ignore it. In a prime directory, times may come from "
+    "copying, so the rule doesn't compare them. " + _WHEN,
+    why="Without the cache, a launch lists every directory of the theme, which takes "
+    "hundreds of reads of the image's tables. An icon that a valid cache lacks isn't "
+    "found.",
     how_to_fix="Run `gtk-update-icon-cache --force $CRAFT_PRIME/usr/share/icons/THEME` "
     "in `override-prime` of the part that is primed last, so that nothing changes the "
-    "directory after it.",
+    "directory afterwards.",
     options=_OPTIONS,
     judge=_cache_judge("icon-theme", "The cache of an icon theme"),
 )
@@ -146,19 +153,19 @@ FONTS = Rule(
     id="SCA214",
     name="font-cache",
     severity="warning",
-    remedy="Run fc-cache when building, or ship fewer fonts",
-    summary="fontconfig has no cache of the snap's fonts that it takes.",
-    fails_if="Ten fonts or more below `usr/share/fonts` are in directories without a "
-    "cache in `var/cache/fontconfig`, or with one that fontconfig passes over: it was "
-    "made of a directory with a time in nanoseconds, which images don't keep, or, in a "
-    "built snap, of another time than the image records. Caches are found by the path "
-    "that a directory has at run time; where neither a layout nor the base `bare` "
-    "fixes that, a missing cache is undecided. " + _WHEN,
-    why="Without a cache the first launch of every user, after every refresh too, "
-    "opens every font to write one.",
-    how_to_fix="Set the fonts' directories to a whole second (`touch -d "
-    "@$SOURCE_DATE_EPOCH`), run `fc-cache`, and have layouts for `/usr/share/fonts` "
-    "and `/var/cache/fontconfig`; or ship no fonts but use those of the desktop.",
+    remedy="Run fc-cache during the build, or ship fewer fonts",
+    summary="fontconfig has no valid cache of the snap's fonts.",
+    fails_if="At least ten fonts below `usr/share/fonts` are in directories without a "
+    "cache in `var/cache/fontconfig`, or with a cache that fontconfig ignores: one "
+    "made while the directory's time had nanoseconds, which images don't keep, or, in "
+    "a built snap, one made for another time than the image records. fontconfig finds "
+    "caches by the directory's path at run time; unless a layout or the base `bare` "
+    "fixes that path, a missing cache is undecided. " + _WHEN,
+    why="Without a cache, every user's first launch, also after each refresh, opens "
+    "every font to write one.",
+    how_to_fix="Set the times of the font directories to a whole second (`touch -d "
+    "@$SOURCE_DATE_EPOCH`), run `fc-cache`, and add layouts for `/usr/share/fonts` and "
+    "`/var/cache/fontconfig`. Or ship no fonts, and use those of the desktop.",
     options=_OPTIONS,
     judge=_cache_judge("fonts", "fontconfig's cache"),
 )
@@ -167,14 +174,14 @@ GIO_MODULES = Rule(
     id="SCA215",
     name="gio-modules-cache",
     severity="warning",
-    remedy="Run gio-querymodules on the directory when building",
-    summary="`giomodule.cache` is missing or doesn't know all modules.",
-    fails_if="A directory `gio/modules` holds modules (`lib*.so`), but no "
-    "`giomodule.cache`, or one that doesn't name all of them, or, in a built snap, is "
-    "older than one by the times that the image records, as GIO compares "
-    "them. " + _WHEN,
-    why="GIO loads every module that the list doesn't name, with all libraries that it "
-    "needs, just to ask what it is for.",
+    remedy="Run gio-querymodules on the directory during the build",
+    summary="`giomodule.cache` is missing or incomplete.",
+    fails_if="A directory `gio/modules` holds modules (`lib*.so`), but has no "
+    "`giomodule.cache`, or one that doesn't name all of them. In a built snap, the "
+    "rule also fires if the list is older than a module, because GIO then ignores its "
+    "entry. " + _WHEN_LISTED,
+    why="GIO loads every module that isn't in the list, with all libraries that the "
+    "module needs, only to ask what it is for.",
     how_to_fix="Run `gio-querymodules "
     "$CRAFT_PRIME/usr/lib/$CRAFT_ARCH_TRIPLET/gio/modules` in `override-prime`.",
     options=_OPTIONS,
@@ -185,19 +192,19 @@ PYTHON_BYTECODE = Rule(
     id="SCA216",
     name="python-bytecode",
     severity="warning",
-    remedy="Run python3 -m compileall on the directory when building",
+    remedy="Run python3 -m compileall on the directory during the build",
     summary="Python compiles modules at every launch.",
-    fails_if="A module that a launch imports has no bytecode of the snap's or its "
-    "base's Python, or has some of another length or, where it says so, another hash "
-    "of the source; in a built snap also if it names another time than the image "
-    "records for the source, as Python compares them. Tests aren't looked at, nor "
-    "bytecode that Python doesn't check. Of stale bytecode, up to 128 files of a "
-    "directory are looked at. " + _WHEN,
-    why="A snap can't be written to, so Python can't keep what it compiles: it does so "
-    "again at every launch, for every module.",
-    how_to_fix="Compile when building, in a way that no time can spoil: `python3 -m "
-    "compileall -q --invalidation-mode unchecked-hash DIRECTORY`, with the Python that "
-    "the snap runs on.",
+    fails_if="A module that a launch imports has no bytecode for the Python of the "
+    "snap or its base, or has bytecode made from a source of another length or, if the "
+    "bytecode records one, another hash. In a built snap, the rule also fires if the "
+    "bytecode records another source time than the image, because Python compares "
+    "them. The rule skips tests, and bytecode that Python doesn't check. It checks up "
+    "to 128 bytecode files of a directory. " + _WHEN,
+    why="A snap is read-only, so Python can't keep what it compiles: it compiles the "
+    "modules again at every launch.",
+    how_to_fix="Compile during the build, in a way that doesn't depend on times: "
+    "`python3 -m compileall -q --invalidation-mode unchecked-hash DIRECTORY`, with the "
+    "Python that the snap uses.",
     options=_OPTIONS,
     judge=_cache_judge("python-bytecode", "Python bytecode"),
 )
@@ -206,7 +213,7 @@ PYTHON_BYTECODE = Rule(
 def used_by_launch(
     fault: CacheFault, launches: tuple[LaunchAnalysis, ...]
 ) -> tuple[str, ...]:
-    """Return what the launches that count read that makes them need a cache.
+    """Return what the target apps' launches read that makes them need a cache.
 
     :returns: of bytecode, sources; else libraries, those of other snaps by their names.
     """

@@ -96,19 +96,19 @@ LAUNCH_DOMINATED = Rule(
     name="launch-dominated",
     severity="info",
     summary="A few files take most of a cold launch's added time.",
-    fails_if="Three files or fewer take half or more of what reading and decompressing "
-    "add to a cold launch, on one of the devices, and at least a quarter of a second. "
-    "Both are judged at the low end of their intervals; where only the high end is "
-    "beyond the line, it is undecided. A launch set that is guessed may be smaller "
-    "than the real one, which makes the files' share uncertain; a recorded one isn't.",
+    fails_if="On one of the devices, at most three files take at least half of what "
+    "reading and decompressing add to a cold launch, and at least 0.25 s. Both are "
+    "judged at the low end of their intervals; if only the high end reaches the "
+    "threshold, the finding is undecided. A guessed launch set may lack files that the "
+    "launch reads, which makes the share uncertain; a recorded one is complete.",
     why="These are the files to look into first: making one of them smaller, or "
-    "reading it later, changes the launch more than anything else but the codec.",
-    how_to_fix="Strip them, leave out what isn't used, link or bundle in an order that "
-    "follows the start, or load them after the window is there. With lzo they cost "
-    "what the evidence says.",
+    "reading it later, changes the launch more than anything else except the codec.",
+    how_to_fix="Strip the files, leave out what isn't used, link or bundle code in the "
+    "order in which the start needs it, or load the files after the window appears. "
+    "The evidence also shows what they cost with lzo.",
     options={
-        "apps": "whose launch counts",
-        "devices": "to estimate for",
+        "apps": "target apps",
+        "devices": "devices to estimate for",
         "launch-profile": "recorded launches, which make the shares certain",
     },
     judge=_check_dominated,

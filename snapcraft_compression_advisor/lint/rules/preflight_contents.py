@@ -50,8 +50,8 @@ EXTENDED_ATTRIBUTES = Rule(
     severity="error",
     summary="The image holds extended attributes.",
     fails_if=f"A built snap has a table of extended attributes. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} `-no-xattrs` leaves them out, so the repack differs; file "
-    "capabilities are among them.",
+    why=f"{RESQUASH_WHY} `-no-xattrs` drops the attributes, file capabilities "
+    "included, so the repack differs.",
     how_to_fix=PACK_AGAIN,
     judge=_check_attributes,
     remedy=REMEDY,
@@ -76,12 +76,12 @@ OWNERS = Rule(
     id="SCA506",
     name="owners",
     severity="error",
-    summary="Files of the image don't belong to root.",
-    fails_if="An entry of a built snap has a user or group other than 0. Types `base` "
-    "and `os` aren't looked at.",
+    summary="The image has files that don't belong to root.",
+    fails_if="An entry of a built snap has a user or group other than 0. The rule "
+    "skips snaps of the types `base` and `os`.",
     why="The store's review refuses other owners (`squashfs_files`), and its repack, "
-    "made with `-all-root`, differs. Numbers of the build machine's users mean "
-    "something else where the snap is installed.",
+    "made with `-all-root`, differs. The user numbers of the build machine mean "
+    "something else on other machines.",
     how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
     judge=_check_owners,
     remedy=REMEDY,
@@ -109,17 +109,17 @@ FILE_MODES = Rule(
     id="SCA507",
     name="file-modes",
     severity="error",
-    summary="Modes or kinds of files that the store refuses.",
+    summary="The image has file modes or kinds that the store refuses.",
     fails_if="A built snap holds a device, FIFO or socket, a file or directory with "
     "set-user-id or set-group-id, a file with the sticky bit, a symbolic link whose "
-    "mode isn't 0777, or its root directory or `meta` can't be listed by everybody. "
-    "Where the snap is a base or `os`, of which the store lists exceptions by name, it "
-    "is undecided.",
+    "mode isn't 0777, or a root directory or `meta` that not everybody can list. For "
+    "bases and `os`, for which the store lists exceptions by name, the finding is "
+    "undecided.",
     why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
-    "on its list of exceptions. Its unpacking, without root, loses devices and "
-    "set-user-id bits, so that the repack differs as well.",
+    "on its list of exceptions. It unpacks without root, which loses devices and "
+    "set-user-id bits, so the repack differs as well.",
     how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
-    "`chmod 755 meta`), remove devices and sockets.",
+    "`chmod 755 meta`), and remove devices and sockets.",
     judge=_check_modes,
     remedy=REMEDY,
 )
@@ -193,17 +193,17 @@ OTHER_WRITER = Rule(
     id="SCA509",
     name="other-writer",
     severity="error",
-    summary="The image isn't laid out as mksquashfs lays it out.",
-    fails_if="A built snap's files aren't in the order of a walk through its "
+    summary="The image isn't laid out as mksquashfs does it.",
+    fails_if="The files of a built snap aren't in the order of a walk through its "
     "directories (`-sort`, an image that was appended to, mksquashfs before 4.4, "
-    "another program), or a block of zeros isn't left out (`-no-sparse`). Where inodes "
-    "are numbered otherwise, or one of a few blocks that are compressed again here "
-    "comes out otherwise, it is undecided: the store's mksquashfs and libraries may be "
-    f"of the version that packed it. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} Images of other versions were refused when the store's "
-    "machines were upgraded (Launchpad bug 1936871).",
-    how_to_fix=f"{PACK_AGAIN} `lint --resquash` packs it again with the mksquashfs of "
-    "this machine and says what differs.",
+    "another program), or a block of zeros is stored (`-no-sparse`). If the inodes "
+    "have other numbers, or one of a few blocks that are compressed again here "
+    "differs, the finding is undecided, because the store may have the versions of "
+    f"mksquashfs and its libraries that packed the image. {ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} When the store's machines were upgraded, images of other "
+    "versions were refused (Launchpad bug 1936871).",
+    how_to_fix=f"{PACK_AGAIN} `lint --resquash` packs the image again with this "
+    "machine's mksquashfs and shows what differs.",
     judge=_check_writer,
     remedy=REMEDY,
 )
@@ -236,14 +236,14 @@ RESQUASH_DIFFERS = Rule(
     id="SCA510",
     name="resquash-differs",
     severity="error",
-    summary="Unpacked and packed again, the image differs.",
+    summary="The image differs from its repack.",
     fails_if="With `--resquash`: a built snap that is unpacked and packed again, with "
-    "the options of the store's review and the mksquashfs of this machine, isn't the "
-    "same byte for byte. Where the snap is a base, `core`, `os` or `snapd`, which the "
-    "store doesn't hold to this, it is undecided.",
+    "the options of the store's review and this machine's mksquashfs, isn't the same "
+    "byte for byte. For bases, `core`, `os` and `snapd`, for which the store doesn't "
+    "enforce this, the finding is undecided.",
     why=RESQUASH_WHY,
-    how_to_fix=f"{PACK_AGAIN} Where that was done, the versions of mksquashfs or its "
-    "libraries differ: pack where snapcraft's own is used.",
+    how_to_fix=f"{PACK_AGAIN} If you did, the versions of mksquashfs or its libraries "
+    "differ: pack where snapcraft's own mksquashfs is used.",
     judge=_check_resquash,
     remedy=REMEDY,
 )

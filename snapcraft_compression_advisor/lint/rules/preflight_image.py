@@ -36,14 +36,14 @@ UNPACKED_LIMIT_BYTES = 25 * _GIB
 
 RESQUASH_WHY = (
     "The store's review unpacks the image, packs it again with `mksquashfs -noappend "
-    "-comp xz -all-root -no-xattrs -no-fragments` (or lzo) and compares the two byte "
-    "for byte (`squashfs_repack_checksum`)."
+    "-comp xz -all-root -no-xattrs -no-fragments` (or lzo) and compares the two "
+    "images byte for byte (`squashfs_repack_checksum`)."
 )
 ENFORCED_FOR = (
-    "Bases, `core`, `os` and `snapd` aren't looked at: the store doesn't hold them to "
-    "the repack."
+    "The rule skips bases, `core`, `os` and `snapd`, for which the store doesn't "
+    "enforce the repack."
 )
-PACK_AGAIN = "Pack with `snapcraft pack` or `snap pack`, without options of your own."
+PACK_AGAIN = "Pack with `snapcraft pack` or `snap pack`, without further options."
 REMEDY = "Pack again with 'snapcraft pack' or 'snap pack'"
 
 
@@ -75,9 +75,9 @@ BLOCK_SIZE = Rule(
     id="SCA501",
     name="block-size",
     severity="error",
-    summary="The image's blocks aren't of 128 KiB.",
+    summary="The image's block size isn't 128 KiB.",
     fails_if="The superblock of a built snap has a block size other than 131,072 bytes "
-    f"(mksquashfs's `-b`). {ENFORCED_FOR}",
+    f"(`-b` of mksquashfs). {ENFORCED_FOR}",
     why=RESQUASH_WHY,
     how_to_fix=PACK_AGAIN,
     judge=_check_block_size,
@@ -105,11 +105,11 @@ FRAGMENTS = Rule(
     name="fragments",
     severity="error",
     summary="The image has fragments, which the store refuses.",
-    fails_if="A built snap of whatever type was packed without `-no-fragments` and has "
-    "fragment blocks.",
-    why="The store's review refuses fragments before it unpacks anything "
-    "(`squashfs_fragments`): older versions of mksquashfs filled them in an order that "
-    "changed from run to run.",
+    fails_if="A built snap of any type has fragment blocks, because it was packed "
+    "without `-no-fragments`.",
+    why="The store's review refuses fragments before it unpacks the image "
+    "(`squashfs_fragments`), because older versions of mksquashfs filled them in an "
+    "order that changed from run to run.",
     how_to_fix=PACK_AGAIN,
     judge=_check_fragments,
     remedy=REMEDY,
@@ -138,12 +138,12 @@ COMPRESSOR_OPTIONS_RULE = Rule(
     id="SCA503",
     name="compressor-options",
     severity="error",
-    summary="The image was packed with options of the compressor.",
-    fails_if="A built snap's superblock is followed by compressor options: a "
+    summary="The image was packed with compressor options.",
+    fails_if="The superblock of a built snap is followed by compressor options: a "
     "dictionary, filters, a level or an algorithm other than mksquashfs's defaults "
-    "(`-X...`). Options that name the default leave no trace and change nothing. "
+    "(`-X...`). Options that name the default aren't stored and change nothing. "
     f"{ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image too.",
+    why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image as well.",
     how_to_fix=PACK_AGAIN,
     judge=_check_options,
     remedy=REMEDY,
@@ -173,12 +173,12 @@ SUPERBLOCK_FLAGS = Rule(
     id="SCA504",
     name="superblock-flags",
     severity="error",
-    summary="The superblock's flags aren't those of a snap.",
-    fails_if="A built snap's superblock has a flag that mksquashfs doesn't set with "
-    "the store's options, or lacks one: uncompressed inodes, data, ids, fragments or "
-    "attributes (`-noI`, `-noD`, `-noId`, `-noF`, `-noX`), `-tailends`, "
-    "`-no-duplicates`, `-no-exports`, no `-no-fragments`, no `-no-xattrs`. "
-    f"{ENFORCED_FOR}",
+    summary="The superblock's flags aren't those of a packed snap.",
+    fails_if="The superblock of a built snap has a flag that mksquashfs doesn't set "
+    "with the store's options, or lacks one that it sets: uncompressed inodes, data, "
+    "ids, fragments or attributes (`-noI`, `-noD`, `-noId`, `-noF`, `-noX`), "
+    "`-tailends`, `-no-duplicates`, `-no-exports`, or packing without `-no-fragments` "
+    f"or `-no-xattrs`. {ENFORCED_FOR}",
     why=RESQUASH_WHY,
     how_to_fix=PACK_AGAIN,
     judge=_check_flags,
@@ -225,15 +225,15 @@ PADDING = Rule(
     name="padding",
     severity="error",
     summary="The file doesn't end where a packed snap ends.",
-    fails_if="The file of a built snap doesn't end at the next multiple of 4 KiB "
-    "behind the image (`-nopad`, data appended to it), or has other bytes than zeros "
-    "there. Where the image itself is less than 16 KiB it is undecided: `snap pack` "
-    "grows such a file to 16 KiB since snapd 2.61, mksquashfs doesn't, and versions of "
+    fails_if="The file of a built snap doesn't end at the first multiple of 4 KiB "
+    "after the image (`-nopad`, appended data), or has bytes other than zeros there. "
+    "If the image itself is smaller than 16 KiB, the finding is undecided: since snapd "
+    "2.61, `snap pack` pads such a file to 16 KiB, mksquashfs doesn't, and versions of "
     f"the review differ in which of the two they expect. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} Kernels log errors where a loop device is smaller than 16 "
-    "KiB, for which snapd pads (pull request 13191).",
-    how_to_fix=f"{PACK_AGAIN} For an image of less than 16 KiB, ship a few kilobytes "
-    "more, such as the licence's text.",
+    why=f"{RESQUASH_WHY} snapd pads small images because kernels log errors if a loop "
+    "device is smaller than 16 KiB (pull request 13191).",
+    how_to_fix=f"{PACK_AGAIN} If the image is smaller than 16 KiB, ship a few "
+    "kilobytes more, such as the text of the licence.",
     judge=_check_padding,
     remedy=REMEDY,
 )
@@ -272,17 +272,16 @@ NO_SNAP_DELTA = Rule(
     name="no-snap-delta",
     severity="info",
     summary="snapd's newer delta format can't be used for the image.",
-    fails_if="A built snap has compressor options or the check flag, which make snapd "
-    "refuse the delta format `snap-1-1-xdelta3`; or blocks of another size than 128 "
-    "KiB, flags that the delta's header has no mksquashfs option for, data that aren't "
-    "in mksquashfs's order, zeros that aren't left out, another end of the file: snapd "
+    fails_if="A built snap has compressor options or the check flag, for which snapd "
+    "refuses the delta format `snap-1-1-xdelta3`. Or it has another block size than "
+    "128 KiB, flags for which the delta has no mksquashfs option, data that isn't in "
+    "mksquashfs's order, stored blocks of zeros, or another end of the file: snapd "
     "then rebuilds another image and downloads the whole one.",
-    why="The format (snapd 2.75 and later, experimental: `snap set system "
+    why="This format (snapd 2.75 and later, experimental: `snap set system "
     "experimental.snap-delta-format=true`; `snap delta` in 2.76) takes the difference "
-    "of the unpacked contents and packs the new image on the user's machine, from the "
-    "codec, time and flags in the delta's header. Its deltas are smaller than the "
-    "plain xdelta3 between compressed images, which remains where it can't be used "
-    "(snapd's `snap/squashfs/delta.go`).",
+    "of the unpacked contents. The user's machine packs the new image with the codec, "
+    "time and flags in the delta's header. Such deltas are smaller than plain xdelta3 "
+    "between compressed images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
     how_to_fix=PACK_AGAIN,
     judge=_check_delta,
     remedy=REMEDY,
@@ -316,11 +315,11 @@ STORE_SIZE = Rule(
     id="SCA512",
     name="store-size",
     severity="error",
-    summary="The snap is larger than the store takes.",
-    fails_if="A built snap's file has more than 5 GiB, or its files come to more than "
-    "25 GiB unpacked.",
-    why="The store's review refuses it before it looks at anything else "
-    "(`MAX_COMPRESSED_SIZE` and `MAX_UNCOMPRESSED_SIZE`).",
+    summary="The snap is larger than the store accepts.",
+    fails_if="The file of a built snap is larger than 5 GiB, or its contents are "
+    "larger than 25 GiB unpacked.",
+    why="The store's review refuses it before any other check (`MAX_COMPRESSED_SIZE` "
+    "and `MAX_UNCOMPRESSED_SIZE`).",
     how_to_fix="Leave files out, or move them into components or content snaps.",
     judge=_check_size,
     remedy="Leave files out, or move them elsewhere",

@@ -59,20 +59,20 @@ LAUNCH_SLOWER = Rule(
     severity="warning",
     summary="A cold launch takes longer than in the baseline.",
     fails_if="A cold launch of an app on a device takes longer than in the baseline by "
-    "more than `budgets.launch-growth` (0.1 s unless set: what people still take for "
-    "at once), at the low end of the difference's interval, so that the intervals of "
-    "both lie apart. Given the previous `.snap`, what both builds' launches share "
-    "cancels out, and the device is the same for both; given a report, only the "
-    "launches' whole intervals are known, and few differences are decided. Undecided "
-    "where only the middle of the difference exceeds it. Silent without `--baseline`.",
+    "more than `budgets.launch-growth`, even at the low end of the difference's "
+    "interval. The default is 0.1 s, which people still perceive as immediate. If the "
+    "baseline is the previous `.snap`, what both launches share cancels out. If it is "
+    "a report, only the intervals of both launches are known, so few differences are "
+    "decided. If only the middle of the difference exceeds the budget, the finding is "
+    "undecided. Without `--baseline`, the rule is skipped.",
     why="Launches become slower by a library here and a file there. In the change that "
-    "does it, the cause is plain; a year later it isn't.",
+    "causes it, the reason is plain; a year later it isn't.",
     how_to_fix="Look at the files that the finding names, or run `compression-advisor "
-    "diff` on both builds. Where it is undecided, record a launch with "
-    "`compression-advisor record`, or give the previous `.snap` as the baseline.",
+    "diff` on both builds. If the finding is undecided, record a launch with "
+    "`compression-advisor record`, or use the previous `.snap` as the baseline.",
     options={
-        "budgets.launch-growth": "a duration, as in `0.1s`",
-        "apps": "whose launch counts, the deciding one first",
+        "budgets.launch-growth": "a duration, such as `0.1s`",
+        "apps": "target apps, the deciding one first",
         "launch-profile": "recorded launches",
     },
     judge=_check_launches,
@@ -119,19 +119,19 @@ IMAGE_GROWN = Rule(
     id="SCA602",
     name="image-grown",
     severity="error",
-    summary="The image has grown past its budget.",
+    summary="The image has grown by more than its budget.",
     fails_if="The image is larger than in the baseline by more than "
-    "`budgets.image-growth`, at the low end of the difference's interval; undecided "
-    "where the budget lies within the interval, or where a size isn't known. Built "
-    "snaps' sizes are measured, those of prime directories estimated. Silent without "
-    "`--baseline`, and without that budget.",
-    why="Every user downloads the growth, and keeps it on the disk, two or three "
-    "revisions of it.",
-    how_to_fix="`compression-advisor diff` on both builds names the files that made it "
-    "grow. Leave out what needn't ship, or raise the budget.",
+    "`budgets.image-growth`, even at the low end of the difference's interval. If the "
+    "interval includes the budget, or a size isn't known, the finding is undecided. "
+    "Sizes of built snaps are measured, those of prime directories are estimated. "
+    "Without `--baseline` or without the budget, the rule is skipped.",
+    why="Every user downloads the growth, and keeps it on disk in two or three "
+    "revisions.",
+    how_to_fix="Run `compression-advisor diff` on both builds to see which files made "
+    "the image grow. Leave out what needn't ship, or raise the budget.",
     options={
-        "budgets.image-growth": "bytes with a unit, as in `5MB`, or percent, as in "
-        "`3%`, of the baseline's image"
+        "budgets.image-growth": "a size with its unit, such as `5MB`, or a percentage "
+        "of the baseline's image, such as `3%`"
     },
     judge=_check_growth,
 )

@@ -37,13 +37,14 @@ MOST_PAIRS = 10
 """Files whose like a finding's evidence names."""
 
 _WHEN = (
-    "Files weigh something where they take 100 kB of the image and a thousandth of it, "
-    "by the sizes of their data blocks in it, with the codec that the snap is packed "
-    "with or will be: exact for a built snap, else estimated from the trial. Where the "
-    "interval reaches across that line, the finding is undecided."
+    "Significant means at least 100 kB and 0.1 % of the image, by the size of the "
+    "files' data blocks with the snap's codec. A built snap's sizes are exact, a prime "
+    "directory's are estimated. If the interval includes the threshold, the finding is "
+    "undecided."
 )
 _OPTIONS: Mapping[str, str] = {
-    "select, ignore": "path patterns leave files out, as in `SCA305:usr/share/doc/*`"
+    "select, ignore": "path patterns that leave files out, such as "
+    "`SCA305:usr/share/doc/*`"
 }
 
 
@@ -61,7 +62,7 @@ class Weight:
 
 
 def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
-    """Return what yields one finding where files of a kind weigh something, or may.
+    """Return what yields one finding where files of a kind are significant, or may be.
 
     :param what: they are, at the start of a sentence.
     """
@@ -77,7 +78,7 @@ def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
 def _judge_weight(
     rule: Rule, context: Context, what: str, files: Sequence[NeedlessFile]
 ) -> Iterator[Finding]:
-    """Yield one finding where files weigh something, or may.
+    """Yield one finding where files are significant, or may be.
 
     :param what: they are, at the start of a sentence.
     :param files: the largest first.
@@ -107,14 +108,15 @@ DEBUG_SYMBOLS = Rule(
     name="debug-symbols",
     severity="warning",
     remedy="Strip binaries, and leave out separate debug files",
-    summary="Debug information or symbol tables are shipped.",
+    summary="The snap ships debug information or symbol tables.",
     fails_if="Separate debug files (`lib/debug`, `*.debug`, `*.dwp`), or sections of "
-    "programs and libraries that `strip` would take out, weigh something. " + _WHEN,
-    why="No launch reads them, but every user downloads them. They may be as large as "
+    "programs and libraries that `strip` would remove, are a significant part of the "
+    "image. " + _WHEN,
+    why="No launch reads them, but every user downloads them. They can be as large as "
     "all code.",
     how_to_fix="Build with `-s` or `install --strip`, or run `strip --strip-unneeded` "
-    "in `override-build`; keep the debug files outside of the snap. Try the stripped "
-    "program: a few (self-extracting ones) don't survive it.",
+    "in `override-build`. Keep the debug files outside the snap. Test the stripped "
+    "program: a few, such as self-extracting ones, don't survive it.",
     options=_OPTIONS,
     judge=_needless_judge("debug-symbols", "Debug information and symbol tables"),
 )
@@ -124,12 +126,13 @@ STATIC_LIBRARIES = Rule(
     name="static-libraries",
     severity="warning",
     remedy="Leave '*.a' out of the snap",
-    summary="Static libraries are shipped.",
-    fails_if="Archives `lib/**/*.a` weigh something. Where a compiler or linker is "
-    "shipped too, which may read them, it is undecided. " + _WHEN,
-    why="Only linkers read them; what is linked has them already.",
-    how_to_fix="Leave them out of the part: `prime: [-usr/lib/**/*.a]`, or configure "
-    "with `--disable-static`.",
+    summary="The snap ships static libraries.",
+    fails_if="Archives `lib/**/*.a` are a significant part of the image. If the snap "
+    "also ships a compiler or linker, which may read them, the finding is "
+    "undecided. " + _WHEN,
+    why="Only linkers read them, and linked programs already contain what they need.",
+    how_to_fix="Leave them out of the part with `prime: [-usr/lib/**/*.a]`, or "
+    "configure with `--disable-static`.",
     options=_OPTIONS,
     judge=_needless_judge("static-libraries", "Static libraries"),
 )
@@ -139,14 +142,15 @@ DEVELOPMENT_FILES = Rule(
     name="headers",
     severity="warning",
     remedy="Leave headers and build files out of the snap",
-    summary="Headers and other files that only builds read are shipped.",
-    fails_if="`include`, pkg-config's `*.pc`, CMake's package files, libtool's `*.la`, "
-    "`*.gir`, `*.vapi` and autoconf's `*.m4` weigh something. Where a compiler is "
-    "shipped too, which may read them, it is undecided. " + _WHEN,
+    summary="The snap ships headers and other files that only builds read.",
+    fails_if="`include` directories, pkg-config's `*.pc`, CMake's package files, "
+    "libtool's `*.la`, `*.gir`, `*.vapi` and autoconf's `*.m4` are a significant part "
+    "of the image. If the snap also ships a compiler, which may read them, the finding "
+    "is undecided. " + _WHEN,
     why="Nothing reads them at run time. They come with `-dev` packages that were "
-    "staged instead of used for the build.",
+    "staged instead of used only for the build.",
     how_to_fix="Move `-dev` packages from `stage-packages` to `build-packages`, or "
-    "leave the files out: `prime: [-usr/include, -usr/lib/*/pkgconfig]`.",
+    "leave the files out with `prime: [-usr/include, -usr/lib/*/pkgconfig]`.",
     options=_OPTIONS,
     judge=_needless_judge("development-files", "Headers and other files for builds"),
 )
@@ -155,15 +159,15 @@ DOCUMENTATION = Rule(
     id="SCA305",
     name="documentation",
     severity="warning",
-    remedy="Leave documentation out of the snap, licences excepted",
-    summary="Documentation is shipped that nobody can read in a snap.",
+    remedy="Leave documentation out of the snap, except licences",
+    summary="The snap ships documentation that its users can't read.",
     fails_if="Files below `share/doc`, `share/man`, `share/info`, `share/gtk-doc` and "
-    "the like weigh something. Licences, copyright files and credits don't count. "
-    "Pages that an application could show as its help (HTML, PDF, pictures) leave it "
-    "undecided, and so do manual pages where `man` or another reader is "
-    "shipped. " + _WHEN,
-    why="`man` and `info` on the host don't look into snaps. Changelogs are compressed "
-    "already, so the image's codec takes nothing off them.",
+    "similar directories are a significant part of the image. Licences, copyright "
+    "files and credits are left out. If an application may show the pages as its help "
+    "(HTML, PDF, pictures), or the snap ships a reader for manual pages such as `man`, "
+    "the finding is undecided. " + _WHEN,
+    why="`man` and `info` on the host don't look into snaps. Changelogs are already "
+    "compressed, so the image's codec can't make them smaller.",
     how_to_fix="Leave them out of the part, but keep the licences: `prime: "
     "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`.",
     options=_OPTIONS,
@@ -175,24 +179,22 @@ PACKAGE_CACHES = Rule(
     name="package-caches",
     severity="warning",
     remedy="Leave package managers' caches out of the snap",
-    summary="Package managers' caches are shipped.",
-    fails_if="What apt, dpkg, dnf, pip, uv, npm, cargo, gem and the like keep for "
-    "themselves (`var/lib/apt`, `var/lib/dpkg`, `.cache/pip`, `.npm/_cacache`, …) "
-    "weighs something. Where apt, dpkg or rpm is shipped too, its data may be wanted, "
-    "so that is undecided. " + _WHEN,
-    why="They serve the next installation, which a snap never sees.",
+    summary="The snap ships package managers' caches.",
+    fails_if="Files that apt, dpkg, dnf, pip, uv, npm, cargo, gem and similar tools "
+    "keep for themselves (`var/lib/apt`, `var/lib/dpkg`, `.cache/pip`, "
+    "`.npm/_cacache`, …) are a significant part of the image. If the snap also ships "
+    "apt, dpkg or rpm, which may need their data, the finding is undecided. " + _WHEN,
+    why="They speed up the next installation, which never happens in a snap.",
     how_to_fix="Leave them out of the part (`prime: [-var/lib/apt, -var/cache]`), or "
-    "have the tool keep no cache: `pip install --no-cache-dir`, `npm ci --cache "
+    "tell the tool to keep no cache: `pip install --no-cache-dir`, `npm ci --cache "
     "/tmp/npm`.",
     options=_OPTIONS,
-    judge=_needless_judge(
-        "package-caches", "Caches and data bases of package managers"
-    ),
+    judge=_needless_judge("package-caches", "Caches and databases of package managers"),
 )
 
 
 def _check_copies(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where such files weigh something, or may."""
+    """Yield one finding where such files are significant, or may be."""
     what = "Second copies and other versions of files"
     pairs = {
         copy.path: Evidence(f"{copy.path!r} is like", repr(copy.like), "measured")
@@ -211,26 +213,25 @@ DUPLICATED_CONTENT = Rule(
     id="SCA307",
     name="duplicated-content",
     severity="warning",
-    remedy="Ship one of them",
-    summary="Contents are in the image twice, or in several versions.",
-    fails_if="A built snap holds equal files with blocks of their own, or a library "
-    "lies beside another version with the same soname, which has the links, and they "
-    "weigh something. A library in two versions in two directories is undecided: which "
-    "one is loaded depends on search paths. Equal files are stored once by `snap pack` "
-    "and cost nothing but their names, so they aren't findings. " + _WHEN,
-    why="The loader takes one version of a library; the others are downloaded for "
-    "nothing, and may come to be loaded by accident. They come from parts that stage "
-    "different versions.",
-    how_to_fix="Leave the older one out of its part with `stage` or `prime`. Equal "
-    "files with blocks of their own come from packing with other options: use `snap "
-    "pack`.",
+    remedy="Ship only one of them",
+    summary="The image holds contents twice, or in several versions.",
+    fails_if="A built snap stores equal files in separate blocks, or a library lies "
+    "beside another version with the same soname, to which the links point, and these "
+    "are a significant part of the image. If two versions of a library are in two "
+    "directories, the finding is undecided, because search paths decide which one is "
+    "loaded. `snap pack` stores equal files once, so they aren't findings. " + _WHEN,
+    why="The loader takes one version of a library. The others are downloaded for "
+    "nothing, and may be loaded by accident. They come from parts that stage different "
+    "versions.",
+    how_to_fix="Leave the older version out of its part with `stage` or `prime`. Equal "
+    "files in separate blocks come from packing with other options: use `snap pack`.",
     judge=_check_copies,
     options=_OPTIONS,
 )
 
 
 def _check_supplied(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where such libraries weigh something, or may."""
+    """Yield one finding where such libraries are significant, or may be."""
     what = "Libraries that the base or a content snap brings"
     pairs = {
         each.path: Evidence(
@@ -257,16 +258,17 @@ SUPPLIED_LIBRARIES = Rule(
     id="SCA308",
     name="supplied-libraries",
     severity="warning",
-    remedy="Leave these libraries to the base or the content snap",
-    summary="Libraries are shipped that the base or a content snap has.",
-    fails_if="Libraries are equal to those of the base or a content snap that was "
-    "given (`--base`, `--content`), and weigh something. Where only their names are "
-    "known to be in the base, or theirs are other builds, it is undecided. Of a "
-    "classic snap, which doesn't run on its base's files, and of libc and libstdc++, "
-    "nothing is said without the base itself. " + _WHEN,
-    why="They are downloaded and cached twice, and miss the base's security updates.",
-    how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`); try the "
-    "application without them.",
+    remedy="Take these libraries from the base or the content snap",
+    summary="The snap ships libraries that its base or a content snap has.",
+    fails_if="Libraries that equal those of a base or content snap given with `--base` "
+    "or `--content` are a significant part of the image. If only their names are known "
+    "to be in the base, or the other snap has other builds, the finding is undecided. "
+    "For a classic snap, which doesn't use its base's files, and for libc and "
+    "libstdc++, the rule needs the base itself. " + _WHEN,
+    why="Users download and cache them twice, and they miss the base's security "
+    "updates.",
+    how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
+    "the application without them.",
     judge=_check_supplied,
     options=_OPTIONS,
 )
