@@ -87,7 +87,7 @@ def list_differences(
     found += islice(_entry_differences(ours, theirs), _LISTED)
     found += islice(_block_differences(image, ours, again, theirs), _LISTED)
     if image.image_bytes != again.image_bytes:
-        text = f"{image.image_bytes:,} bytes, {again.image_bytes:,} packed again"
+        text = f"{image.image_bytes:,} bytes, in the repack {again.image_bytes:,}"
         found.append(Difference(part="size of the file", text=text))
     return tuple(found)
 
@@ -132,10 +132,10 @@ def _superblock_differences(
         left, right = getattr(ours, field.name), getattr(theirs, field.name)
         if left == right or field.name in _CONSEQUENCES:
             continue
-        text = f"{field.name} {left}, packed again {right}"
+        text = f"{field.name} {left}, in the repack {right}"
         if field.name == "flags":
             words = ", ".join(odd_flags(left, expected=right))
-            text = f"flags {left:#x}, packed again {right:#x}: {words}"
+            text = f"flags {left:#x}, in the repack {right:#x}: {words}"
         yield Difference(part="superblock", text=text)
 
 
@@ -145,16 +145,16 @@ def _entry_differences(
     for path, entry in ours.items():
         other = theirs.get(path)
         if other is None:
-            yield Difference(part="file", path=path, text="isn't there packed again")
+            yield Difference(part="file", path=path, text="is missing in the repack")
             continue
         for name in _ATTRIBUTES:
             left, right = getattr(entry, name), getattr(other, name)
             if left != right:
                 shown = (oct(left), oct(right)) if name == "mode" else (left, right)
-                text = f"{name} {shown[0]}, packed again {shown[1]}"
+                text = f"{name} {shown[0]}, in the repack {shown[1]}"
                 yield Difference(part="file", path=path, text=text)
     for path in sorted(theirs.keys() - ours.keys()):
-        yield Difference(part="file", path=path, text="is there only packed again")
+        yield Difference(part="file", path=path, text="is only in the repack")
 
 
 def _block_differences(
@@ -171,7 +171,7 @@ def _block_differences(
         pairs = zip_longest(entry.blocks, other.blocks)
         for number, (left, right) in enumerate(pairs):
             if not _same(image, left, again, right):
-                text = f"block {number}: {_shown(left)}, packed again {_shown(right)}"
+                text = f"block {number}: {_shown(left)}, in the repack {_shown(right)}"
                 yield Difference(part="data", path=path, text=text)
                 break
 

@@ -262,4 +262,4 @@ def _data_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault | Non
 
 
 def _misplaced(blocks: FileBlocks, end: int) -> str:
-    return f"its data are at byte {blocks.start:,}, mksquashfs writes them at {end:,}"
+    return f"its data is at byte {blocks.start:,}, mksquashfs writes it at {end:,}"

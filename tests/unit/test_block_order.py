@@ -46,12 +46,12 @@ def test_files_one_behind_the_other_are_in_order(
 
 def test_first_file_out_of_order_is_named(tmp_path: Path) -> None:
     found = fault(tmp_path / "image", START + 10, START)
-    assert found == ("f0", "its data are at byte 106, mksquashfs writes them at 96")
+    assert found == ("f0", "its data is at byte 106, mksquashfs writes it at 96")
 
 
 def test_gap_between_files_is_found(tmp_path: Path) -> None:
     found = fault(tmp_path / "image", START, START + 15, data=bytes(25))
-    assert found == ("f1", "its data are at byte 111, mksquashfs writes them at 106")
+    assert found == ("f1", "its data is at byte 111, mksquashfs writes it at 106")
 
 
 def test_gap_behind_the_last_file_is_found(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ def test_change_from_the_previous_snap_is_found() -> None:
     context = replace(built("lzo"), previous=PREVIOUS)
     (finding,) = found_by(COMPRESSION_CHANGED, context)
     assert (
-        finding.message == "The previous snap was packed with xz, this one is with lzo."
+        finding.message
+        == "The previous snap was packed with xz; this one is packed with lzo."
     )
     assert finding.evidence[0].text == "xz, 90.0 MB"
     assert not found_by(COMPRESSION_CHANGED, replace(built("xz"), previous=PREVIOUS))

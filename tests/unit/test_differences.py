@@ -65,7 +65,7 @@ def test_block_that_differs_is_named_with_its_file(tmp_path: Path) -> None:
         ("first difference", "|byte 96, in block 0 of 'file'"),
         (
             "data",
-            "file|block 0: stored in 3 bytes, packed again stored in 3 bytes",
+            "file|block 0: stored in 3 bytes, in the repack stored in 3 bytes",
         ),
     ]
 
@@ -76,7 +76,7 @@ def test_field_of_the_superblock_is_named(tmp_path: Path) -> None:
     )
     assert found == [
         ("first difference", "|byte 8, in the superblock"),
-        ("superblock", "|modified_s 7, packed again 9"),
+        ("superblock", "|modified_s 7, in the repack 9"),
     ]
 
 
@@ -84,8 +84,8 @@ def test_file_that_is_in_one_only_is_named(tmp_path: Path) -> None:
     found = differences(
         tmp_path, image_bytes(b"one"), image_bytes(b"one", name=b"filf")
     )
-    assert ("file", "file|isn't there packed again") in found
-    assert ("file", "filf|is there only packed again") in found
+    assert ("file", "file|is missing in the repack") in found
+    assert ("file", "filf|is only in the repack") in found
     assert "in the directory table" in found[0][1]
 
 
@@ -95,7 +95,7 @@ def test_length_of_the_file_is_told(tmp_path: Path) -> None:
     assert found[0][1].endswith("in the padding")
     assert found[1] == (
         "size of the file",
-        f"|{len(image) + 1} bytes, {len(image)} packed again",
+        f"|{len(image) + 1} bytes, in the repack {len(image)}",
     )
 
 

@@ -51,7 +51,7 @@ def test_cold_start_beyond_its_budget_fires_with_its_figures() -> None:
     (finding,) = found_by(COLD_START_BUDGET, context)
     assert (finding.severity, finding.undecided) == ("error", False)
     assert "app0 on nvme-laptop takes an estimated 1.40 s (0.51 s to" in finding.message
-    assert "with xz, the app's own time not counted" in finding.message
+    assert "with xz, excluding the app's own time" in finding.message
     assert finding.message.endswith("the budget is 0.30 s.")
     assert [item.label for item in finding.evidence] == [
         "budget of app0 on nvme-laptop",
@@ -85,7 +85,7 @@ def test_budget_within_the_interval_is_undecided(limit: str) -> None:
     context = recorded_context(budget(nvme_laptop=limit), warm_s=2.0)
     (finding,) = found_by(COLD_START_BUDGET, context)
     assert finding.undecided
-    said = f"the budget is {limit[:-1]} s, which lies within that."
+    said = f"the budget is {limit[:-1]} s, which lies within that interval."
     assert finding.message.endswith(said)
 
 
@@ -149,7 +149,7 @@ def test_built_snap_has_its_own_size_whatever_the_estimate() -> None:
         analysis=analysis, policy={"budgets": {"image-size": "49 MB"}}
     )
     (finding,) = found_by(IMAGE_SIZE_BUDGET, context)
-    assert "The image has 50.0 MB with xz" in finding.message
+    assert "The image takes 50.0 MB with xz" in finding.message
     assert finding.evidence[-1].origin == "measured"
 
 

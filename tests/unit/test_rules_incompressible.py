@@ -57,7 +57,7 @@ def test_media_that_fill_the_image_are_found_the_largest_first() -> None:
     (finding,) = found_by(INCOMPRESSIBLE_PAYLOAD, context(stored()))
     assert (finding.severity, finding.undecided) == ("info", False)
     assert finding.files == ("media/film", "media/song")
-    assert finding.message.startswith("83% of the image's data")
+    assert finding.message.startswith("An estimated 83% of the image's data")
     assert "2 files, the largest media/film (262.1 kB)" in finding.message
 
 
@@ -90,7 +90,7 @@ def test_ignored_files_do_not_count() -> None:
     )
     (finding,) = run_rules(context(stored()), [INCOMPRESSIBLE_PAYLOAD], chosen)
     assert finding.files == ("media/song",)
-    assert finding.message.startswith("27% of the image's data")
+    assert finding.message.startswith("An estimated 27% of the image's data")
 
 
 def test_blocks_count_by_their_chance() -> None:

@@ -61,10 +61,10 @@ def _cold_start_message(
         return f"What a {start} takes isn't known: {_unknown(launch, codec)}; {budget}."
     takes = f"A {start} takes an estimated {seconds_text(cold)} with {codec}"
     if cold.low > limit_s:
-        least = "" if known else ", the app's own time not counted"
+        least = "" if known else ", excluding the app's own time"
         return f"{takes}{least}; {budget}."
     if known:
-        return f"{takes}; {budget}, which lies within that."
+        return f"{takes}; {budget}, which lies within that interval."
     return (
         f"Reading and decompressing add an estimated {seconds_text(cold)} to a "
         f"{start} with {codec}; how long the app itself takes isn't known without a "
@@ -112,8 +112,8 @@ def _check_image_size(rule: Rule, context: Context) -> Iterator[Finding]:
     if size is None:
         message = f"The image's size with {codec} isn't known; {budget}."
     else:
-        verb = "has" if size.known else "would have an estimated"
-        within = ", which lies within that" if undecided else ""
+        verb = "takes" if size.known else "would take an estimated"
+        within = ", which lies within that interval" if undecided else ""
         message = f"The image {verb} {bytes_text(size)} with {codec}; {budget}{within}."
     yield rule.finding(
         context,

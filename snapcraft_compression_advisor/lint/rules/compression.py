@@ -153,7 +153,7 @@ def _advised(
 def _open_question(context: Context) -> str:
     """Say what is undecided, and the figure that leaves it so."""
     advice = context.analysis.recommendation
-    message = f"Whether lzo pays is open: {sentences(advice.reasons)[0]}"
+    message = f"Whether lzo pays is undecided: {sentences(advice.reasons)[0]}"
     if advice.decisive is None:
         return message
     saving = advice.decisive

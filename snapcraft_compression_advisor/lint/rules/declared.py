@@ -47,7 +47,7 @@ def _check_key(rule: Rule, context: Context) -> Iterator[Finding]:
         "There is no 'compression' key, so snapcraft packs with "
         f"{SNAPCRAFT_DEFAULT} by default."
         if codec == SNAPCRAFT_DEFAULT
-        else f"There is no 'compression' key: this is packed with {codec}, but "
+        else f"There is no 'compression' key: the snap is packed with {codec}, but "
         f"snapcraft's default is {SNAPCRAFT_DEFAULT}.",
         location=compression_place(context),
         evidence=(Evidence("compression in snapcraft.yaml", "none", "declared"),),
@@ -102,7 +102,10 @@ def _check_components(rule: Rule, context: Context) -> Iterator[Finding]:
 
 def _what_it_costs(sizes: ComponentSizes | None) -> str:
     if sizes is None:
-        return "which is chosen for the snap's launch; its files aren't here to try."
+        return (
+            "which was chosen for the snap's launch; its size isn't known, because its "
+            "files aren't here."
+        )
     added = sizes.lzo_less_xz_bytes
     share = share_text(added.mid, sizes.xz_bytes.mid)
     return (
@@ -207,8 +210,8 @@ def _check_changed(rule: Rule, context: Context) -> Iterator[Finding]:
     size = format_bytes(previous.image_bytes)
     yield rule.finding(
         context,
-        f"The previous snap was packed with {previous.codec}, this one {verb} with "
-        f"{codec}.",
+        f"The previous snap was packed with {previous.codec}; this one {verb} packed "
+        f"with {codec}.",
         location=compression_place(context),
         evidence=(
             Evidence(

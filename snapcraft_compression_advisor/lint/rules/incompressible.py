@@ -38,6 +38,7 @@ def _check_stored(rule: Rule, context: Context) -> Iterator[Finding]:
     if size.high < limit:
         return
     share = _share_text(found)
+    files = "file" if len(found.files) == 1 else "files"
     known = context.analysis.payload.kind == "snap" and size.known
     largest = ", ".join(
         f"{file.path} ({format_bytes(file.stored_bytes)})"
@@ -46,8 +47,8 @@ def _check_stored(rule: Rule, context: Context) -> Iterator[Finding]:
     text = f"{format_bytes(size.mid)} of {format_bytes(found.total_bytes)}, {share}"
     yield rule.finding(
         context,
-        f"{share} of the image's data{'' if known else ', by estimate,'} don't "
-        f"compress with {codec}: {len(found.files):,} files"
+        f"{'' if known else 'An estimated '}{share} of the image's data doesn't "
+        f"compress with {codec}: {len(found.files):,} {files}"
         + (f", the largest {largest}." if largest else "."),
         evidence=(
             Evidence(

@@ -168,21 +168,21 @@ def _check_writer(rule: Rule, context: Context) -> Iterator[Finding]:
 def _traces(packing: Packing) -> Iterator[_Trace]:
     """Yield what another program left; what depends on versions is undecided."""
     if packing.order is not None:
-        message = "The image's data aren't where mksquashfs writes them."
+        message = "The image's data isn't where mksquashfs writes it."
         yield "order", message, (_example(packing.order),), False
     if packing.zeros is not None:
-        message = "A block of zeros is in the image, which mksquashfs leaves out."
+        message = "The image stores a block of zeros, which mksquashfs leaves out."
         yield "zeros", message, (measured(packing.zeros, "has such a block"),), False
     if packing.numbers is not None:
-        message = "The image's inodes aren't numbered as mksquashfs 4.5.1 does."
+        message = "The image's inodes aren't numbered as mksquashfs 4.5.1 numbers them."
         yield "numbers", message, (_example(packing.numbers),), True
     again, block = packing.recompressed, packing.superblock
     if block.has_compressor_options or block.uncompressed_data:
         return  # another rule says why blocks come out otherwise
     if again is not None and again.differing is not None:
         message = (
-            f"A data block comes out otherwise when it is compressed with "
-            f"{again.library} here: another library packed the image, or other options."
+            f"A data block differs when it is compressed again with {again.library}: "
+            "the image was packed with another library or other options."
         )
         tried = measured("blocks compressed again", f"{again.tried}")
         example = measured(again.differing, "has a block that differs")

@@ -65,8 +65,8 @@ def _check_block_size(rule: Rule, context: Context) -> Iterator[Finding]:
     kib = packing.superblock.block_bytes // KIB
     yield rule.finding(
         context,
-        f"The image has blocks of {kib} KiB, and the store packs again with "
-        f"{DATA_BLOCK_BYTES // KIB} KiB: its repack differs.",
+        f"The image has blocks of {kib} KiB, but the store packs with "
+        f"{DATA_BLOCK_BYTES // KIB} KiB, so its repack differs.",
         evidence=(measured("block size", f"{kib} KiB"),),
     )
 
@@ -128,8 +128,8 @@ def _check_options(rule: Rule, context: Context) -> Iterator[Finding]:
     raw = packing.compressor_options.hex(" ")
     yield rule.finding(
         context,
-        f"The image carries options of {codec} that aren't mksquashfs's defaults: "
-        "the store's repack has none.",
+        f"The image has {codec} options other than mksquashfs's defaults, and the "
+        "store's repack has none.",
         evidence=(measured("compressor options", raw),),
     )
 
@@ -164,7 +164,7 @@ def _check_flags(rule: Rule, context: Context) -> Iterator[Finding]:
         return
     yield rule.finding(
         context,
-        f"The superblock differs from what the store packs again: {'; '.join(words)}.",
+        f"The superblock differs from that of the store's repack: {'; '.join(words)}.",
         evidence=(measured("flags", f"{flags:#x}, a snap's are {SNAP_FLAGS:#x}"),),
     )
 
@@ -198,8 +198,8 @@ def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
     if not packing.ends_as_packed:
         yield rule.finding(
             context,
-            f"The file has {packing.image_bytes:,} bytes, packed again it has "
-            f"{packing.padded_bytes:,}, with zeros at its end.",
+            f"The file has {packing.image_bytes:,} bytes; packed again, it has "
+            f"{packing.padded_bytes:,} and ends in zeros.",
             evidence=sizes,
         )
     elif packing.is_small:
@@ -212,8 +212,8 @@ def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
         )
         yield rule.finding(
             context,
-            f"The image has less than 16 KiB and is {'' if grown else 'not '}padded to "
-            "that; whether the store's repack is, depends on its version.",
+            f"The image is smaller than 16 KiB and {'is' if grown else 'is not'} padded "
+            "to that size; whether the store's repack is padded depends on its version.",
             evidence=(*sizes, published),
             fix=Fix("Ship a few kilobytes more"),
             undecided=True,
@@ -249,13 +249,13 @@ def _check_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     if not reasons:
         return
     effect = (
-        "refuses the image and falls back to a delta of the compressed files"
+        "can't be used, so snapd falls back to a delta of the compressed files"
         if refused
-        else "rebuilds another image, and downloads the whole one"
+        else "rebuilds another image, so snapd downloads the whole one"
     )
     yield rule.finding(
         context,
-        f"snapd's snap-1-1-xdelta3 {effect}: {'; '.join(reasons)}.",
+        f"The delta format snap-1-1-xdelta3 {effect}: {'; '.join(reasons)}.",
         evidence=(
             measured("flags", f"{packing.superblock.flags:#x}"),
             Evidence(
@@ -295,14 +295,14 @@ def _check_size(rule: Rule, context: Context) -> Iterator[Finding]:
         return
     for limit, what, size_bytes, limit_bytes in (
         ("packed", "The file", packing.image_bytes, COMPRESSED_LIMIT_BYTES),
-        ("unpacked", "Unpacked it", context.inventory.raw_bytes, UNPACKED_LIMIT_BYTES),
+        ("unpacked", "Unpacked, it", context.inventory.raw_bytes, UNPACKED_LIMIT_BYTES),
     ):
         if size_bytes > limit_bytes:
             most = f"{limit_bytes // _GIB} GiB"
             yield rule.finding(
                 context,
                 f"{what} has {size_bytes / _GIB:.2f} GiB, more than the {most} that "
-                "the store takes.",
+                "the store accepts.",
                 subject={"limit": limit},
                 evidence=(
                     measured("size", f"{size_bytes:,} bytes"),
@@ -339,9 +339,9 @@ def _obstacles(packing: Packing) -> Iterator[str]:
         yield f"blocks of {block_bytes // KIB} KiB"
     yield from odd_flags(packing.superblock.flags & ~DELTA_FLAGS, expected=0)
     if packing.order is not None:
-        yield "its data aren't in mksquashfs's order"
+        yield "data that isn't in mksquashfs's order"
     if packing.zeros is not None:
-        yield "blocks of zeros that aren't left out"
+        yield "stored blocks of zeros"
     if not packing.ends_as_packed:
         yield "another end of the file"
 

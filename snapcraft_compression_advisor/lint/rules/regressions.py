@@ -40,12 +40,12 @@ def _check_launches(rule: Rule, context: Context) -> Iterator[Finding]:
         undecided = change.change_s.low <= limit_s
         causes = _causes(context.baseline, change)
         because = f", above all because of {causes[0]}" if causes else ""
-        open_ = "; the difference's interval leaves it open" if undecided else ""
+        within = ", which lies within that interval" if undecided else ""
         yield rule.finding(
             context,
             f"A cold launch of {change.app} on {change.device} takes an estimated "
             f"{seconds_text(change.change_s)} longer than in the baseline{because}; "
-            f"{format_seconds(limit_s)} is allowed{open_}.",
+            f"{format_seconds(limit_s)} is allowed{within}.",
             subject={"app": change.app, "device": change.device},
             evidence=_launch_evidence(change, limit_s),
             files=causes,
@@ -103,7 +103,7 @@ def _check_growth(rule: Rule, context: Context) -> Iterator[Finding]:
     if change.high <= limit:
         return
     undecided = change.low <= limit
-    within = ", which lies within that" if undecided else ""
+    within = ", which lies within that interval" if undecided else ""
     estimated = "" if change.known else " an estimated"
     yield rule.finding(
         context,
