@@ -212,8 +212,9 @@ def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
         )
         yield rule.finding(
             context,
-            f"The image is smaller than 16 KiB and {'is' if grown else 'is not'} padded "
-            "to that size; whether the store's repack is padded depends on its version.",
+            f"The image is smaller than 16 KiB and {'is' if grown else 'is not'} "
+            "padded to that size; whether the store's repack is padded depends on its "
+            "version.",
             evidence=(*sizes, published),
             fix=Fix("Ship a few kilobytes more"),
             undecided=True,
