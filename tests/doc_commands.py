@@ -31,6 +31,17 @@ def shell_script(page: Path) -> str:
     return "".join(text for language, text in blocks if language == "sh")
 
 
+def shown_outputs(page: Path) -> list[str]:
+    """Return the blocks of printed text of a page."""
+    blocks = _FENCE.findall(page.read_text(encoding="utf-8"))
+    return [text for language, text in blocks if language == "text"]
+
+
+def without_figures(text: str) -> str:
+    """Return a text without its figures and line ends: these differ by machine."""
+    return " ".join(re.sub(r"\d[\d.,]*", "0", text).split())
+
+
 def shown_scripts() -> dict[str, set[str]]:
     """Return the benchmarks and studies that pages name, with the options shown."""
     shown: dict[str, set[str]] = {}
