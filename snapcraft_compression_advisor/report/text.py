@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.core.units import format_bytes
 from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
 from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.page.texts import WHAT_IF
+from snapcraft_compression_advisor.report.page.texts import WHAT_IF, starred, versus
 from snapcraft_compression_advisor.report.page.texts import seconds as in_seconds
 from snapcraft_compression_advisor.report.phrases import (
     counted,
@@ -81,7 +81,7 @@ def _codec_row(
     codec: CodecTrial,
     devices: Sequence[str],
 ) -> str:
-    name = codec.codec if codec.shippable else f"{codec.codec} *"
+    name = starred(codec.codec, codec)
     if codec.image_bytes is None:
         return f"{name:7} not available"
     costs = [
@@ -93,7 +93,7 @@ def _codec_row(
         name,
         format_bytes(codec.image_bytes.mid),
         _half_width(codec.image_bytes),
-        _versus(codec.image_bytes, analysis.trial.codecs["xz"].image_bytes),
+        versus(codec.image_bytes, analysis.trial.codecs["xz"].image_bytes),
         costs,
     )
 
@@ -109,12 +109,6 @@ def _half_width(size: Interval) -> str:
     """Return how far the interval reaches; nothing where it doesn't show."""
     share = (size.high - size.low) / 2 / size.mid
     return f"±{share:.1%}" if share >= _LEAST_SHOWN else ""
-
-
-def _versus(size: Interval, xz_size: Interval | None) -> str:
-    if xz_size is None or size == xz_size:
-        return ""
-    return f"{size.mid / xz_size.mid - 1:+.0%}"
 
 
 def _with_interval(seconds: Interval) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.diff.figures import BaselineBuild, launch_changes
 from snapcraft_compression_advisor.lint.baseline import with_states
 from snapcraft_compression_advisor.report.lint_formats.json import report_of
 from snapcraft_compression_advisor.report.lint_formats.phrases import (
+    changed_rows,
     counts_text,
     figure,
     fix_label,
@@ -21,17 +23,16 @@ from snapcraft_compression_advisor.report.page.model import (
     Section,
     Table,
 )
-from snapcraft_compression_advisor.report.page.texts import seconds, size, told, versus
+from snapcraft_compression_advisor.report.page.texts import seconds, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.report.contract import Interval
+    from snapcraft_compression_advisor.diff.figures import FigureChange
+    from snapcraft_compression_advisor.lint.finding import LintedPayload
     from snapcraft_compression_advisor.report.lint_formats.json import (
-        FiguresReport,
         FindingReport,
         LintDocument,
-        LintedPayloadReport,
     )
     from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
 
@@ -92,45 +93,23 @@ def _files(names: Sequence[str]) -> str:
     return f"files: {shown}" + (", and others" if len(names) > _LISTED_FILES else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Move:
-    """A figure before and now."""
-
-    label: str
-    before: Interval
-    now: Interval
-
-    @property
-    def text(self) -> str:
-        """What is told of it."""
-        return f"{self.label}: {seconds(self.before)} before, {seconds(self.now)} now"
-
-
 def before_now_section(
     before: LintDocument | None, now: LintDocument | None
 ) -> Section | None:
     """Return what changed between two runs; ``None`` where there is only one."""
     if before is None or now is None:
         return None
-    known = {payload.snap_name: payload for payload in before.payloads}
-    groups = tuple(
-        group
-        for payload in now.payloads
-        if payload.snap_name in known
-        for group in _groups(known[payload.snap_name], payload)
-    )
+    payloads = with_states(report_of(now), report_of(before)).payloads
     return Section(
         key="before-now",
         title="Before and now",
-        origin="Seconds: estimated. Sizes of built snaps: measured, others estimated.",
-        paragraphs=tuple(_states(before, now)),
+        paragraphs=tuple(_states(payloads)),
         legend="A hollow point is before, a filled one now; lines are intervals.",
-        groups=groups,
+        groups=tuple(group for payload in payloads for group in _groups(payload)),
     )
 
 
-def _states(before: LintDocument, now: LintDocument) -> Iterator[str]:
-    payloads = with_states(report_of(now), report_of(before)).payloads
+def _states(payloads: Sequence[LintedPayload]) -> Iterator[str]:
     new = [finding.was is None for payload in payloads for finding in payload.findings]
     gone = [finding for payload in payloads for finding in payload.gone]
     yield (
@@ -141,41 +120,59 @@ def _states(before: LintDocument, now: LintDocument) -> Iterator[str]:
         yield f"Gone: {finding.rule} {finding.name}: {finding.message}"
 
 
-def _groups(before: LintedPayloadReport, now: LintedPayloadReport) -> Iterator[Group]:
-    if before.figures is None or now.figures is None:
+def _groups(payload: LintedPayload) -> Iterator[Group]:
+    now, before = payload.figures, payload.before
+    if now is None or before is None or before.figures is None:
         return
-    moves = tuple(_moves(before.figures, now.figures))
+    baseline = BaselineBuild(figures=before.figures)
+    data = [
+        value for change in launch_changes(baseline, now) for value in _data(change)
+    ]
+    texts = dict.fromkeys(value["text"] for value in data)
     chart = Chart(
         key="before-now",
         title="Seconds added to a cold launch",
-        alt=told(
-            "Seconds added to cold launches before and now",
-            (move.text for move in moves),
-        ),
-        draw=partial(_draw_moves, moves),
+        alt=told("Seconds added to cold launches before and now", texts),
+        draw=partial(_draw_changes, data),
         wide=True,
     )
     yield Group(
-        heading=now.snap_name,
-        charts=(chart,) if moves else (),
-        table=_figures_table(before.figures, now.figures, moves),
+        heading=payload.snap_name,
+        charts=(chart,) if texts else (),
+        table=Table(
+            caption="Figures before and now",
+            heads=("figure", "before", "now", "change"),
+            rows=tuple(changed_rows(replace(payload, baseline=baseline))),
+        ),
         open_table=True,
     )
 
 
-def _moves(before: FiguresReport, now: FiguresReport) -> Iterator[_Move]:
-    known = {(each.app, each.device): each.added_s for each in before.launches}
-    for launch in now.launches:
-        was = known.get((launch.app, launch.device))
-        if was is not None:
-            label = f"{launch.app} on {launch.device}"
-            yield _Move(label=label, before=was, now=launch.added_s)
+def _data(change: FigureChange) -> Iterator[Spec]:
+    """Yield the chart's data of a launch's two values."""
+    label = f"{change.app} on {change.device}"
+    old, new = seconds(change.old_s), seconds(change.new_s)
+    for when, added, colour, fill in (
+        ("before", change.old_s, charts.MUTED, charts.PAPER),
+        ("now", change.new_s, _NOW, _NOW),
+    ):
+        yield {
+            "label": label,
+            "when": when,
+            "low": added.low,
+            "mid": added.mid,
+            "high": added.high,
+            "colour": colour,
+            "fill": fill,
+            "text": f"{label}: {old} before, {new} now",
+        }
 
 
-def _draw_moves(moves: Sequence[_Move], *, width: int) -> Drawing:
+def _draw_changes(data: Sequence[Spec], *, width: int) -> Drawing:
     """Draw each figure's two values with their intervals."""
+    labels = list(dict.fromkeys(value["label"] for value in data))
     places: Spec = {
-        "y": charts.rows([move.label for move in moves]),
+        "y": charts.rows(labels),
         "yOffset": {"field": "when", "type": "nominal", "sort": ["before", "now"]},
     }
     x = charts.quantity("mid", "seconds", axis={"tickCount": 5})
@@ -197,46 +194,7 @@ def _draw_moves(moves: Sequence[_Move], *, width: int) -> Drawing:
                 description=charts.TOLD,
             ),
         ],
-        values=[
-            {
-                "label": move.label,
-                "when": when,
-                "low": figure.low,
-                "mid": figure.mid,
-                "high": figure.high,
-                "colour": colour,
-                "fill": fill,
-                "text": move.text,
-            }
-            for move in moves
-            for when, figure, colour, fill in (
-                ("before", move.before, charts.MUTED, charts.PAPER),
-                ("now", move.now, _NOW, _NOW),
-            )
-        ],
+        values=data,
         width=width,
-        height=_AXES_PX + _ROW_PX * len(moves),
-    )
-
-
-def _figures_table(
-    before: FiguresReport, now: FiguresReport, moves: tuple[_Move, ...]
-) -> Table:
-    rows = [("compression", before.compression, now.compression, "")]
-    if before.image_bytes is not None and now.image_bytes is not None:
-        old, new = before.image_bytes, now.image_bytes
-        rows.append(("image", size(old), size(new), versus(new, old)))
-    rows += [
-        (
-            f"seconds added, {move.label}",
-            seconds(move.before),
-            seconds(move.now),
-            versus(move.now, move.before),
-        )
-        for move in moves
-    ]
-    return Table(
-        caption="Figures before and now",
-        heads=("figure", "before", "now", "change"),
-        rows=tuple(rows),
+        height=_AXES_PX + _ROW_PX * len(labels),
     )

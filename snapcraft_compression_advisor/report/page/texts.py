@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.report.contract import Figure
     from snapcraft_compression_advisor.report.json_report import CodecReport, Report
     from snapcraft_compression_advisor.report.report_launch import LaunchReport
+    from snapcraft_compression_advisor.trial.result import CodecTrial
 
 WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo"
 _SHOWN_SHARE = 0.0005
@@ -111,6 +112,6 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= _TENTH or not share else f"{share:.1%}"
 
 
-def starred(name: str, codec: CodecReport | None) -> str:
+def starred(name: str, codec: CodecReport | CodecTrial | None) -> str:
     """Return a codec's name, with a star where it can't be shipped."""
     return name if codec is not None and codec.shippable else f"{name} *"
