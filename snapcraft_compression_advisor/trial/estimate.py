@@ -90,7 +90,7 @@ class _Known:
     :param shares: their chances of being known.
     """
 
-    places: NDArray[np.int64]
+    members: NDArray[np.int64]
     ratios: NDArray[np.float64]
     weights: NDArray[np.float64]
     shares: NDArray[np.float64]
@@ -113,9 +113,24 @@ def estimate_total(
             misses=(),
             tried=0,
         )
-    steps = [_first_step(phases[-1], sample, stored_bytes)]
-    for before, phase in zip(phases[-2::-1], phases[:0:-1], strict=True):
-        steps.append(_step(before, phase, steps[-1].ratios))
+    places = phases[-1].places_of(sample.members)
+    known = _Known(
+        members=sample.members,
+        ratios=stored_bytes / phases[-1].raw_bytes[places],
+        weights=phases[-1].weights[places] / sample.shares,
+        shares=sample.shares,
+        in_file_order=False,
+    )
+    steps: list[_Step] = []
+    for phase in reversed(phases):
+        steps.append(_regress(phase, known))
+        known = _Known(
+            members=phase.members,
+            ratios=steps[-1].ratios,
+            weights=phase.weights,
+            shares=phase.shares,
+            in_file_order=phase.in_file_order,
+        )
     first = phases[0]
     predicted = (first.weights * first.raw_bytes * steps[-1].ratios).sum()
     misses = tuple(step.misses for step in steps)
@@ -149,45 +164,19 @@ def difference_half_width(first: Estimate, second: Estimate) -> float:
     return _half_width(misses, first.tried)
 
 
-def _first_step(
-    phase: Phase, sample: Sample, stored_bytes: NDArray[np.float64]
-) -> _Step:
-    """Predict what the codec makes of a phase from what it made of the sample."""
-    places = phase.places_of(sample.members)
-    known = _Known(
-        places=places,
-        ratios=stored_bytes / phase.raw_bytes[places],
-        weights=phase.weights[places] / sample.shares,
-        shares=sample.shares,
-        in_file_order=False,
-    )
-    return _regress(phase, known)
-
-
-def _step(before: Phase, phase: Phase, ratios: NDArray[np.float64]) -> _Step:
-    """Predict a phase's ratios from what the phase before it knows."""
-    known = _Known(
-        places=before.places_of(phase.members),
-        ratios=ratios,
-        weights=phase.weights,
-        shares=phase.shares,
-        in_file_order=phase.in_file_order,
-    )
-    return _regress(before, known)
-
-
 def _regress(phase: Phase, known: _Known) -> _Step:
     """Fit the known blocks' ratios and predict those of all blocks of the phase."""
-    predictors = phase.predictors(known=len(known.places))
+    places = phase.places_of(known.members)
+    predictors = phase.predictors(known=len(places))
     rows = np.column_stack((np.ones(len(phase.members)), predictors.rows))
-    bytes_each = known.weights * phase.raw_bytes[known.places]
-    x, w = rows[known.places], bytes_each / np.mean(bytes_each)
+    bytes_each = known.weights * phase.raw_bytes[places]
+    x, w = rows[places], bytes_each / np.mean(bytes_each)
     gram = (x * w[:, None]).T @ x
     penalties = np.concatenate(([_NEXT_TO_NONE], predictors.penalties))
     inverse = np.linalg.inv(gram + w.sum() * np.diag(penalties))
     coefficients = inverse @ (x * w[:, None]).T @ known.ratios
     predicted = np.where(phase.zeros, 0.0, np.clip(rows @ coefficients, 0.0, 1.0))
-    missed = bytes_each * (known.ratios - predicted[known.places])
+    missed = bytes_each * (known.ratios - predicted[places])
     leverage = w * np.einsum("ij,jk,ik->i", x, inverse, x)
     return _Step(
         ratios=predicted,

@@ -37,13 +37,6 @@ class Predictors:
     rows: NDArray[np.float64]
     penalties: NDArray[np.float64]
 
-    def beside(self, other: Predictors) -> Predictors:
-        """Return these and others."""
-        return Predictors(
-            rows=np.column_stack((self.rows, other.rows)),
-            penalties=np.concatenate((self.penalties, other.penalties)),
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
@@ -94,24 +87,21 @@ class Phase:
         length = np.log2(self.raw_bytes)[:, None]
         closest = self.ratios[:, self.ratios.shape[1] - self.latest :]
         if known < FEW_BLOCKS:
-            return _standardised(closest, ridge=RIDGE)
+            return _standardised(closest)
         if known < MANY_BLOCKS:
-            columns = (self.ratios, closest**2, self.kinds)
-            return _standardised(*columns, ridge=RIDGE).beside(
-                _standardised(length, ridge=LENGTH_RIDGE)
-            )
+            predictors = _standardised(self.ratios, closest**2, self.kinds, length)
+            predictors.penalties[-1] = LENGTH_RIDGE
+            return predictors
         curves = (self.ratios**2, self.ratios * length)
-        return _standardised(
-            self.ratios, length, length**2, self.kinds, *curves, ridge=RIDGE
-        )
+        return _standardised(self.ratios, length, length**2, self.kinds, *curves)
 
 
-def _standardised(*columns: NDArray[np.float64], ridge: float) -> Predictors:
+def _standardised(*columns: NDArray[np.float64]) -> Predictors:
     table = np.column_stack(columns)
     spread = table.std(axis=0) if len(table) else np.ones(table.shape[1])
     middle = table.mean(axis=0) if len(table) else 0.0
     rows = (table - middle) / np.where(spread > 0, spread, 1.0)
-    return Predictors(rows=rows, penalties=np.full(table.shape[1], ridge))
+    return Predictors(rows=rows, penalties=np.full(table.shape[1], RIDGE))
 
 
 def phase_of_names(layout: Layout, members: NDArray[np.int64]) -> Phase:
