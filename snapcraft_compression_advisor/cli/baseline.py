@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from craft_cli import emit
@@ -11,9 +11,9 @@ from craft_cli import emit
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.lint.baseline import judge
+from snapcraft_compression_advisor.lint.baseline import Baseline
 from snapcraft_compression_advisor.lint.finding import LintReport
-from snapcraft_compression_advisor.lint.lint import BaselineSource, lint_payload
+from snapcraft_compression_advisor.lint.lint import lint_payload
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
 from snapcraft_compression_advisor.report.lint_formats.json import (
@@ -22,7 +22,7 @@ from snapcraft_compression_advisor.report.lint_formats.json import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from contextlib import ExitStack
     from pathlib import Path
 
@@ -34,32 +34,13 @@ _IMAGE_MAGIC = b"hsqs"
 """First bytes of a squashfs image; no JSON text begins with them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenBaseline:
-    """A baseline, with what its snaps are compared by.
-
-    :param where: its file, as it was given.
-    """
-
-    where: str
-    known: LintReport
-    sources: Mapping[str, Sequence[BaselineSource]]
-
-    def judge(self, report: LintReport) -> LintReport:
-        """Return a report against it.
-
-        :raises BadDataError: where that is of other snaps.
-        """
-        return judge(report, self.known, where=self.where)
-
-
 def open_baseline(
     path: Path,
     requests: Mapping[Path, LintRequest],
     project_dir: Path | None,
     *,
     until: ExitStack,
-) -> OpenBaseline:
+) -> Baseline:
     """Read a baseline; a build is linted as it will be now.
 
     :param path: a saved report, or a build.
@@ -72,14 +53,8 @@ def open_baseline(
     """
     content = _report_text(path)
     if content is not None:
-        known = parse_baseline(content, where=str(path))
-        sources: dict[str, list[BaselineSource]] = {}
-        for each in known.payloads:
-            if each.error is not None:
-                continue
-            build = BaselineSource(path=each.path, figures=each.figures)
-            sources.setdefault(each.snap_name, []).append(build)
-        return OpenBaseline(where=str(path), known=known, sources=sources)
+        report = parse_baseline(content, where=str(path))
+        return Baseline(where=str(path), report=report)
     payload = until.enter_context(open_payload(path))
     now, project = _build_now(payload, requests, project_dir)
     request = next(iter(requests.values())) if now is None else requests[now]
@@ -91,12 +66,8 @@ def open_baseline(
         project=project,
         progress=emit.progress,
     )
-    source = BaselineSource(path=str(path), figures=linted.figures, payload=payload)
-    return OpenBaseline(
-        where=str(path),
-        known=LintReport(version=__version__, payloads=(linted,)),
-        sources={payload.snap.name: [source]},
-    )
+    report = LintReport(version=__version__, payloads=(linted,))
+    return Baseline(where=str(path), report=report, payload=payload)
 
 
 def keep_baseline(report: LintReport, path: Path) -> None:

@@ -27,6 +27,7 @@ from snapcraft_compression_advisor.cli.policy_options import (
 )
 from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.rules.declared import COMPRESSION_CHANGED
 from snapcraft_compression_advisor.lint.rules.preflight_contents import RESQUASH_DIFFERS
@@ -52,7 +53,6 @@ from snapcraft_compression_advisor.report.lint_formats import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.cli.baseline import OpenBaseline
     from snapcraft_compression_advisor.cli.lint_run import Outcome
     from snapcraft_compression_advisor.lint.lint import LintRequest
     from snapcraft_compression_advisor.payload.source import Payload
@@ -134,7 +134,7 @@ class LintCommand(BaseCommand):
                     parsed_args.baseline, requests, parsed_args.project, until=until
                 )
                 requests = {
-                    path: replace(request, baseline=baseline.sources)
+                    path: replace(request, baseline=baseline)
                     for path, request in requests.items()
                 }
             outcomes = lint_all(requests, project_dir=parsed_args.project)
@@ -192,7 +192,7 @@ def _requests(
 
 
 def _write(
-    report: LintReport, baseline: OpenBaseline | None, parsed_args: argparse.Namespace
+    report: LintReport, baseline: Baseline | None, parsed_args: argparse.Namespace
 ) -> LintReport:
     """Write the report wherever it is wanted, fixed first if it is to be.
 
@@ -207,7 +207,7 @@ def _write(
 
         keep_baseline(report, parsed_args.write_baseline)
     if baseline is not None:
-        report = baseline.judge(report)
+        report = judge(report, baseline)
     on_terminal = parsed_args.output is None and sys.stdout.isatty()
     shown = Findings(
         report=report,

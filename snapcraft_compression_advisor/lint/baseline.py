@@ -7,9 +7,9 @@ Psalm and detekt. Their names for states aside, these are SARIF's ``baselineStat
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.lint.rules.regressions import REGRESSIONS
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         LintReport,
         State,
     )
+    from snapcraft_compression_advisor.payload.source import Payload
 
 _SUBJECTS_IN_LABELS = {
     "SCA104": r"compression of component (?P<component>.+)",
@@ -44,16 +45,43 @@ def subject_in_label(rule: str, label: str) -> Mapping[str, str] | None:
     return found.groupdict() if found else None
 
 
-def judge(report: LintReport, baseline: LintReport, *, where: str) -> LintReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What was known before this run.
+
+    :param where: its file, as it was given.
+    :param report: what it knows; payloads that couldn't be linted tell nothing.
+    :param payload: the build itself, where it is one; open while it is looked at.
+    """
+
+    where: str
+    report: LintReport
+    payload: Payload | None = None
+
+
+def judge(report: LintReport, baseline: Baseline) -> LintReport:
     """Return a report whose findings have a state against a baseline.
 
-    :param where: the baseline's file, as it was given.
     :raises BadDataError: where the baseline is of none of the payloads that could be
         linted.
     """
-    linted = [each for each in report.payloads if each.error is None]
-    check_baseline(baseline, [each.snap_name for each in linted], where=where)
-    return replace(with_states(report, baseline), against=where)
+    given = [each.snap_name for each in report.payloads if each.error is None]
+    known = [each.snap_name for each in baseline.report.payloads if each.error is None]
+    if given and not set(given) & set(known):
+        message = (
+            f"The baseline {baseline.where!r} is of {_listed(known) or 'no snap'}, not "
+            f"of {_listed(given)}"
+        )
+        raise BadDataError(
+            message,
+            resolution="Name a report or a build of the same snap, or write a new "
+            "baseline with --write-baseline.",
+        )
+    return replace(with_states(report, baseline.report), against=baseline.where)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def with_states(report: LintReport, baseline: LintReport) -> LintReport:
@@ -62,39 +90,10 @@ def with_states(report: LintReport, baseline: LintReport) -> LintReport:
     Where it doesn't have a payload's snap, all of the payload's findings are new.
     """
     payloads = tuple(
-        _judged(each, same_build(each.path, known_builds(baseline, each.snap_name)))
+        _judged(each, same_build(each.path, each.snap_name, baseline))
         for each in report.payloads
     )
     return replace(report, payloads=payloads)
-
-
-def known_builds(baseline: LintReport, snap_name: str) -> list[LintedPayload]:
-    """Return what a baseline knows of a snap's builds."""
-    return [
-        each
-        for each in baseline.payloads
-        if each.snap_name == snap_name and each.error is None
-    ]
-
-
-def check_baseline(
-    baseline: LintReport, snap_names: Sequence[str], *, where: str
-) -> None:
-    """Refuse a baseline of other snaps.
-
-    :raises BadDataError: where it knows none of them.
-    """
-    if not snap_names or any(known_builds(baseline, name) for name in snap_names):
-        return
-    names = [repr(each.snap_name) for each in baseline.payloads if each.error is None]
-    known = ", ".join(names) or "no snap"
-    given = ", ".join(repr(name) for name in snap_names)
-    message = f"The baseline {where!r} is of {known}, not of {given}"
-    raise BadDataError(
-        message,
-        resolution="Name a report or a build of the same snap, or write a new baseline "
-        "with --write-baseline.",
-    )
 
 
 def _judged(payload: LintedPayload, before: LintedPayload | None) -> LintedPayload:
@@ -154,19 +153,8 @@ def _rank(finding: Finding) -> tuple[int, bool]:
     return SEVERITIES.index(finding.severity), finding.undecided
 
 
-class HasPath(Protocol):
-    """What knows the path that its payload was given by."""
-
-    @property
-    def path(self) -> str:
-        """Return the path."""
-
-
-Known = TypeVar("Known", bound=HasPath)
-
-
-def same_build(path: str, known: Sequence[Known]) -> Known | None:
-    """Return what is known of a payload, of all that is known of its snap.
+def same_build(path: str, snap_name: str, baseline: LintReport) -> LintedPayload | None:
+    """Return which build of a baseline a payload continues.
 
     A snap is built for several architectures, so a baseline may hold several builds of
     one name. That counts which has the same path, else the same file name, else the
@@ -174,6 +162,11 @@ def same_build(path: str, known: Sequence[Known]) -> Known | None:
 
     :returns: ``None`` where there is none, or it isn't clear which.
     """
+    known = [
+        each
+        for each in baseline.payloads
+        if each.snap_name == snap_name and each.error is None
+    ]
     if len(known) == 1:
         return known[0]
     likenesses: tuple[Callable[[str], str], ...] = (str, _file_name, _architecture)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.analysis import Request, analyse
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.diff.figures import (
     BaselineBuild,
-    PayloadFigures,
     figures_of,
 )
 from snapcraft_compression_advisor.launch.launch_set import select_apps
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.baseline import same_build
+from snapcraft_compression_advisor.lint.baseline import Baseline, same_build
 from snapcraft_compression_advisor.lint.finding import LintedPayload
 from snapcraft_compression_advisor.lint.project import component_sizes
 from snapcraft_compression_advisor.lint.rule import Context
@@ -29,8 +28,6 @@ from snapcraft_compression_advisor.preflight.previous import previous_of
 from snapcraft_compression_advisor.trial.sampled import LEAST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
@@ -46,20 +43,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineSource:
-    """One build of a baseline.
-
-    :param path: it was given by.
-    :param figures: of its report; ``None`` where that has none.
-    :param payload: the build itself, where it is at hand; open while it is looked at.
-    """
-
-    path: str
-    figures: PayloadFigures | None
-    payload: Payload | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LintRequest:
     """What a payload is checked against.
 
@@ -71,7 +54,7 @@ class LintRequest:
     :param bases: base snaps; that counts which a snap names.
     :param content: content snaps, which all count.
     :param previous: snaps published before; that counts which is of a payload's name.
-    :param baseline: the builds that a baseline knows, by the snap's name.
+    :param baseline: what was known before this run.
     :param resquash: whether to unpack built snaps and pack them again.
     """
 
@@ -83,7 +66,7 @@ class LintRequest:
     content: tuple[Payload, ...] = ()
     previous: tuple[PreviousSnap, ...] = ()
     resquash: bool = False
-    baseline: Mapping[str, Sequence[BaselineSource]] = field(default_factory=dict)
+    baseline: Baseline | None = None
 
     def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
         """Return whose files a snap finds beside its own, as far as they are given."""
@@ -160,13 +143,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         packing=packing,
         resquash=_pack_again(payload, progress) if request.resquash else None,
         previous=previous,
-        baseline=_look_back(
-            same_build(path, request.baseline.get(payload.snap.name, ())),
-            payload,
-            analysis,
-            request.profiles,
-            progress=progress,
-        ),
+        baseline=_look_back(payload, path, request, analysis, progress=progress),
     )
     return LintedPayload(
         path=path,
@@ -179,38 +156,42 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
 
 
 def _look_back(
-    build: BaselineSource | None,
     payload: Payload,
+    path: str,
+    request: LintRequest,
     analysis: Analysis,
-    profiles: tuple[LaunchProfile, ...],
     *,
     progress: Progress,
 ) -> BaselineBuild | None:
     """Compare a payload with its previous build, as far as that is at hand.
 
-    :param analysis: of the payload.
-    :param profiles: recorded launches, those of the analysis.
     :raises AdvisorError: where either can't be read.
     """
-    if build is None:
+    baseline = request.baseline
+    if baseline is None:
         return None
-    if build.payload is None:
-        return BaselineBuild(figures=build.figures)
+    before = same_build(path, payload.snap.name, baseline.report)
+    if before is None:
+        return None
+    if baseline.payload is None:
+        return BaselineBuild(figures=before.figures)
     # Only here: few runs have a build to look back at.
     from snapcraft_compression_advisor.diff.difference import (
         DifferenceRequest,
         compare_payloads,
     )
 
-    request = DifferenceRequest(
+    difference_request = DifferenceRequest(
         devices=analysis.devices,
         apps=tuple(launch.launch_set.app for launch in analysis.launches),
-        profiles=profiles,
+        profiles=request.profiles,
         codecs={payload.path: analysis.payload.declared_compression},
         trials={} if payload.kind == "snap" else {payload.path: analysis.trial},
     )
-    difference = compare_payloads(build.payload, payload, request, progress=progress)
-    return BaselineBuild(figures=build.figures, difference=difference)
+    difference = compare_payloads(
+        baseline.payload, payload, difference_request, progress=progress
+    )
+    return BaselineBuild(figures=before.figures, difference=difference)
 
 
 def _pack_again(payload: Payload, progress: Progress) -> Resquash | None:

@@ -27,7 +27,7 @@ from snapcraft_compression_advisor.diff.figures import (
     image_change,
     launch_changes,
 )
-from snapcraft_compression_advisor.lint.baseline import judge
+from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import (
     LintedPayload,
     LintReport,
@@ -59,7 +59,8 @@ FIGURES = PayloadFigures(
 
 def judged(now: LintReport, before: LintReport) -> LintReport:
     saved = rendered("json", before).encode()
-    return judge(now, parse_baseline(saved, where="base.json"), where="base.json")
+    known = parse_baseline(saved, where="base.json")
+    return judge(now, Baseline(where="base.json", report=known))
 
 
 def states(now: tuple[Finding, ...], before: tuple[Finding, ...]) -> list[str | None]:

@@ -26,7 +26,7 @@ from snapcraft_compression_advisor.diff.figures import (
     LaunchFigure,
     PayloadFigures,
 )
-from snapcraft_compression_advisor.lint.baseline import judge
+from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
 from snapcraft_compression_advisor.report.lint_formats.markdown import COMMENT_MARK
 
@@ -44,7 +44,7 @@ MOVED = replace(
 def comment(now: LintReport, before: LintReport, fail_on: Severity = "error") -> str:
     payloads = tuple(replace(each, fail_on=fail_on) for each in now.payloads)
     now = replace(now, payloads=payloads)
-    return rendered("markdown", judge(now, before, where="old.snap"))
+    return rendered("markdown", judge(now, Baseline(where="old.snap", report=before)))
 
 
 def with_figures(report: LintReport, difference: BuildDifference) -> LintReport:

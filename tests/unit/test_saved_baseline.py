@@ -22,7 +22,7 @@ from lint_reports import rendered
 from packings import make_packing, packed_context
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.baseline import judge
+from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
 from snapcraft_compression_advisor.lint.project import ComponentSizes
 from snapcraft_compression_advisor.lint.run import run_rules
@@ -174,7 +174,7 @@ def _surveyed() -> Context:
 def test_what_an_earlier_version_saved_is_known() -> None:
     now = linted()
     baseline = parse_baseline(SAVED.read_bytes(), where="saved")
-    judged = judge(now, baseline, where="saved")
+    judged = judge(now, Baseline(where="saved", report=baseline))
     states = [
         (each.rule, each.state)
         for payload in judged.payloads
@@ -195,7 +195,7 @@ def test_findings_of_one_rule_are_told_apart_by_what_their_labels_said() -> None
     )
     now = replace(now, payloads=(replace(slow, findings=kept), *others))
     baseline = parse_baseline(SAVED.read_bytes(), where="saved")
-    (payload, *_) = judge(now, baseline, where="saved").payloads
+    (payload, *_) = judge(now, Baseline(where="saved", report=baseline)).payloads
     assert [finding.state for finding in payload.findings] == ["known"] * len(kept)
     assert [finding.subject for finding in payload.gone] == [
         {"app": "app0", "device": "nvme-laptop"}
@@ -205,7 +205,7 @@ def test_findings_of_one_rule_are_told_apart_by_what_their_labels_said() -> None
 def test_what_is_saved_now_is_known_by_its_subject() -> None:
     now = linted()
     saved = parse_baseline(rendered("json", now).encode(), where="now")
-    judged = judge(now, saved, where="now")
+    judged = judge(now, Baseline(where="now", report=saved))
     for payload, known in zip(judged.payloads, saved.payloads, strict=True):
         assert not payload.gone
         for finding, was in zip(payload.findings, known.findings, strict=True):

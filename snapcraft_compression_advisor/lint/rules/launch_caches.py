@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.lint.finding import (
@@ -38,6 +39,8 @@ _OPTIONS: Mapping[str, str] = {
     "apps": "target apps",
     "launch-profile": "recorded launches, which decide what is used",
 }
+
+_CacheRule = partial(Rule, severity="warning", options=_OPTIONS)
 
 
 def _cache_judge(kind: CacheKind, what: str) -> Judge:
@@ -77,10 +80,9 @@ def _finding(rule: Rule, context: Context, what: str, fault: CacheFault) -> Find
     )
 
 
-SETTINGS_SCHEMAS = Rule(
+SETTINGS_SCHEMAS = _CacheRule(
     id="SCA210",
     name="settings-schemas-cache",
-    severity="warning",
     remedy="Run glib-compile-schemas on the directory during the build",
     summary="`gschemas.compiled` is missing or incomplete.",
     fails_if="A directory `glib-2.0/schemas` holds `*.gschema.xml` files, but has no "
@@ -91,14 +93,12 @@ SETTINGS_SCHEMAS = Rule(
     "application aborts.",
     how_to_fix="Compile the schemas in `override-prime` of the part that is primed "
     "last: `glib-compile-schemas $CRAFT_PRIME/usr/share/glib-2.0/schemas`.",
-    options=_OPTIONS,
     judge=_cache_judge("settings-schemas", "The compiled form of settings' schemas"),
 )
 
-IMAGE_LOADERS = Rule(
+IMAGE_LOADERS = _CacheRule(
     id="SCA211",
     name="image-loaders-cache",
-    severity="warning",
     remedy="Run gdk-pixbuf-query-loaders during the build",
     summary="gdk-pixbuf's `loaders.cache` is missing or incomplete.",
     fails_if="A directory `gdk-pixbuf-2.0/…/loaders` holds modules, but there is no "
@@ -107,14 +107,12 @@ IMAGE_LOADERS = Rule(
     "to load every module to write one, or images aren't shown.",
     how_to_fix="Write the list during the build, with the paths that the modules have "
     "in the running snap: `gdk-pixbuf-query-loaders > …/2.10.0/loaders.cache`.",
-    options=_OPTIONS,
     judge=_cache_judge("image-loaders", "gdk-pixbuf's list of image loaders"),
 )
 
-INPUT_METHODS = Rule(
+INPUT_METHODS = _CacheRule(
     id="SCA212",
     name="input-methods-cache",
-    severity="warning",
     remedy="Run gtk-query-immodules during the build",
     summary="GTK's `immodules.cache` is missing or incomplete.",
     fails_if="A directory `gtk-2.0/…/immodules` or `gtk-3.0/…/immodules` holds "
@@ -124,14 +122,12 @@ INPUT_METHODS = Rule(
     "to load every module to write one, or input methods don't work.",
     how_to_fix="Write the list during the build, with the paths that the modules have "
     "in the running snap: `gtk-query-immodules-3.0 > …/3.0.0/immodules.cache`.",
-    options=_OPTIONS,
     judge=_cache_judge("input-methods", "GTK's list of input methods"),
 )
 
-ICON_THEME = Rule(
+ICON_THEME = _CacheRule(
     id="SCA213",
     name="icon-theme-cache",
-    severity="warning",
     remedy="Run gtk-update-icon-cache on the theme at the end of the build",
     summary="An icon theme's cache is missing or ignored.",
     fails_if="A theme below `share/icons` has at least 100 icons, GTK or Qt is there "
@@ -145,14 +141,12 @@ ICON_THEME = Rule(
     how_to_fix="Run `gtk-update-icon-cache --force $CRAFT_PRIME/usr/share/icons/THEME` "
     "in `override-prime` of the part that is primed last, so that nothing changes the "
     "directory afterwards.",
-    options=_OPTIONS,
     judge=_cache_judge("icon-theme", "The cache of an icon theme"),
 )
 
-FONTS = Rule(
+FONTS = _CacheRule(
     id="SCA214",
     name="font-cache",
-    severity="warning",
     remedy="Run fc-cache during the build, or ship fewer fonts",
     summary="fontconfig has no valid cache of the snap's fonts.",
     fails_if="At least ten fonts below `usr/share/fonts` are in directories without a "
@@ -166,14 +160,12 @@ FONTS = Rule(
     how_to_fix="Set the times of the font directories to a whole second (`touch -d "
     "@$SOURCE_DATE_EPOCH`), run `fc-cache`, and add layouts for `/usr/share/fonts` and "
     "`/var/cache/fontconfig`. Or ship no fonts, and use those of the desktop.",
-    options=_OPTIONS,
     judge=_cache_judge("fonts", "fontconfig's cache"),
 )
 
-GIO_MODULES = Rule(
+GIO_MODULES = _CacheRule(
     id="SCA215",
     name="gio-modules-cache",
-    severity="warning",
     remedy="Run gio-querymodules on the directory during the build",
     summary="`giomodule.cache` is missing or incomplete.",
     fails_if="A directory `gio/modules` holds modules (`lib*.so`), but has no "
@@ -184,14 +176,12 @@ GIO_MODULES = Rule(
     "module needs, only to ask what it is for.",
     how_to_fix="Run `gio-querymodules "
     "$CRAFT_PRIME/usr/lib/$CRAFT_ARCH_TRIPLET/gio/modules` in `override-prime`.",
-    options=_OPTIONS,
     judge=_cache_judge("gio-modules", "GIO's list of modules"),
 )
 
-PYTHON_BYTECODE = Rule(
+PYTHON_BYTECODE = _CacheRule(
     id="SCA216",
     name="python-bytecode",
-    severity="warning",
     remedy="Run python3 -m compileall on the directory during the build",
     summary="Python compiles modules at every launch.",
     fails_if="A module that a launch imports has no bytecode for the Python of the "
@@ -205,7 +195,6 @@ PYTHON_BYTECODE = Rule(
     how_to_fix="Compile during the build, in a way that doesn't depend on times: "
     "`python3 -m compileall -q --invalidation-mode unchecked-hash DIRECTORY`, with the "
     "Python that the snap uses.",
-    options=_OPTIONS,
     judge=_cache_judge("python-bytecode", "Python bytecode"),
 )
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.lint.rules.preflight_image import (
     ENFORCED_FOR,
     PACK_AGAIN,
-    REMEDY,
     RESQUASH_WHY,
+    StoreRule,
     measured,
     repacked_packing,
 )
@@ -19,6 +18,7 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from snapcraft_compression_advisor.lint.rule import Context, Rule
     from snapcraft_compression_advisor.preflight.packing import EntryFault, Packing
 
 ROOT_NAME = "(root directory)"
@@ -44,17 +44,14 @@ def _check_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-EXTENDED_ATTRIBUTES = Rule(
+EXTENDED_ATTRIBUTES = StoreRule(
     id="SCA505",
     name="extended-attributes",
-    severity="error",
     summary="The image holds extended attributes.",
     fails_if=f"A built snap has a table of extended attributes. {ENFORCED_FOR}",
     why=f"{RESQUASH_WHY} `-no-xattrs` drops the attributes, file capabilities "
     "included, so the repack differs.",
-    how_to_fix=PACK_AGAIN,
     judge=_check_attributes,
-    remedy=REMEDY,
 )
 
 
@@ -72,10 +69,9 @@ def _check_owners(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-OWNERS = Rule(
+OWNERS = StoreRule(
     id="SCA506",
     name="owners",
-    severity="error",
     summary="The image has files that don't belong to root.",
     fails_if="An entry of a built snap has a user or group other than 0. The rule "
     "skips snaps of the types `base` and `os`.",
@@ -84,7 +80,6 @@ OWNERS = Rule(
     "something else on other machines.",
     how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
     judge=_check_owners,
-    remedy=REMEDY,
 )
 
 
@@ -105,10 +100,9 @@ def _check_modes(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-FILE_MODES = Rule(
+FILE_MODES = StoreRule(
     id="SCA507",
     name="file-modes",
-    severity="error",
     summary="The image has file modes or kinds that the store refuses.",
     fails_if="A built snap holds a device, FIFO or socket, a file or directory with "
     "set-user-id or set-group-id, a file with the sticky bit, a symbolic link whose "
@@ -121,7 +115,6 @@ FILE_MODES = Rule(
     how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
     "`chmod 755 meta`), and remove devices and sockets.",
     judge=_check_modes,
-    remedy=REMEDY,
 )
 
 
@@ -189,10 +182,9 @@ def _traces(packing: Packing) -> Iterator[_Trace]:
         yield "block", message, (tried, example), True
 
 
-OTHER_WRITER = Rule(
+OTHER_WRITER = StoreRule(
     id="SCA509",
     name="other-writer",
-    severity="error",
     summary="The image isn't laid out as mksquashfs does it.",
     fails_if="The files of a built snap aren't in the order of a walk through its "
     "directories (`-sort`, an image that was appended to, mksquashfs before 4.4, "
@@ -205,7 +197,6 @@ OTHER_WRITER = Rule(
     how_to_fix=f"{PACK_AGAIN} `lint --resquash` packs the image again with this "
     "machine's mksquashfs and shows what differs.",
     judge=_check_writer,
-    remedy=REMEDY,
 )
 
 
@@ -232,10 +223,9 @@ def _check_resquash(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-RESQUASH_DIFFERS = Rule(
+RESQUASH_DIFFERS = StoreRule(
     id="SCA510",
     name="resquash-differs",
-    severity="error",
     summary="The image differs from its repack.",
     fails_if="With `--resquash`: a built snap that is unpacked and packed again, with "
     "the options of the store's review and this machine's mksquashfs, isn't the same "
@@ -245,7 +235,6 @@ RESQUASH_DIFFERS = Rule(
     how_to_fix=f"{PACK_AGAIN} If you did, the versions of mksquashfs or its libraries "
     "differ: pack where snapcraft's own mksquashfs is used.",
     judge=_check_resquash,
-    remedy=REMEDY,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
@@ -44,7 +45,12 @@ ENFORCED_FOR = (
     "enforce the repack."
 )
 PACK_AGAIN = "Pack with `snapcraft pack` or `snap pack`, without further options."
-REMEDY = "Pack again with 'snapcraft pack' or 'snap pack'"
+StoreRule = partial(
+    Rule,
+    severity="error",
+    how_to_fix=PACK_AGAIN,
+    remedy="Pack again with 'snapcraft pack' or 'snap pack'",
+)
 
 
 def repacked_packing(context: Context) -> Packing | None:
@@ -71,17 +77,14 @@ def _check_block_size(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-BLOCK_SIZE = Rule(
+BLOCK_SIZE = StoreRule(
     id="SCA501",
     name="block-size",
-    severity="error",
     summary="The image's block size isn't 128 KiB.",
     fails_if="The superblock of a built snap has a block size other than 131,072 bytes "
     f"(`-b` of mksquashfs). {ENFORCED_FOR}",
     why=RESQUASH_WHY,
-    how_to_fix=PACK_AGAIN,
     judge=_check_block_size,
-    remedy=REMEDY,
 )
 
 
@@ -100,19 +103,16 @@ def _check_fragments(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-FRAGMENTS = Rule(
+FRAGMENTS = StoreRule(
     id="SCA502",
     name="fragments",
-    severity="error",
     summary="The image has fragments, which the store refuses.",
     fails_if="A built snap of any type has fragment blocks, because it was packed "
     "without `-no-fragments`.",
     why="The store's review refuses fragments before it unpacks the image "
     "(`squashfs_fragments`), because older versions of mksquashfs filled them in an "
     "order that changed from run to run.",
-    how_to_fix=PACK_AGAIN,
     judge=_check_fragments,
-    remedy=REMEDY,
 )
 
 
@@ -134,19 +134,16 @@ def _check_options(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-COMPRESSOR_OPTIONS_RULE = Rule(
+COMPRESSOR_OPTIONS_RULE = StoreRule(
     id="SCA503",
     name="compressor-options",
-    severity="error",
     summary="The image was packed with compressor options.",
     fails_if="The superblock of a built snap is followed by compressor options: a "
     "dictionary, filters, a level or an algorithm other than mksquashfs's defaults "
     "(`-X...`). Options that name the default aren't stored and change nothing. "
     f"{ENFORCED_FOR}",
     why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image as well.",
-    how_to_fix=PACK_AGAIN,
     judge=_check_options,
-    remedy=REMEDY,
 )
 
 
@@ -169,10 +166,9 @@ def _check_flags(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-SUPERBLOCK_FLAGS = Rule(
+SUPERBLOCK_FLAGS = StoreRule(
     id="SCA504",
     name="superblock-flags",
-    severity="error",
     summary="The superblock's flags aren't those of a packed snap.",
     fails_if="The superblock of a built snap has a flag that mksquashfs doesn't set "
     "with the store's options, or lacks one that it sets: uncompressed inodes, data, "
@@ -180,9 +176,7 @@ SUPERBLOCK_FLAGS = Rule(
     "`-tailends`, `-no-duplicates`, `-no-exports`, or packing without `-no-fragments` "
     f"or `-no-xattrs`. {ENFORCED_FOR}",
     why=RESQUASH_WHY,
-    how_to_fix=PACK_AGAIN,
     judge=_check_flags,
-    remedy=REMEDY,
 )
 
 
@@ -221,10 +215,9 @@ def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
-PADDING = Rule(
+PADDING = StoreRule(
     id="SCA508",
     name="padding",
-    severity="error",
     summary="The file doesn't end where a packed snap ends.",
     fails_if="The file of a built snap doesn't end at the first multiple of 4 KiB "
     "after the image (`-nopad`, appended data), or has bytes other than zeros there. "
@@ -236,7 +229,6 @@ PADDING = Rule(
     how_to_fix=f"{PACK_AGAIN} If the image is smaller than 16 KiB, ship a few "
     "kilobytes more, such as the text of the licence.",
     judge=_check_padding,
-    remedy=REMEDY,
 )
 
 
@@ -268,7 +260,7 @@ def _check_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-NO_SNAP_DELTA = Rule(
+NO_SNAP_DELTA = StoreRule(
     id="SCA511",
     name="no-snap-delta",
     severity="info",
@@ -283,9 +275,7 @@ NO_SNAP_DELTA = Rule(
     "of the unpacked contents. The user's machine packs the new image with the codec, "
     "time and flags in the delta's header. Such deltas are smaller than plain xdelta3 "
     "between compressed images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
-    how_to_fix=PACK_AGAIN,
     judge=_check_delta,
-    remedy=REMEDY,
 )
 
 
@@ -312,10 +302,9 @@ def _check_size(rule: Rule, context: Context) -> Iterator[Finding]:
             )
 
 
-STORE_SIZE = Rule(
+STORE_SIZE = StoreRule(
     id="SCA512",
     name="store-size",
-    severity="error",
     summary="The snap is larger than the store accepts.",
     fails_if="The file of a built snap is larger than 5 GiB, or its contents are "
     "larger than 25 GiB unpacked.",

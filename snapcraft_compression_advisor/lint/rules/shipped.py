@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
@@ -46,6 +47,8 @@ _OPTIONS: Mapping[str, str] = {
     "select, ignore": "path patterns that leave files out, such as "
     "`SCA305:usr/share/doc/*`"
 }
+
+_ShippedRule = partial(Rule, severity="warning", options=_OPTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +106,9 @@ def _judge_weight(
     )
 
 
-DEBUG_SYMBOLS = Rule(
+DEBUG_SYMBOLS = _ShippedRule(
     id="SCA302",
     name="debug-symbols",
-    severity="warning",
     remedy="Strip binaries, and leave out separate debug files",
     summary="The snap ships debug information or symbol tables.",
     fails_if="Separate debug files (`lib/debug`, `*.debug`, `*.dwp`), or sections of "
@@ -117,14 +119,12 @@ DEBUG_SYMBOLS = Rule(
     how_to_fix="Build with `-s` or `install --strip`, or run `strip --strip-unneeded` "
     "in `override-build`. Keep the debug files outside the snap. Test the stripped "
     "program: a few, such as self-extracting ones, don't survive it.",
-    options=_OPTIONS,
     judge=_needless_judge("debug-symbols", "Debug information and symbol tables"),
 )
 
-STATIC_LIBRARIES = Rule(
+STATIC_LIBRARIES = _ShippedRule(
     id="SCA303",
     name="static-libraries",
-    severity="warning",
     remedy="Leave '*.a' out of the snap",
     summary="The snap ships static libraries.",
     fails_if="Archives `lib/**/*.a` are a significant part of the image. If the snap "
@@ -133,14 +133,12 @@ STATIC_LIBRARIES = Rule(
     why="Only linkers read them, and linked programs already contain what they need.",
     how_to_fix="Leave them out of the part with `prime: [-usr/lib/**/*.a]`, or "
     "configure with `--disable-static`.",
-    options=_OPTIONS,
     judge=_needless_judge("static-libraries", "Static libraries"),
 )
 
-DEVELOPMENT_FILES = Rule(
+DEVELOPMENT_FILES = _ShippedRule(
     id="SCA304",
     name="headers",
-    severity="warning",
     remedy="Leave headers and build files out of the snap",
     summary="The snap ships headers and other files that only builds read.",
     fails_if="`include` directories, pkg-config's `*.pc`, CMake's package files, "
@@ -151,14 +149,12 @@ DEVELOPMENT_FILES = Rule(
     "staged instead of used only for the build.",
     how_to_fix="Move `-dev` packages from `stage-packages` to `build-packages`, or "
     "leave the files out with `prime: [-usr/include, -usr/lib/*/pkgconfig]`.",
-    options=_OPTIONS,
     judge=_needless_judge("development-files", "Headers and other files for builds"),
 )
 
-DOCUMENTATION = Rule(
+DOCUMENTATION = _ShippedRule(
     id="SCA305",
     name="documentation",
-    severity="warning",
     remedy="Leave documentation out of the snap, except licences",
     summary="The snap ships documentation that its users can't read.",
     fails_if="Files below `share/doc`, `share/man`, `share/info`, `share/gtk-doc` and "
@@ -170,14 +166,12 @@ DOCUMENTATION = Rule(
     "compressed, so the image's codec can't make them smaller.",
     how_to_fix="Leave them out of the part, but keep the licences: `prime: "
     "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`.",
-    options=_OPTIONS,
     judge=_needless_judge("documentation", "Manuals and packages' documentation"),
 )
 
-PACKAGE_CACHES = Rule(
+PACKAGE_CACHES = _ShippedRule(
     id="SCA306",
     name="package-caches",
-    severity="warning",
     remedy="Leave package managers' caches out of the snap",
     summary="The snap ships package managers' caches.",
     fails_if="Files that apt, dpkg, dnf, pip, uv, npm, cargo, gem and similar tools "
@@ -188,7 +182,6 @@ PACKAGE_CACHES = Rule(
     how_to_fix="Leave them out of the part (`prime: [-var/lib/apt, -var/cache]`), or "
     "tell the tool to keep no cache: `pip install --no-cache-dir`, `npm ci --cache "
     "/tmp/npm`.",
-    options=_OPTIONS,
     judge=_needless_judge("package-caches", "Caches and databases of package managers"),
 )
 
@@ -209,10 +202,9 @@ def _check_copies(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-DUPLICATED_CONTENT = Rule(
+DUPLICATED_CONTENT = _ShippedRule(
     id="SCA307",
     name="duplicated-content",
-    severity="warning",
     remedy="Ship only one of them",
     summary="The image holds contents twice, or in several versions.",
     fails_if="A built snap stores equal files in separate blocks, or a library lies "
@@ -226,7 +218,6 @@ DUPLICATED_CONTENT = Rule(
     how_to_fix="Leave the older version out of its part with `stage` or `prime`. Equal "
     "files in separate blocks come from packing with other options: use `snap pack`.",
     judge=_check_copies,
-    options=_OPTIONS,
 )
 
 
@@ -254,10 +245,9 @@ def _check_supplied(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-SUPPLIED_LIBRARIES = Rule(
+SUPPLIED_LIBRARIES = _ShippedRule(
     id="SCA308",
     name="supplied-libraries",
-    severity="warning",
     remedy="Take these libraries from the base or the content snap",
     summary="The snap ships libraries that its base or a content snap has.",
     fails_if="Libraries that equal those of a base or content snap given with `--base` "
@@ -270,7 +260,6 @@ SUPPLIED_LIBRARIES = Rule(
     how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
     "the application without them.",
     judge=_check_supplied,
-    options=_OPTIONS,
 )
 
 
