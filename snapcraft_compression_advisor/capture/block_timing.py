@@ -132,8 +132,10 @@ def write_blocks(places: Sequence[BlockPlace], directory: Path) -> tuple[str, ..
         (directory / block_name(len(groups))).write_bytes(contents)
         groups.append(place.group)
     if not groups:
-        message = "None of the files to take blocks from can be read"
-        raise NoInputError(message, resolution="Name a directory with other files.")
+        message = "None of the sample files can be read"
+        raise NoInputError(
+            message, resolution="Choose another directory with --sample DIR."
+        )
     return tuple(groups)
 
 
@@ -205,7 +207,7 @@ def time_round(
         except OSError as error:
             message = f"Cannot read from the mounted image: {error.strerror}"
             raise StorageError(
-                message, resolution="See the kernel's messages (dmesg)."
+                message, resolution="Check the kernel log (dmesg)."
             ) from error
     return seconds
 
@@ -213,7 +215,7 @@ def time_round(
 def _mount(stack: ExitStack, image: Path) -> Path:
     mount = stack.enter_context(mounted(image))
     if mount.method != "kernel":
-        message = "The kernel doesn't mount images for this process"
+        message = "This process may not mount images"
         raise ToolError(message, resolution="Run the command as root.")
     return mount.root
 

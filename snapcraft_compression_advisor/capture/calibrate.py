@@ -150,8 +150,10 @@ def choose_sample(directory: Path, count: int) -> tuple[BlockPlace, ...]:
     """
     files = tuple(_regular_files(directory))
     if not files:
-        message = f"There are no files to take blocks from in {str(directory)!r}"
-        raise NoInputError(message, resolution="Name another with --sample DIR.")
+        message = f"{str(directory)!r} contains no files to sample"
+        raise NoInputError(
+            message, resolution="Choose another directory with --sample DIR."
+        )
     kinds: dict[str, list[Path]] = defaultdict(list)
     for file in files:
         kinds[_kind(file)].append(file)
@@ -168,12 +170,12 @@ def choose_sample(directory: Path, count: int) -> tuple[BlockPlace, ...]:
 def _check_rights() -> None:
     if not (can_mount() and can_drop_caches()):
         message = (
-            "Calibrating takes the right to mount images and to drop the system's "
+            "Calibrating requires permission to mount images and to drop the system's "
             "caches"
         )
         raise ToolError(
             message,
-            resolution="Run the command as root, outside of a container; or use a "
+            resolution="Run the command as root and outside a container, or use a "
             "built-in profile ('compression-advisor devices' lists them).",
         )
 
@@ -209,15 +211,15 @@ def _time_codecs(
     request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
 ) -> tuple[Timings, Mapping[str, str]]:
     with _tree(_memory_directory()) as (scratch, tree):
-        progress(f"Taking blocks of files in {request.sample}")
+        progress(f"Sampling files in {request.sample}")
         groups = write_blocks(places, tree)
         if len(groups) < MINIMUM_BLOCKS:
             message = (
-                f"There are only {len(groups)} different blocks in "
-                f"{str(request.sample)!r}"
+                f"{str(request.sample)!r} contains too few distinct blocks: "
+                f"{len(groups)} of the {MINIMUM_BLOCKS} needed"
             )
             raise NoInputError(
-                message, resolution="Name a larger directory with --sample DIR."
+                message, resolution="Choose a larger directory with --sample DIR."
             )
         with (
             open_payload(tree) as payload,
@@ -246,7 +248,7 @@ def _memory_directory() -> Path:
 @contextmanager
 def _tree(place: Path) -> Iterator[tuple[Path, Path]]:
     """Make a directory, and in it a payload with nothing but its ``snap.yaml``."""
-    advice = "Name a directory that you can write to."
+    advice = "Choose a directory that you can write to."
     with scratch_directory(place, resolution=advice) as scratch:
         tree = scratch / "tree"
         (tree / "meta").mkdir(parents=True)
@@ -264,7 +266,7 @@ def _measure_storage(
         except OSError as error:
             message = f"Cannot write to {str(request.storage)!r}: {error.strerror}"
             raise StorageError(
-                message, resolution="Name another directory with --storage DIR."
+                message, resolution="Choose another directory with --storage DIR."
             ) from error
         with (
             open_payload(tree) as payload,
@@ -321,7 +323,7 @@ def _sources(
             f"Linux {platform.release()}, {processor_name()}"
         ),
         (
-            "storage: measured; it is memory, so this is no figure of a disk"
+            "storage: measured; it is in memory, so this isn't the speed of a disk"
             if storage_in_memory
             else "storage: measured; cold reads of an uncompressed image, "
             f"{request.rounds} rounds"

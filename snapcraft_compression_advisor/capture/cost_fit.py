@@ -73,7 +73,7 @@ def fit_costs(
     if len(stored) < MINIMUM_BLOCKS:
         message = f"Only {len(stored)} uncompressed blocks were timed"
         raise BadDataError(
-            message, resolution=f"Time {MINIMUM_BLOCKS} and more, of several files."
+            message, resolution=f"Time at least {MINIMUM_BLOCKS}, of several files."
         )
     noises = noise or {}
     fill = _fit(_Rows.of(stored, use_stored_bytes=False), noises.get("none", 0.0))

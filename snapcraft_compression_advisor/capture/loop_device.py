@@ -89,7 +89,7 @@ def _configure(device: int, image: int, path: Path) -> bool:
             raise ToolError(
                 message,
                 details=error.strerror,
-                resolution="Use a kernel from Linux 5.8 on.",
+                resolution="Use Linux 5.8 or later.",
             ) from error
         raise
     return True

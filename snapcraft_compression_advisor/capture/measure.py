@@ -151,7 +151,7 @@ class _Rounds:
         """Go through all rounds."""
         request, first = self.request, next(iter(self.images.paths))
         if request.warm_up:
-            self.progress("Launching once, unmeasured")
+            self.progress("Launching once without measuring")
             with self.mounted(first) as mount:
                 request.launch(mount)
         with self.mounted_cold(first) as mount:

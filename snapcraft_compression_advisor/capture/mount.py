@@ -115,7 +115,7 @@ def drop_file_cache(path: Path) -> None:
             os.fsync(file.fileno())  # a page that isn't written back stays
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     except OSError as error:
-        message = f"Cannot write back {str(path)!r}: {error.strerror}"
+        message = f"Cannot flush {str(path)!r} to its disk: {error.strerror}"
         raise StorageError(message, resolution="Check the disk.") from error
 
 
@@ -216,7 +216,7 @@ def _mount_kernel(image: Path, root: Path, *, codec: str, read_ahead_kb: int) ->
             return False
         message = f"Cannot mount {str(image)!r}: {error.strerror}"
         raise StorageError(
-            message, resolution="See the kernel's messages (dmesg)."
+            message, resolution="Check the kernel log (dmesg)."
         ) from error
     return True
 
@@ -244,7 +244,7 @@ def _mount_device(device: Path, root: Path, codec: str) -> None:
     raise ToolError(
         message,
         details=os.strerror(code),
-        resolution="Use a kernel built with it, or leave this codec out.",
+        resolution="Use a kernel that supports it, or leave out this codec.",
     )
 
 
@@ -342,8 +342,8 @@ def _check(process: subprocess.Popen[bytes], image: Path, said: IO[bytes]) -> No
     raise ToolError(
         message,
         details=details or None,
-        resolution="Check that /dev/fuse is there for this user, and that this "
-        "squashfuse knows the image's codec.",
+        resolution="Check that this user can open /dev/fuse, and that squashfuse "
+        "supports the image's codec.",
     )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.trial.result import Progress
 
 _LARGER_DISK = (
-    "Name a directory on a larger disk with --scratch ('calibrate': --storage)."
+    "Choose a directory on a larger disk with --scratch ('calibrate': --storage)."
 )
 
 
@@ -88,7 +88,7 @@ def _pack(
         progress(f"Packing with {codec} ({number} of {len(codecs)})")
         image = directory / f"{codec}.squashfs"
         if not mksquashfs.supports(codec, scratch=directory):
-            unavailable[codec] = "This mksquashfs cannot pack with it"
+            unavailable[codec] = "This mksquashfs doesn't support it"
             continue
         mksquashfs.pack(
             source,
@@ -130,7 +130,7 @@ def _mount_refusal(image: Path) -> str | None:
 def _check_any(paths: Mapping[str, Path], unavailable: Mapping[str, str]) -> None:
     if paths:
         return
-    message = "No image can be packed and mounted"
+    message = "No image could be packed and mounted"
     raise ToolError(
         message,
         details="\n".join(f"{codec}: {why}" for codec, why in unavailable.items()),

@@ -63,7 +63,7 @@ class PreparedProcess:
             os.close(self._report_pipe)
             message = f"Cannot run {sys.executable!r}: {error.strerror}"
             raise ToolError(
-                message, resolution="Check the installation of Python."
+                message, resolution="Check the Python installation."
             ) from error
         finally:
             os.close(request_end)
@@ -155,10 +155,10 @@ class PreparedProcess:
         return line.decode(errors="replace").rstrip("\n")
 
     def _not_started(self, report: str) -> ToolError:
-        reason = report.removeprefix("error ") or "it ended before it began"
+        reason = report.removeprefix("error ") or "it ended before it started"
         message = f"Cannot start {self._request.words[0]!r}: {reason}"
         return ToolError(
             message,
-            resolution="Check that the payload ships the program and its interpreter, "
-            "and that it is executable.",
+            resolution="Check that the payload contains the program and its "
+            "interpreter, and that the program is executable.",
         )

@@ -197,8 +197,10 @@ class ProcessTree:
             self._signal(pids, signal.SIGKILL)
             if not self._wait_for_end(max(0.0, deadline - time.monotonic())):
                 names = ", ".join(sorted(_names(self.process_ids())))
-                message = f"Processes of the launch don't end: {names}"
-                raise ToolError(message, resolution="See 'ps' for what they wait for.")
+                message = f"Processes of the launch are still running: {names}"
+                raise ToolError(
+                    message, resolution="Use 'ps' to see what they are waiting for."
+                )
         self._notice_orphans()
         self.notice_exit()
 

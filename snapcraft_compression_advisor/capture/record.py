@@ -97,16 +97,16 @@ def record_residency(
             home=home,
         )
         if request.warm_up:
-            progress("Launching once to settle its home directory")
+            progress("Launching once to set up the home directory")
             recorder.warm_up()
         for attempt in range(1, ATTEMPTS + 1):
             progress(f"Launching with cold caches, then warm (attempt {attempt})")
             profile = recorder.record()
             if profile is not None:
                 return profile
-    message = "Something else dropped the system's caches during every launch"
+    message = "Another process dropped the system's caches during every launch"
     raise ToolError(
-        message, resolution="See that no benchmark or test runs at the same time."
+        message, resolution="Make sure that no benchmark or test runs meanwhile."
     )
 
 
@@ -142,7 +142,7 @@ class _Recorder:
         # A mount of its own begins with nothing of the payload in the cache.
         with self._mounted() as mount:
             if mount.method != "kernel":
-                message = "Only a mount of the kernel shows which blocks are read"
+                message = "Only a kernel mount shows which blocks are read"
                 raise UsageError(message, resolution="Use --method trace.")
             drop_caches()
             drops = _cache_drops()

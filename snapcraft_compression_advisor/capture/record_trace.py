@@ -69,9 +69,9 @@ class TracedLaunch:
         """What the trace left open, in words; nothing where all is clear."""
         found = []
         if self.trace.unreadable_lines:
-            found.append(f"{self.trace.unreadable_lines} lines can't be read")
+            found.append(f"{self.trace.unreadable_lines} unreadable lines")
         if self.trace.unknown_files:
-            found.append(f"{self.trace.unknown_files} files can't be told by name")
+            found.append(f"{self.trace.unknown_files} files of unknown name")
         return ", ".join(found) or None
 
 
@@ -94,13 +94,13 @@ def record_trace(
             "record as root.",
         )
     if request.command.chroot:
-        message = "A launch in a root of its own can't be traced"
-        raise UsageError(message, resolution="Leave out --chroot or --method trace.")
+        message = "A launch with --chroot can't be traced"
+        raise UsageError(message, resolution="Remove --chroot or --method trace.")
     with ExitStack() as stack:
         home = stack.enter_context(launch_home(request.home))
         scratch = stack.enter_context(
             scratch_directory(
-                request.scratch, resolution="Name another directory with --scratch."
+                request.scratch, resolution="Choose another directory with --scratch."
             )
         )
         root = payload_directory(payload, scratch, progress)
@@ -112,7 +112,7 @@ def record_trace(
             log_bytes = log.stat().st_size
 
         if request.warm_up:
-            progress("Launching once to settle its home directory")
+            progress("Launching once to set up the home directory")
             launch(request, root, home)
         progress("Launching under strace")
         traced = replace(request.command, traced_by=strace_words(strace, log))
@@ -158,14 +158,14 @@ def import_trace(
         raise NoInputError(message, resolution="Check its path.") from error
     files = traced_files(trace, payload, prefixes=(*prefixes, *own))
     if not files:
-        message = f"{str(log)!r} shows no read of a file of {str(path)!r}"
+        message = f"{str(log)!r} contains no read of a file in {str(path)!r}"
         raise BadDataError(
             message,
-            details=f"{trace.calls} calls, {trace.unreadable_lines} lines that can't "
-            f"be read, {len(trace.ranges)} other files read",
-            resolution="Write it with 'strace -f -y -o LOG -e trace="
-            "file,desc,process COMMAND', and name the payload's directory of then "
-            "with --prefix.",
+            details=f"{trace.calls} calls, {trace.unreadable_lines} unreadable lines, "
+            f"{len(trace.ranges)} other files read",
+            resolution="Record it with 'strace -f -y -o LOG -e trace="
+            "file,desc,process COMMAND', and use --prefix to name the directory that "
+            "the payload was in.",
         )
     profile = LaunchProfile(source="trace", app=app, files=files)
     return TracedLaunch(profile=profile, trace=trace)

@@ -101,7 +101,7 @@ def resident_share(path: Path) -> float:
         with path.open("rb") as file:
             return float(resident_pages(file.fileno()).mean())
     except OSError as error:
-        message = f"Cannot look at {str(path)!r}: {error.strerror}"
+        message = f"Cannot tell what of {str(path)!r} is cached: {error.strerror}"
         raise StorageError(message, resolution="Check the disk.") from error
 
 
@@ -153,9 +153,9 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
         finally:
             os.close(descriptor)
     except OSError as error:
-        message = f"Cannot look at {path!r} of the mount: {error.strerror}"
+        message = f"Cannot tell what of {path!r} is cached: {error.strerror}"
         raise StorageError(
-            message, resolution="Mount the payload that was listed."
+            message, resolution="Make sure that the mounted image holds this payload."
         ) from error
 
 
@@ -182,7 +182,7 @@ def _check_allowed(descriptor: int) -> None:
     (``can_do_mincore`` in Linux's ``mm/mincore.c``).
     """
     if os.geteuid() and os.fstat(descriptor).st_uid != os.geteuid():
-        message = "The kernel shows only root which parts of a file are in memory"
+        message = "Only root can see which parts of a file are in memory"
         raise ToolError(message, resolution="Run the command as root.")
 
 
@@ -267,7 +267,7 @@ def _reading(root: Path) -> Iterator[None]:
     except OSError as error:
         message = f"Cannot read from the mount {str(root)!r}: {error.strerror}"
         raise StorageError(
-            message, resolution="See the kernel's messages (dmesg)."
+            message, resolution="Check the kernel log (dmesg)."
         ) from error
 
 

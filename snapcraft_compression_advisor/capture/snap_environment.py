@@ -65,7 +65,7 @@ def launch_home(directory: Path | None = None) -> Iterator[Path]:
             for name in ("user", "user-common", "data", "common", "runtime"):
                 (directory / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            message = f"Cannot make a home directory for the launch: {error}"
+            message = f"Cannot create a home directory for the launch: {error}"
             raise StorageError(
                 message, resolution="Set TMPDIR to a directory that you can write to."
             ) from error

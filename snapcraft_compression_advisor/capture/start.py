@@ -103,10 +103,8 @@ def app_command(payload: Payload, app: str) -> Command:
     try:
         program, *arguments = shlex.split(description.command)
     except ValueError as error:
-        message = f"The command of app {app!r} can't be split: {error}"
-        raise UsageError(
-            message, resolution="Name the command itself after '--'."
-        ) from error
+        message = f"The command of app {app!r} can't be parsed: {error}"
+        raise UsageError(message, resolution="Give the command after '--'.") from error
     return Command(
         words=(*map(_in_snap, (*description.command_chain, program)), *arguments),
         environment={**payload.snap.environment, **description.environment},
@@ -123,7 +121,7 @@ def given_command(payload: Payload, words: Sequence[str]) -> Command:
     if not words:
         message = "No command to start"
         raise UsageError(
-            message, resolution="Name it after '--', or an app with --app."
+            message, resolution="Give one after '--', or an app with --app."
         )
     program, *arguments = words
     return Command(
@@ -302,8 +300,8 @@ class _Observer:
         return ToolError(
             message,
             details="\n".join(line for line in lines if line) or "It printed nothing.",
-            resolution="See whether it starts by itself; --timeout gives it more time, "
-            "--until names another event.",
+            resolution="Check whether it starts on its own. Use --timeout to allow "
+            "more time, or --until to wait for another event.",
         )
 
 
@@ -338,13 +336,13 @@ def _find_program(payload: Payload, program: str) -> str:
 
 def _check_root(root: Path) -> None:
     if os.geteuid() != 0:
-        message = "Taking the payload as root directory needs root"
+        message = "Using the payload as the root directory requires root"
         raise UsageError(message, resolution="Run as root, or without --chroot.")
     if not (root / "run").is_dir():
         message = (
-            f"No system tree to take as root directory: {str(root)!r} has no 'run'"
+            f"{str(root)!r} can't be the root directory: it has no directory 'run'"
         )
-        raise UsageError(message, resolution="Leave out --chroot.")
+        raise UsageError(message, resolution="Remove --chroot.")
 
 
 def _signal_name(number: int) -> str:

@@ -58,7 +58,7 @@ def virtual_display() -> Iterator[None]:
         try:
             scratch = ScratchDirectory(ignores_errors=True)
         except OSError as error:
-            message = f"Cannot write the key of a display: {error}"
+            message = f"Cannot write the key of the virtual display: {error}"
             raise StorageError(
                 message, resolution="Set TMPDIR to a directory that you can write to."
             ) from error
@@ -105,11 +105,11 @@ def _number(numbers: IO[bytes], said: IO[bytes]) -> int:
     if not line.isdigit():
         said.seek(0)
         details = said.read(_SAID_MAX_BYTES).decode(errors="replace").strip()
-        message = f"{PROGRAM} doesn't start"
+        message = f"{PROGRAM} did not start"
         raise ToolError(
             message,
             details=details or None,
-            resolution="Name a display with --display, or set DISPLAY.",
+            resolution="Choose a display with --display, or set DISPLAY.",
         )
     return int(line)
 

@@ -40,8 +40,8 @@ RESET_TIMEOUT_S = 5.0
 _RETRY_S = 0.05
 
 _ADVICE = (
-    "Start it within a session, name a display with --display, or unset DISPLAY: then "
-    "a display is brought where the package xvfb is installed."
+    "Run the command in a graphical session, choose a display with --display, or unset "
+    "DISPLAY and install xvfb, which provides a virtual one."
 )
 
 
@@ -55,7 +55,7 @@ def open_display(name: str | None) -> Iterator[Display]:
     """
     name = name or os.environ.get("DISPLAY")
     if not name:
-        message = "No X display to see a window on"
+        message = "No X display to watch for windows"
         raise UsageError(message, resolution=_ADVICE)
     try:
         connection = _connect(name)
@@ -121,7 +121,7 @@ class WindowSight:
                 if any(self._counts(window, process_ids) for window in self._seen()):
                     return True
         except (ConnectionClosedError, OSError) as error:
-            message = "The X server has gone away"
+            message = "The connection to the X server was lost"
             raise ToolError(message, details=str(error), resolution=_ADVICE) from error
         return False
 

@@ -191,7 +191,7 @@ def chosen_launch(
     timeout_s = options.timeout_s
     event = _chosen_event(options, payload, app)
     if event.window and not event.exits and not options.has_display:
-        message = "No X display to see a window on"
+        message = "No X display to watch for windows"
         raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
     if event.due_s is not None and event.due_s > timeout_s:
         message = f"--until {event.name} lies beyond the timeout of {timeout_s:g} s"

@@ -164,7 +164,7 @@ def _method(wanted: str | None) -> str:
 def _told(traced: TracedLaunch) -> LaunchProfile:
     """Return the profile, having said what the trace left open."""
     if traced.doubts is not None:
-        emit.progress(f"Warning: of the trace, {traced.doubts}", permanent=True)
+        emit.progress(f"Warning: the trace has {traced.doubts}", permanent=True)
     return traced.profile
 
 

@@ -44,7 +44,7 @@ _LENDER = DEFAULT_NAMES[0]
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        message = "has characters that don't print"
+        message = "contains non-printable characters"
         raise ValueError(message)
     return text
 
@@ -76,7 +76,7 @@ class _Ends(_Model):
     def _ascending(self) -> Self:
         low, mid, high = (getattr(self, end) for end in ("low", "mid", "high"))
         if not low <= mid <= high:
-            message = "low, mid and high aren't in this order"
+            message = "low, mid and high must be in ascending order"
             raise ValueError(message)
         return self
 
@@ -109,20 +109,22 @@ class StorageFigures(_Model):
     """What storage takes."""
 
     seek_s: SecondsRange = pydantic.Field(
-        description="from asking for a block elsewhere to its first byte"
+        description="from requesting a block elsewhere to receiving its first byte"
     )
     read_s_per_byte: SecondsPerByteRange = pydantic.Field(
-        description="of a continuous read"
+        description="of a sequential read"
     )
 
 
 class BlockFigures(_Model):
     """Processor time of one data block: the sum of three parts."""
 
-    block_s: SecondsRange = pydantic.Field(description="of any block")
-    raw_s_per_byte: SecondsPerByteRange = pydantic.Field(description="of its contents")
+    block_s: SecondsRange = pydantic.Field(description="per block")
+    raw_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="per byte of its contents"
+    )
     stored_s_per_byte: SecondsPerByteRange = pydantic.Field(
-        description="of what it takes in the image"
+        description="per byte of its size in the image"
     )
 
     def cost(self) -> BlockCost:
@@ -143,20 +145,22 @@ class DeviceFile(_Model):
     name: Name
     description: Text
     processors: Annotated[int, pydantic.Field(ge=1, le=4096)] = pydantic.Field(
-        description="that a launch can use"
+        description="number of processors that a launch can use"
     )
     storage: StorageFigures
     fill: BlockFigures = pydantic.Field(
-        description="what reading any block costs, compressed or not"
+        description="cost of reading a block, compressed or not"
     )
     decompress: Annotated[
         dict[CodecName, BlockFigures], pydantic.Field(min_length=1)
     ] = pydantic.Field(
-        description="what decompressing a block adds; codecs that are left out are "
+        description="additional cost of decompressing a block; missing codecs are "
         "taken from a built-in profile, in proportion"
     )
     sources: Annotated[list[Text], pydantic.Field(min_length=1, max_length=20)] = (
-        pydantic.Field(description="where the figures come from, and how")
+        pydantic.Field(
+            description="where the figures come from, and how they were obtained"
+        )
     )
 
 
@@ -165,8 +169,8 @@ DEVICE_FILE = DocumentKind(
     name="device profile",
     max_bytes=64 * KIB,  # ten times what `calibrate` writes
     broken=f"{{where!r}} is not a device profile of version {SCHEMA}",
-    resolution="Correct it ('compression-advisor schema device' prints what it may "
-    "hold), or make one with 'compression-advisor calibrate'.",
+    resolution="Correct it ('compression-advisor schema device' prints its schema), or "
+    "create one with 'compression-advisor calibrate'.",
 )
 
 
@@ -182,7 +186,7 @@ def choose_devices(arguments: Sequence[str]) -> tuple[DeviceProfile, ...]:
     devices = tuple(_choose(argument) for argument in dict.fromkeys(arguments))
     name, count = Counter(device.name for device in devices).most_common(1)[0]
     if count > 1:
-        message = f"{count} of the device profiles have the name {name!r}"
+        message = f"{count} device profiles are named {name!r}"
         raise UsageError(message, resolution="Change the 'name' in one of the files.")
     return devices
 
@@ -216,7 +220,7 @@ def device_text(device: DeviceProfile) -> str:
     """Return a profile as the text of its file."""
     document = CommentedMap(device_figures(device).model_dump(by_alias=True))
     document.yaml_set_start_comment(
-        "A device profile: seconds, and seconds per byte. low is a fast device of\n"
+        "A device profile, in seconds and seconds per byte: low is a fast device of\n"
         "this kind, high a slow one. Use it with: advise --device FILE"
     )
     for key in ("storage", "fill", "decompress"):

@@ -35,7 +35,7 @@ def _ascending(blocks: tuple[BlockRange, ...]) -> tuple[BlockRange, ...]:
     end = -1
     for first, last in blocks:
         if not end < first <= last:
-            message = f"block range {first} to {last} isn't ascending"
+            message = f"block range {first} to {last} isn't in ascending order"
             raise ValueError(message)
         end = last
     return blocks
@@ -43,7 +43,7 @@ def _ascending(blocks: tuple[BlockRange, ...]) -> tuple[BlockRange, ...]:
 
 def _relative(path: str) -> str:
     if path.startswith("/") or ".." in path.split("/"):
-        message = f"{path!r} isn't a path inside of a payload"
+        message = f"{path!r} isn't a relative path inside the payload"
         raise ValueError(message)
     return path
 
@@ -66,14 +66,14 @@ class ProfileFile(_Model):
     shares: tuple[Share, ...] | None = pydantic.Field(
         default=None,
         description="of each range, the share of its blocks that is expected to be "
-        "read; all of them where this is left out. A trace's blocks have 1 where they "
-        "were seen read, less where they were only mapped",
+        "read; all of them if missing. In a trace, blocks that were read have a share "
+        "of 1, and blocks that were only mapped have less",
     )
 
     @pydantic.model_validator(mode="after")
     def _one_share_a_range(self) -> ProfileFile:
         if self.shares is not None and len(self.shares) != len(self.blocks):
-            message = f"{len(self.shares)} shares of {len(self.blocks)} ranges"
+            message = f"{len(self.shares)} shares for {len(self.blocks)} ranges"
             raise ValueError(message)
         return self
 

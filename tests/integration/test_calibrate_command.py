@@ -112,7 +112,7 @@ def test_storage_in_memory_is_said_to_be(sample: Path, storage: Path) -> None:
         place.rmdir()
     assert result.returncode == 0, result.stderr
     assert "Warning: the storage is memory" in result.stderr
-    assert "it is memory, so this is no figure of a disk" in result.stdout
+    assert "it is in memory, so this isn't the speed of a disk" in result.stdout
 
 
 def test_full_storage_is_a_storage_error(sample: Path, storage: Path) -> None:
@@ -145,7 +145,7 @@ def test_sample_of_too_few_blocks_is_no_input(storage: Path, tmp_path: Path) -> 
     (sample / "file").write_text("only one")
     result = advisor("calibrate", *few(sample, storage), TMPDIR=str(storage))
     assert result.returncode == 66, result.stderr
-    assert "only 1 different blocks" in result.stderr
+    assert "too few distinct blocks: 1 of the 8 needed" in result.stderr
     assert "--sample" in result.stderr
 
 

@@ -185,7 +185,7 @@ def test_daemon_does_not_survive(prime: Path, scratch: Path) -> None:
         ),
         (("--until", "window", "--display", ":4711"), 69, "display ':4711'"),
         (("--", "no-such-program"), 69, "Cannot start 'no-such-program'"),
-        (("--chroot",), 64, "has no 'run'"),
+        (("--chroot",), 64, "no directory 'run'"),
         (("--read-ahead-kb", "many"), 64, "many"),
         (("--scratch", "/nowhere"), 74, "/nowhere"),
     ],
@@ -289,7 +289,7 @@ def test_log_with_lines_that_are_none_says_how_many(
     )
     result = record(prime, scratch, "--import", log)
     assert result.returncode == 0
-    assert "Warning: of the trace, 2 lines can't be read" in result.stderr
+    assert "Warning: the trace has 2 unreadable lines" in result.stderr
     profile = LaunchProfile.model_validate_json(result.stdout)
     assert blocks(profile) == {"first": ((0, 0),)}
 

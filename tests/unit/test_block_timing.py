@@ -55,7 +55,7 @@ def test_zeros_and_repeated_blocks_are_left_out(tmp_path: Path) -> None:
 
 def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
     place = BlockPlace(group="g", path=tmp_path / "gone", index=0)
-    with pytest.raises(NoInputError, match="None of the files"):
+    with pytest.raises(NoInputError, match="None of the sample files"):
         write_blocks([place], tmp_path)
 
 

@@ -75,7 +75,7 @@ def test_order_of_the_disk_does_not_change_the_sample(
 
 def test_directory_without_files_is_no_input(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    with pytest.raises(NoInputError, match="no files to take blocks from"):
+    with pytest.raises(NoInputError, match="contains no files to sample"):
         choose_sample(tmp_path, 30)
 
 
@@ -91,7 +91,7 @@ def test_user_who_may_not_mount_gets_an_error(
     request = CalibrationRequest(
         name="x", storage=tmp_path, sample=tmp_path, blocks=32, rounds=1
     )
-    with pytest.raises(ToolError, match="takes the right to mount") as caught:
+    with pytest.raises(ToolError, match="requires permission to mount") as caught:
         calibrate(request, print)
     assert "root" in (caught.value.resolution or "")
     assert list(tmp_path.iterdir()) == []

@@ -147,7 +147,7 @@ def test_unknown_key_is_refused() -> None:
 def test_ends_out_of_order_are_refused() -> None:
     changed = document()
     changed["storage"]["seek_s"] = {"low": 2, "mid": 1, "high": 3}
-    with pytest.raises(BadDataError, match="aren't in this order"):
+    with pytest.raises(BadDataError, match="in ascending order"):
         parse(changed)
 
 
@@ -266,5 +266,5 @@ def test_misspelt_name_is_corrected() -> None:
 def test_two_profiles_of_one_name_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "device.yaml"
     path.write_text(TEXT)
-    with pytest.raises(UsageError, match="have the name 'nvme-laptop'"):
+    with pytest.raises(UsageError, match="are named 'nvme-laptop'"):
         choose_devices(["nvme-laptop", str(path)])

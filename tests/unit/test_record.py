@@ -151,7 +151,7 @@ def test_disturbed_launch_is_repeated_and_given_up_at_last(
 
 def test_fuse_shows_no_blocks(mocker: MockerFixture) -> None:
     Played(mocker, method="squashfuse")
-    with pytest.raises(UsageError, match="mount of the kernel"):
+    with pytest.raises(UsageError, match="kernel mount"):
         run(warm_up=False)
 
 

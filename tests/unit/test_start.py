@@ -321,7 +321,7 @@ def test_what_survives_sigkill_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     tree = process_tree.ProcessTree(None)
     monkeypatch.setattr(tree, "process_ids", lambda: {os.getpid()})
     monkeypatch.setattr(tree, "_signal", lambda *_: None)
-    with pytest.raises(ToolError, match="don't end: "):
+    with pytest.raises(ToolError, match="still running: "):
         tree.end()
 
 
@@ -341,7 +341,7 @@ def test_display_that_cannot_be_opened_is_an_error(name: str) -> None:
 
 
 def test_root_of_its_own_takes_a_system_tree(tmp_path: Path) -> None:
-    said = "no 'run'" if os.geteuid() == 0 else "needs root"
+    said = "no directory 'run'" if os.geteuid() == 0 else "requires root"
     with pytest.raises(UsageError, match=said):
         time_launch(
             Command(words=("true",), chroot=True), tmp_path, EXITED, timeout_s=5

@@ -183,13 +183,13 @@ def test_priors_that_are_not_what_was_shipped_are_refused(
 ) -> None:
     document = json.loads(priors_document(PRIORS, FIT).model_dump_json())
     read_document(json.dumps(document).encode())
-    with pytest.raises(BadDataError, match=f"broken: {name}") as caught:
+    with pytest.raises(BadDataError, match=f"invalid: {name}") as caught:
         read_document(json.dumps({**document, name: value}).encode())
     assert caught.value.resolution
 
 
 def test_text_that_is_no_document_is_refused() -> None:
-    with pytest.raises(BadDataError, match="broken: file"):
+    with pytest.raises(BadDataError, match="invalid: file"):
         read_document(b"{")
 
 

@@ -163,7 +163,7 @@ def test_server_that_goes_away_is_an_error(
     sight = WindowSight(display)  # type: ignore[arg-type] # a fake
     error = ConnectionClosedError("server")
     mocker.patch.object(display, "pending_events", side_effect=error)
-    with pytest.raises(ToolError, match="gone away"):
+    with pytest.raises(ToolError, match="was lost"):
         sight.has_window_of(set)
 
 

@@ -48,7 +48,7 @@ Number = Annotated[int, pydantic.Field(ge=0)]
 def _ascending(ends: tuple[float, float, float]) -> tuple[float, float, float]:
     low, mid, high = ends
     if not low <= mid <= high:
-        message = "the ends and the middle aren't in order"
+        message = "low end, middle and high end must be in ascending order"
         raise ValueError(message)
     return ends
 
@@ -138,8 +138,8 @@ _PRIORS = DocumentKind(
     model=PriorsDocument,
     name="launch priors",
     max_bytes=MIB,  # some ten times what they have
-    broken="the launch priors of this installation are broken",
-    resolution="Install snapcraft-compression-advisor again.",
+    broken="the launch priors of this installation are invalid",
+    resolution="Reinstall snapcraft-compression-advisor.",
 )
 
 
