@@ -29,7 +29,8 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
 )
 from snapcraft_compression_advisor.launch.profile import fit_profile
-from snapcraft_compression_advisor.payload.source import COMPONENT_TYPE, SnapPayload
+from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.payload.source import SnapPayload
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from snapcraft_compression_advisor.trial.sampled import (
     ORDINARY,

@@ -37,6 +37,12 @@ _END_OF_FILTERS = 2**64 - 1
 
 MEMORY_BYTES = 32 * 1024 * 1024
 """``MEMLIMIT`` of squashfs-tools' wrappers: far above a dictionary of 1 MiB."""
+_MAGIC = b"\xfd7zXZ\0"
+_FOOTER_MAGIC = b"YZ"
+_STREAM_FLAGS = b"\0\x01"
+"""A null byte, then the check's id: CRC32."""
+_BLOCK_FLAGS = 0xC0
+"""One filter; both lengths are present."""
 
 
 class _Options(ctypes.Structure):
@@ -176,15 +182,6 @@ class _Filters:
 @lru_cache(maxsize=16)
 def _filters(dictionary_bytes: int, preset: int) -> _Filters:
     return _Filters(dictionary_bytes, preset)
-
-
-_MAGIC = b"\xfd7zXZ\0"
-_FOOTER_MAGIC = b"YZ"
-_STREAM_FLAGS = b"\0\x01"
-"""A null byte, then the check's id: CRC32."""
-
-_BLOCK_FLAGS = 0xC0
-"""One filter; both lengths are present."""
 
 
 def xz_stream(contents: bytes, *, dictionary_bytes: int, preset: int = PRESET) -> bytes:

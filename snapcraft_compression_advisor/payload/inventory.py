@@ -37,6 +37,23 @@ _KINDS = {
     stat.S_IFIFO: EntryKind.FIFO,
     stat.S_IFSOCK: EntryKind.SOCKET,
 }
+_TOP_LEVEL = (
+    "DEBIAN .arch-ids .arch-inventory .bzr .bzr-builddeb .bzr.backup .bzr.tags "
+    ".bzrignore .cvsignore .git .gitattributes .gitignore .gitmodules .hg .hgignore "
+    ".hgsigs .hgtags .shelf .svn CVS DEADJOE RCS _MTN _darcs {arch} .snapignore"
+)
+TOP_LEVEL_NAMES = tuple(_TOP_LEVEL.split())
+"""Names that ``snap pack`` leaves out in the root of the tree only.
+
+snapd writes these names and patterns into a file that it passes to mksquashfs with
+``-wildcards -ef`` (``snap/pack/pack.go``, since snapd 2.35).
+"""
+ANYWHERE_PATTERNS = (".[#~]*", "*.snap", "*.click", ".*.sw?", "*~", ",,*")
+"""Shell patterns of names left out at any depth."""
+_ANYWHERE = re.compile("|".join(translate(p) for p in ANYWHERE_PATTERNS), re.DOTALL)
+_ANYWHERE_DOTTED = re.compile(
+    "|".join(translate(p) for p in ANYWHERE_PATTERNS if p.startswith(".")), re.DOTALL
+)
 
 
 class Entry(NamedTuple):
@@ -262,27 +279,6 @@ def _raise_changed(path: str, error: OSError) -> NoReturn:
         resolution="If a build is still writing to the directory, wait until it ends "
         "and try again.",
     ) from error
-
-
-_TOP_LEVEL = (
-    "DEBIAN .arch-ids .arch-inventory .bzr .bzr-builddeb .bzr.backup .bzr.tags "
-    ".bzrignore .cvsignore .git .gitattributes .gitignore .gitmodules .hg .hgignore "
-    ".hgsigs .hgtags .shelf .svn CVS DEADJOE RCS _MTN _darcs {arch} .snapignore"
-)
-TOP_LEVEL_NAMES = tuple(_TOP_LEVEL.split())
-"""Names that ``snap pack`` leaves out in the root of the tree only.
-
-snapd writes these names and patterns into a file that it passes to mksquashfs with
-``-wildcards -ef`` (``snap/pack/pack.go``, since snapd 2.35).
-"""
-
-ANYWHERE_PATTERNS = (".[#~]*", "*.snap", "*.click", ".*.sw?", "*~", ",,*")
-"""Shell patterns of names left out at any depth."""
-
-_ANYWHERE = re.compile("|".join(translate(p) for p in ANYWHERE_PATTERNS), re.DOTALL)
-_ANYWHERE_DOTTED = re.compile(
-    "|".join(translate(p) for p in ANYWHERE_PATTERNS if p.startswith(".")), re.DOTALL
-)
 
 
 def is_excluded(name: str, *, top_level: bool) -> bool:

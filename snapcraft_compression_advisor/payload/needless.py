@@ -30,6 +30,35 @@ NeedlessKind = Literal[
     "documentation",
     "package-caches",
 ]
+MOST_MAGICS = 512
+"""Files whose first bytes are read, the largest of a kind first."""
+LONGEST_PATH = 1024
+"""Longer ones aren't looked at: no package has any, and patterns take their time."""
+ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
+_PROGRAM = r"(?:.*/)?(?:s?bin|games)/"
+_COMPILER = re.compile(
+    _PROGRAM + r"(?:[\w.+]+-)*(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|rustc|go|tcc|ghc"
+    r"|gfortran)(?:-[\d.]+)?"
+)
+_MANUAL_READER = re.compile(_PROGRAM + r"(?:man|info|pinfo|emacs[\w.-]*|octave-cli\S*)")
+_PACKAGE_TOOL = re.compile(_PROGRAM + r"(?:apt|apt-get|dpkg|aptitude|dnf|rpm)")
+_LEGAL = re.compile(
+    r"copyright|licen[cs]es?|copying|notices?|eula|legal|authors|credits", re.IGNORECASE
+)
+_PAGE = re.compile(r".*\.(?:html?|pdf|css|js|png|svg|gif|jpe?g|epub|hlp|chm)(?:\.gz)?")
+_PREFIX = r"(?:usr/(?:local/)?)?"
+MOST_FILES = 200
+"""ELF files that are looked at, the largest first: of a browser, an office suite and a
+game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
+LEAST_BYTES = 64 * 1024
+"""Smaller ELF files aren't looked at."""
+_LIBRARY = re.compile(r".*\.so(?:\.[\d.]+)?")
+_SANITIZER = re.compile(r"(?:.*/)?lib(?:a|hwa|l|t|ub)san\.so[.\d]*")
+_SANITIZED = "sanitizers are shipped with their symbols on purpose"
+_NEEDLESS = re.compile(
+    rb"\.z?debug_\w+|\.gnu_debugdata|\.gdb_index|\.stab(?:str)?"
+    rb"|\.symtab|\.strtab|\.symtab_shndx"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,27 +92,6 @@ class Needless:
         return sum(file.size_bytes for file in self.files)
 
 
-MOST_MAGICS = 512
-"""Files whose first bytes are read, the largest of a kind first."""
-
-LONGEST_PATH = 1024
-"""Longer ones aren't looked at: no package has any, and patterns take their time."""
-
-ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
-
-_PROGRAM = r"(?:.*/)?(?:s?bin|games)/"
-_COMPILER = re.compile(
-    _PROGRAM + r"(?:[\w.+]+-)*(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|rustc|go|tcc|ghc"
-    r"|gfortran)(?:-[\d.]+)?"
-)
-_MANUAL_READER = re.compile(_PROGRAM + r"(?:man|info|pinfo|emacs[\w.-]*|octave-cli\S*)")
-_PACKAGE_TOOL = re.compile(_PROGRAM + r"(?:apt|apt-get|dpkg|aptitude|dnf|rpm)")
-_LEGAL = re.compile(
-    r"copyright|licen[cs]es?|copying|notices?|eula|legal|authors|credits", re.IGNORECASE
-)
-_PAGE = re.compile(r".*\.(?:html?|pdf|css|js|png|svg|gif|jpe?g|epub|hlp|chm)(?:\.gz)?")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
     """Files of a kind.
@@ -101,7 +109,6 @@ class _Pattern:
     readers: re.Pattern[str] | None = None
 
 
-_PREFIX = r"(?:usr/(?:local/)?)?"
 _PATTERNS = (
     _Pattern(
         kind="debug-symbols",
@@ -228,22 +235,6 @@ def _doubt(path: str, pattern: _Pattern) -> str | None:
     if pattern.kind == "documentation" and _PAGE.fullmatch(path):
         return "the application may show such pages as its help"
     return None
-
-
-MOST_FILES = 200
-"""ELF files that are looked at, the largest first: of a browser, an office suite and a
-game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
-
-LEAST_BYTES = 64 * 1024
-"""Smaller files aren't looked at."""
-
-_LIBRARY = re.compile(r".*\.so(?:\.[\d.]+)?")
-_SANITIZER = re.compile(r"(?:.*/)?lib(?:a|hwa|l|t|ub)san\.so[.\d]*")
-_SANITIZED = "sanitizers are shipped with their symbols on purpose"
-_NEEDLESS = re.compile(
-    rb"\.z?debug_\w+|\.gnu_debugdata|\.gdb_index|\.stab(?:str)?"
-    rb"|\.symtab|\.strtab|\.symtab_shndx"
-)
 
 
 def unstripped_files(tree: Tree) -> Iterator[NeedlessFile]:

@@ -11,6 +11,12 @@ from snapcraft_compression_advisor.core.documents import DocumentKind
 
 SNAP_YAML_PATH = "meta/snap.yaml"
 SNAP_YAML_MAX_BYTES = 1024 * 1024
+COMPONENT_YAML_PATH = "meta/component.yaml"
+COMPONENT_TYPE = "component"
+"""Type of a payload that is no snap of its own; snapd knows no such type."""
+_NAME = "[a-z0-9](?:-?[a-z0-9])*"
+_WHOLE_NAME = re.compile(rf"(?P<snap>{_NAME})\+(?P<component>{_NAME})")
+"""``SNAP+COMPONENT``, as snapd checks it (``snap/naming``)."""
 
 
 def _as_list(value: object) -> object:
@@ -127,15 +133,6 @@ SNAP_YAML = DocumentKind(
     resolution="Build the prime directory again ('snapcraft prime'), or repair the "
     "file.",
 )
-
-
-COMPONENT_YAML_PATH = "meta/component.yaml"
-COMPONENT_TYPE = "component"
-"""Type of a payload that is no snap of its own; snapd knows no such type."""
-
-_NAME = "[a-z0-9](?:-?[a-z0-9])*"
-_WHOLE_NAME = re.compile(rf"(?P<snap>{_NAME})\+(?P<component>{_NAME})")
-"""``SNAP+COMPONENT``, as snapd checks it (``snap/naming``)."""
 
 
 def _whole_name(text: str) -> str:

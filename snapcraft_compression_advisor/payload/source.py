@@ -47,6 +47,7 @@ _METADATA: Mapping[str, Callable[..., SnapMetadata]] = {
     COMPONENT_YAML_PATH: parse_component_yaml,
 }
 """What tells a payload's name, and how it is read; the first one found counts."""
+_SUFFIXES = (".snap", ".comp")
 
 
 class Payload(Protocol):
@@ -263,9 +264,6 @@ def _no_metadata(path: Path) -> NoInputError:
     )
 
 
-__all__ = ["COMPONENT_TYPE", "ComponentDirectory", "component_name"]
-
-
 class ComponentDirectory(DirectoryPayload):
     """A component's prime directory: files, but no apps and no ``meta/snap.yaml``.
 
@@ -297,9 +295,6 @@ def component_name(prime_dir: Path) -> str:
     metadata = parse_component_yaml(text, where=str(path))
     _, name = split_component_name(metadata.name)
     return name or metadata.name
-
-
-_SUFFIXES = (".snap", ".comp")
 
 
 def find_payload(directory: Path) -> Path:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 FRAGMENT_RECORD = struct.Struct("<Q2I")
 """A fragment block's position, its size word, and four unused bytes."""
 _FRAGMENTS_KEPT = 4  # small reads one after the other mostly stay in the same one
+KEPT_BYTES = 32 * MIB
+"""Looking into the libraries of a browser goes to and fro between some 500 blocks, most
+of which it wants a few KiB of."""
+LEAST_BYTES = 4 * KIB
+"""What is decompressed of a block at least."""
 
 
 class ContentsReader:
@@ -179,14 +184,6 @@ class ContentsReader:
             reason = f"fragment {tail.index} ends before byte {end}"
             raise damaged(self._file.where, reason)
         return contents[tail.offset : end]
-
-
-KEPT_BYTES = 32 * MIB
-"""Looking into the libraries of a browser goes to and fro between some 500 blocks, most
-of which it wants a few KiB of."""
-
-LEAST_BYTES = 4 * KIB
-"""What is decompressed of a block at least."""
 
 
 class KeptBlocks:

@@ -60,6 +60,8 @@ _BASIC_DIRECTORY_FIELDS = 5
 _BASIC_FILE_FIELDS = 4
 _BASIC_FILE_BYTES = _HEADER.size + _FORMS[2][1].size
 _LONG_FILE_BYTES = _HEADER.size + _FORMS[9][1].size
+_Header: TypeAlias = tuple[str, EntryKind, int, int, int, int, int]
+"""The first seven fields of an :class:`ImageEntry`, which are of every form."""
 
 
 class Listing(NamedTuple):
@@ -84,10 +86,6 @@ class Inode(NamedTuple):
     entry: ImageEntry
     record_bytes: int
     listing: Listing | None = None
-
-
-_Header: TypeAlias = tuple[str, EntryKind, int, int, int, int, int]
-"""The first seven fields of an :class:`ImageEntry`, which are of every form."""
 
 
 class InodeTable:

@@ -41,6 +41,11 @@ OVERLAP_LIMIT = 16
 """How many times the image's length its files' blocks may come to, beyond
 :data:`OVERLAP_FREE_BYTES`, files that have the same ones left out. mksquashfs never
 has a block in two different runs; squashfs-tools-ng does."""
+_HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number
+_RECORD = struct.Struct("<HhHH")  # inode offset, number's difference, type, name
+_ENTRIES_LIMIT = 256  # SQUASHFS_DIR_COUNT, for each header
+_NAME_LIMIT_BYTES = 256  # SQUASHFS_NAME_LEN
+_NO_NAMES = frozenset({b".", b".."})
 
 
 class Walk:
@@ -134,13 +139,6 @@ class Walk:
         self._data_bytes_left -= stored_bytes
         if self._data_bytes_left < 0:
             raise damaged(self._where, f"its data overlap, at inode {entry.inode}")
-
-
-_HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number
-_RECORD = struct.Struct("<HhHH")  # inode offset, number's difference, type, name
-_ENTRIES_LIMIT = 256  # SQUASHFS_DIR_COUNT, for each header
-_NAME_LIMIT_BYTES = 256  # SQUASHFS_NAME_LEN
-_NO_NAMES = frozenset({b".", b".."})
 
 
 class Child(NamedTuple):

@@ -44,6 +44,16 @@ SPREAD_BLOCKS = 2_048
 """Blocks looked at of a larger payload, evenly spread. That they aren't all adds 0.2 to
 0.3 % of the size to the error (one standard deviation; a browser, an office suite and a
 Python application), about half of what the smaller phases do."""
+CLOSER_BLOCKS = 640
+TRIED_BLOCKS = 56
+"""Blocks of each step at first. With them, on a browser, an office suite, a game and a
+Python application, sizes with xz are off by 0.3 to 0.7 % (one standard deviation of 100
+draws), those with lzo by 0.2 to 0.5 %."""
+SNAP_CLOSER_BLOCKS = 320
+SNAP_TRIED_BLOCKS = 48
+"""Likewise for a snap: to read a block of it takes longer than to look at it, and all
+sizes of one codec are known. On the same four, packed with xz, sizes with lzo are off
+by 0.3 to 0.8 %; packed with lzo, those with xz likewise (80 draws)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,19 +212,6 @@ def _sizes_in_snap(payload: SnapPayload, layout: Layout) -> NDArray[np.float64]:
             words.extend(blocks.size_words)
     sizes = np.array(words, dtype=np.int64) & SIZE_MASK
     return sizes.astype(np.float64)[:, None]
-
-
-CLOSER_BLOCKS = 640
-TRIED_BLOCKS = 56
-"""Blocks of each step at first. With them, on a browser, an office suite, a game and a
-Python application, sizes with xz are off by 0.3 to 0.7 % (one standard deviation of 100
-draws), those with lzo by 0.2 to 0.5 %."""
-
-SNAP_CLOSER_BLOCKS = 320
-SNAP_TRIED_BLOCKS = 48
-"""Likewise for a snap: to read a block of it takes longer than to look at it, and all
-sizes of one codec are known. On the same four, packed with xz, sizes with lzo are off
-by 0.3 to 0.8 %; packed with lzo, those with xz likewise (80 draws)."""
 
 
 class Ladder:

@@ -38,6 +38,11 @@ Fewer, longer pieces tell less."""
 
 _BATCH_BLOCKS = 16
 _ZEROS = bytes(DATA_BLOCK_BYTES)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_WAITING_PER_WORKER = 3
+"""How many blocks wait for each worker: they bridge the time it takes to read more,
+and the time that one slow block holds up the results behind it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,14 +210,6 @@ def read_block(payload: Payload, block: DataBlock) -> bytes:
         return contents
     message = f"{block.path!r} became shorter while it was read"
     raise StorageError(message, resolution="Wait until the build ends and try again.")
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-_WAITING_PER_WORKER = 3
-"""How many blocks wait for each worker: they bridge the time it takes to read more,
-and the time that one slow block holds up the results behind it."""
 
 
 def map_in_order(

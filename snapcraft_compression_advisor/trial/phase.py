@@ -24,6 +24,7 @@ MANY_BLOCKS = 100
 
 MOST_KINDS = 12
 """Kinds of files that are told apart, those with the most bytes first."""
+_GOLDEN_RATIO = 0.6180339887498949
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +166,6 @@ def similar_side_by_side(layout: Layout) -> NDArray[np.int64]:
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     return places
-
-
-_GOLDEN_RATIO = 0.6180339887498949
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

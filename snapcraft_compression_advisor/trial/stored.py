@@ -25,6 +25,20 @@ ALIKE = 0.8
 kind compress better, or worse, than predicted together. With it, of 26 sizes of a
 calculator's directories 25 lay within their intervals, and 21 of 24 of an office
 suite's, which it wasn't chosen by."""
+LEAST_ERROR = 0.05
+"""Of a block that wasn't tried: no prediction holds for all kinds of contents alike."""
+PLIABLE_SHARE = 0.25
+"""A block that a fast codec makes shorter by less can be off by less, in proportion."""
+LEAST_PLIABLE = 0.1
+LEAST_RATIO = 0.95
+"""A block that keeps so much of its length doesn't compress."""
+LEAST_BYTES = 4096
+"""Shorter blocks hardly ever compress, whatever is in them, and don't count."""
+_LOGISTIC = 1.702
+"""Steepness with which the logistic curve comes closest to the normal one (Camilli,
+Origin of the scaling constant d = 1.7, 1994)."""
+_LEAST_OF_FILE = 0.5
+"""A file is named where so much of what it takes is such blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,16 +173,6 @@ def _shares(
     return shares
 
 
-LEAST_ERROR = 0.05
-"""Of a block that wasn't tried: no prediction holds for all kinds of contents alike."""
-
-
-PLIABLE_SHARE = 0.25
-"""A block that a fast codec makes shorter by less can be off by less, in proportion."""
-
-LEAST_PLIABLE = 0.1
-
-
 def errors_of_census(
     phases: Sequence[Phase],
     blocks: Phase,
@@ -268,20 +272,6 @@ def _scatter(
     missed = stored_bytes / raw_bytes - ratios
     squares = float(np.mean(ratios**2)) if len(ratios) else 0.0
     return float(np.sqrt(np.mean(missed**2) / squares)) if squares else 0.0
-
-
-LEAST_RATIO = 0.95
-"""A block that keeps so much of its length doesn't compress."""
-
-LEAST_BYTES = 4096
-"""Shorter blocks hardly ever compress, whatever is in them, and don't count."""
-
-_LOGISTIC = 1.702
-"""Steepness with which the logistic curve comes closest to the normal one (Camilli,
-Origin of the scaling constant d = 1.7, 1994)."""
-
-_LEAST_OF_FILE = 0.5
-"""A file is named where so much of what it takes is such blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,14 @@ GNOME_CONTENT = ("gnome-",)
 _ELEMENT = re.compile(
     rb"<(schema|key)\b[^<>]*?\s(?:id|name)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')"
 )
+_SIGNATURE = b"GVariant"
+_HEADER_BYTES = 24
+_ITEM = struct.Struct("<IIIHBxII")
+_NO_PARENT = 0xFFFFFFFF
+_BLOOM_COUNT_MASK = (1 << 27) - 1
+_TABLE_KIND = ord("H")
+_DEEPEST = 64
+_LONGEST_NAME = 1024
 
 
 def schema_faults(tree: Tree) -> Iterator[CacheFault]:
@@ -100,16 +108,6 @@ def _knows(compiled: Mapping[str, frozenset[str]], tree: Tree, source: Entry) ->
 def _without_comments(text: bytes) -> bytes:
     kept, *commented = text.split(b"<!--")
     return kept + b"".join(each.partition(b"-->")[2] for each in commented)
-
-
-_SIGNATURE = b"GVariant"
-_HEADER_BYTES = 24
-_ITEM = struct.Struct("<IIIHBxII")
-_NO_PARENT = 0xFFFFFFFF
-_BLOOM_COUNT_MASK = (1 << 27) - 1
-_TABLE_KIND = ord("H")
-_DEEPEST = 64
-_LONGEST_NAME = 1024
 
 
 class BrokenGvdbError(ValueError):
