@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from snapcraft_compression_advisor.core.errors import AdvisorError, BadDataError
 from snapcraft_compression_advisor.host.refusal import RESOLUTION, reason_of, warn_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Result = TypeVar("Result")
 
@@ -36,6 +38,32 @@ class CannotJudgeError(PolicyBrokenError):
         """Return an error for what failed."""
         message = f"The mode is 'enforce', but there is no compression advice: {reason}"
         return cls(message, resolution=RESOLUTION)
+
+
+@dataclass(slots=True, kw_only=True)
+class Stop:
+    """What stops snapcraft, told in an error of its own: on core22 it prints no other.
+
+    :param error_class: ``SnapcraftError``.
+    :param status: exit status of what stopped this run; 0 while nothing has.
+    """
+
+    error_class: Any
+    status: int = 0
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Raise what stops the pack within as snapcraft's error."""
+        try:
+            yield
+        except (SettingsError, PolicyBrokenError) as error:
+            self.status = error.retcode
+            raise self.error_class(
+                str(error),
+                details=error.details,
+                resolution=error.resolution,
+                retcode=error.retcode,
+            ) from error
 
 
 def harmless(action: Callable[[], Result], *, what: str) -> Result | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from craft_cli import CommandGroup
 
+from snapcraft_compression_advisor.host.guard import Stop
 from snapcraft_compression_advisor.host.project_service import finding_advisor
 from snapcraft_compression_advisor.host.refusal import reason_of
 from snapcraft_compression_advisor.host.wrapping import check_before, check_settings
@@ -69,10 +70,9 @@ def _wrap_pack_functions(_app: Application, find_advisor: FindAdvisor) -> None:
     if not _is_snapcraft():
         return
     module = importlib.import_module(f"{_HERE}.pack_functions")
-    error_class, stop = _snapcraft("errors").SnapcraftError, module.Stop()
-    module.wrap_pack_functions(_snapcraft("pack"), error_class, find_advisor, stop)
-    lifecycle = _snapcraft("parts.lifecycle")
-    module.wrap_lifecycle(lifecycle, error_class, find_advisor, stop)
+    stop = Stop(error_class=_snapcraft("errors").SnapcraftError)
+    module.wrap_pack_functions(_snapcraft("pack"), find_advisor, stop)
+    module.wrap_lifecycle(_snapcraft("parts.lifecycle"), find_advisor, stop)
     module.wrap_run(_snapcraft("cli"), stop)
 
 
@@ -117,9 +117,8 @@ def _enter_instances(app: Application, find_advisor: FindAdvisor) -> None:
     )
     services.register("provider", module.with_advisor(provider, enter))
     if _is_snapcraft():
-        module.wrap_get_provider(
-            _snapcraft("providers"), _snapcraft("errors").SnapcraftError, enter
-        )
+        stop = Stop(error_class=_snapcraft("errors").SnapcraftError)
+        module.wrap_get_provider(_snapcraft("providers"), stop, enter)
 
 
 def _check_before_builds(app: Application, find_advisor: FindAdvisor) -> None:

@@ -13,7 +13,6 @@ from craft_cli import emit
 import snapcraft_compression_advisor
 from snapcraft_compression_advisor.host.guard import (
     CannotJudgeError,
-    PolicyBrokenError,
     SettingsError,
     judging,
 )
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import craft_providers
     from craft_application import ProviderService
 
+    from snapcraft_compression_advisor.host.guard import Stop
     from snapcraft_compression_advisor.host.project_service import FindAdvisor
 
     Below = ProviderService
@@ -78,35 +78,29 @@ def with_advisor(base: type[ProviderService], enter: Enter) -> type[ProviderServ
     )
 
 
-def wrap_get_provider(
-    providers: ModuleType, error_class: type[Exception], enter: Enter
-) -> None:
+def wrap_get_provider(providers: ModuleType, stop: Stop, enter: Enter) -> None:
     """Take the advisor into the instances of core22 and of ``snapcraft lint``.
 
     They know no Provider service.
 
     :param providers: the module ``snapcraft.providers``.
-    :param error_class: ``SnapcraftError``: on core22 snapcraft prints no other well.
+    :param stop: tells snapcraft what stops it.
     """
 
     def enter_or_stop(instance: craft_providers.Executor) -> None:
-        try:
+        with stop.told():
             enter(instance)
-        except PolicyBrokenError as error:
-            kind: Any = error_class
-            raise kind(
-                str(error), resolution=error.resolution, retcode=error.retcode
-            ) from error
 
-    def make(get_provider: Callable[..., Any]) -> Callable[..., Any]:
-        def get_entering_provider(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
-            provider = get_provider(*args, **kwargs)
-            _entering(provider, enter_or_stop)
-            return provider
+    def get_entering_provider(
+        get_provider: Callable[..., Any],
+        *args: Any,  # noqa: ANN401 # passed on
+        **kwargs: Any,  # noqa: ANN401 # passed on
+    ) -> Any:  # noqa: ANN401 # passed on
+        provider = get_provider(*args, **kwargs)
+        _entering(provider, enter_or_stop)
+        return provider
 
-        return get_entering_provider
-
-    wrap(providers, "get_provider", make)
+    wrap(providers, "get_provider", get_entering_provider)
 
 
 def enforces(find_advisor: FindAdvisor) -> bool:
@@ -171,16 +165,17 @@ _UNMOUNTED = (
 def _entering(provider: Any, enter: Enter) -> None:  # noqa: ANN401 # its method is replaced
     """Have a provider's instances entered as soon as they are there."""
 
-    def make(launch: Callable[..., Any]) -> Callable[..., Any]:
-        @contextlib.contextmanager
-        def launched_environment(*args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 # passed on
-            with launch(*args, **kwargs) as instance:
-                enter(instance)
-                yield instance
+    @contextlib.contextmanager
+    def launched(
+        launch: Callable[..., Any],
+        *args: Any,  # noqa: ANN401 # passed on
+        **kwargs: Any,  # noqa: ANN401 # passed on
+    ) -> Iterator[Any]:
+        with launch(*args, **kwargs) as instance:
+            enter(instance)
+            yield instance
 
-        return launched_environment
-
-    wrap(provider, "launched_environment", make)
+    wrap(provider, "launched_environment", launched)
 
 
 def _settings_variables(environment: Mapping[str, str]) -> dict[str, str]:
@@ -218,15 +213,12 @@ def _start_with(
     reach each part's build, and shells.
     """
 
-    def make(execute_run: Callable[..., Any]) -> Callable[..., Any]:
-        def execute_run_with(command: list[str], **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
-            if command[:1] == [program]:
-                kwargs["env"] = {**variables, **(kwargs.get("env") or {})}
-            return execute_run(command, **kwargs)
+    def run_with(run: Callable[..., Any], command: list[str], **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+        if command[:1] == [program]:
+            kwargs["env"] = {**variables, **(kwargs.get("env") or {})}
+        return run(command, **kwargs)
 
-        return execute_run_with
-
-    wrap(instance, "execute_run", make)
+    wrap(instance, "execute_run", run_with)
 
 
 def _check_loaded(instance: craft_providers.Executor, program: str) -> None:

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.host.artifact import (
     Artifact,
     codec_of,
 )
-from snapcraft_compression_advisor.host.guard import PolicyBrokenError, SettingsError
+from snapcraft_compression_advisor.host.guard import SettingsError, Stop
 from snapcraft_compression_advisor.host.wrapping import wrap
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.project import component_sizes
@@ -54,24 +54,21 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
         :raises SnapcraftError: where there are none to be had and the mode is
             ``enforce``.
         """
-        try:
-            advisor = type(self).find_advisor()
-            if advisor is None:
+        with Stop(error_class=SnapcraftError).told():
+            try:
+                advisor = type(self).find_advisor()
+                if advisor is None:
+                    return []
+                findings = advisor.judging(
+                    lambda: find(advisor, type(self).image or Path.cwd()),
+                    what="no compression findings",
+                )
+                if not findings:
+                    return []
+                enforces = advisor.enforces()
+            except SettingsError as error:  # the pack that follows says more, and stops
+                emit.debug(f"No compression findings: {error}")
                 return []
-            findings = advisor.judging(
-                lambda: find(advisor, type(self).image or Path.cwd()),
-                what="no compression findings",
-            )
-            if not findings:
-                return []
-            enforces = advisor.enforces()
-        except SettingsError as error:  # the pack that follows says more, and stops
-            emit.debug(f"No compression findings: {error}")
-            return []
-        except PolicyBrokenError as error:
-            raise SnapcraftError(
-                str(error), resolution=error.resolution, retcode=error.retcode
-            ) from error
         return [self._issue(finding, enforces=enforces) for finding in findings]
 
     def _issue(self, finding: Finding, *, enforces: bool) -> Any:  # noqa: ANN401 # snapcraft's own type
@@ -113,14 +110,16 @@ def wrap_lint_command(command: Any, linter: type[CompressionLinter]) -> None:  #
     :param command: ``snapcraft.commands.lint.LintCommand``.
     """
 
-    def make(run: Callable[..., Any]) -> Callable[..., Any]:
-        def run_on_image(self: Any, snap_file: Path, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
-            linter.image = Path(snap_file).resolve()
-            return run(self, snap_file, *args, **kwargs)
+    def run_on_image(
+        run: Callable[..., Any],
+        command: Any,  # noqa: ANN401 # snapcraft's own
+        snap_file: Path,
+        *args: Any,  # noqa: ANN401 # passed on
+    ) -> Any:  # noqa: ANN401 # passed on
+        linter.image = Path(snap_file).resolve()
+        return run(command, snap_file, *args)
 
-        return run_on_image
-
-    wrap(command, "_run_linter", make)
+    wrap(command, "_run_linter", run_on_image)
 
 
 def find(advisor: Advisor, path: Path) -> Sequence[Finding]:

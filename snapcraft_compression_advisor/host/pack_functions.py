@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
-from snapcraft_compression_advisor.host.guard import PolicyBrokenError, SettingsError
 from snapcraft_compression_advisor.host.wrapping import check_settings, wrap
 from snapcraft_compression_advisor.payload.source import component_name
 
@@ -17,21 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from snapcraft_compression_advisor.core.errors import AdvisorError
     from snapcraft_compression_advisor.host.advisor import Advisor
+    from snapcraft_compression_advisor.host.guard import Stop
     from snapcraft_compression_advisor.host.project_service import FindAdvisor
-
-_Answer = TypeVar("_Answer")
-
-
-@dataclass(slots=True, kw_only=True)
-class Stop:
-    """What stopped the pack of this run.
-
-    :param status: its exit status; 0 while nothing has.
-    """
-
-    status: int = 0
 
 
 def wrap_run(cli: ModuleType, stop: Stop) -> None:
@@ -43,147 +29,98 @@ def wrap_run(cli: ModuleType, stop: Stop) -> None:
     :param stop: that :func:`wrap_pack_functions` was given, too.
     """
 
-    def make(run: Callable[..., int]) -> Callable[..., int]:
-        def run_to_status(*args: Any, **kwargs: Any) -> int:  # noqa: ANN401 # passed on
-            status = run(*args, **kwargs)
-            return (stop.status or status) if status else status
+    def run_to_status(run: Callable[..., int], *args: Any, **kwargs: Any) -> int:  # noqa: ANN401 # passed on
+        status = run(*args, **kwargs)
+        return (stop.status or status) if status else status
 
-        return run_to_status
-
-    wrap(cli, "run", make)
+    wrap(cli, "run", run_to_status)
 
 
 def wrap_pack_functions(
-    pack: ModuleType,
-    error_class: type[Exception],
-    find_advisor: FindAdvisor,
-    stop: Stop,
+    pack: ModuleType, find_advisor: FindAdvisor, stop: Stop
 ) -> None:
     """Have snapcraft's two functions that pack a directory ask for advice first.
 
     Where the Package service has asked already, they only pack.
 
     :param pack: the module ``snapcraft.pack``.
-    :param error_class: ``SnapcraftError``: on core22 snapcraft prints no other well.
-    :param find_advisor: returns who gives the advice, always the same.
     :param stop: notes what stops the pack.
+    :raises TypeError: where snapcraft's functions take other arguments.
     """
     for name in ("pack_snap", "pack_component"):
-        make = functools.partial(
-            _advised,
-            find_advisor=find_advisor,
-            stopped=functools.partial(_stopped, error_class, stop),
-            is_component=name == "pack_component",
-        )
-        wrap(pack, name, make)
+        signature = inspect.signature(getattr(pack, name))
+        if not {"directory", "compression"} <= signature.parameters.keys():
+            message = f"{name} takes {', '.join(signature.parameters)}"
+            raise TypeError(message)
+        is_component = name == "pack_component"
+        wrap(pack, name, functools.partial(_pack, find_advisor, stop, is_component))
 
 
 def wrap_lifecycle(
-    lifecycle: ModuleType,
-    error_class: type[Exception],
-    find_advisor: FindAdvisor,
-    stop: Stop,
+    lifecycle: ModuleType, find_advisor: FindAdvisor, stop: Stop
 ) -> None:
     """Have the settings checked before snapcraft builds anything on core22.
 
     :param lifecycle: the module ``snapcraft.parts.lifecycle``.
-    :param error_class: as for :func:`wrap_pack_functions`.
-    :param find_advisor: as for :func:`wrap_pack_functions`.
     :param stop: notes what stops it.
     """
 
-    def make_checked(run: Callable[..., None]) -> Callable[..., None]:
-        def checked(command_name: str, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
-            if command_name != "clean":  # which needs no settings
-                check = functools.partial(check_settings, find_advisor)
-                _ask(check, functools.partial(_stopped, error_class, stop))
-            run(command_name, *args, **kwargs)
+    def checked(
+        run: Callable[..., None],
+        command_name: str,
+        *args: Any,  # noqa: ANN401 # passed on
+        **kwargs: Any,  # noqa: ANN401 # passed on
+    ) -> None:
+        if command_name != "clean":  # which needs no settings
+            with stop.told():
+                check_settings(find_advisor)
+        run(command_name, *args, **kwargs)
 
-        return checked
-
-    def make_noting(inner: Callable[..., None]) -> Callable[..., None]:
+    def noting(
+        run: Callable[..., None],
+        *args: Any,  # noqa: ANN401 # passed on
+        project: Any,  # noqa: ANN401 # snapcraft's own
+        **kwargs: Any,  # noqa: ANN401 # passed on
+    ) -> None:
         """Note what an extension may have set, for the linter that runs first."""
+        advisor = find_advisor()
+        if advisor is not None:
+            advisor.packing_with = project.compression
+        run(*args, project=project, **kwargs)
 
-        def noting(*args: Any, project: Any, **kwargs: Any) -> None:  # noqa: ANN401 # passed on
-            advisor = find_advisor()
-            if advisor is not None:
-                advisor.packing_with = project.compression
-            inner(*args, project=project, **kwargs)
-
-        return noting
-
-    wrap(lifecycle, "run", make_checked)
-    wrap(lifecycle, "_run_lifecycle_and_pack", make_noting)
+    wrap(lifecycle, "run", checked)
+    wrap(lifecycle, "_run_lifecycle_and_pack", noting)
 
 
-def _advised(
-    function: Callable[..., str],
-    *,
+def _pack(
     find_advisor: FindAdvisor,
-    stopped: Callable[[AdvisorError], Exception],
-    is_component: bool,
-) -> Callable[..., str]:
-    """Return what packs a directory as snapcraft does, but with what the advice says.
+    stop: Stop,
+    is_component: bool,  # noqa: FBT001 # no keyword may get into what is passed on
+    function: Callable[..., str],
+    *args: Any,  # noqa: ANN401 # passed on
+    **kwargs: Any,  # noqa: ANN401 # passed on
+) -> str:
+    """Pack a directory as snapcraft does, but with what the advice says.
 
-    :raises TypeError: where snapcraft's function takes other arguments.
+    :param function: snapcraft's own.
     """
-    signature = inspect.signature(function)
-    if not {"directory", "compression"} <= signature.parameters.keys():
-        message = f"{function.__name__} takes {', '.join(signature.parameters)}"
-        raise TypeError(message)
-
-    def advised(*args: Any, **kwargs: Any) -> str:  # noqa: ANN401 # passed on as they are
-        arguments = signature.bind(*args, **kwargs)
-        given = arguments.arguments
-        prime_dir = Path(given["directory"]).resolve()
-        advisor = _ask(functools.partial(_unasked, find_advisor, prime_dir), stopped)
-        if advisor is None:
-            return function(*args, **kwargs)
-        ask = functools.partial(
-            _compression,
-            advisor,
-            prime_dir,
-            given.get("compression"),
-            is_component=is_component,
-        )
-        given["compression"] = _ask(ask, stopped)
-        packed = function(*arguments.args, **arguments.kwargs)
+    arguments = inspect.signature(function).bind(*args, **kwargs)
+    given = arguments.arguments
+    prime_dir = Path(given["directory"]).resolve()
+    with stop.told():
+        advisor = find_advisor()
+        asks = advisor is not None and not advisor.has_advised(prime_dir)
+        if advisor is not None and asks:
+            given["compression"] = _compression(
+                advisor,
+                prime_dir,
+                given.get("compression"),
+                is_component=is_component,
+            )
+    packed = function(*arguments.args, **arguments.kwargs)
+    if advisor is not None and asks:
         advisor.conclude()
-        return packed
-
-    return advised
-
-
-def _ask(
-    ask: Callable[[], _Answer], stopped: Callable[[AdvisorError], Exception]
-) -> _Answer:
-    try:
-        return ask()
-    except (SettingsError, PolicyBrokenError) as error:
-        raise stopped(error) from error
-
-
-def _stopped(
-    error_class: type[Exception], stop: Stop, error: AdvisorError
-) -> Exception:
-    """Return what tells snapcraft why the pack is stopped, and note the status."""
-    stop.status = error.retcode
-    kind: Any = error_class
-    told: Exception = kind(
-        str(error),
-        details=error.details,
-        resolution=error.resolution,
-        retcode=error.retcode,
-    )
-    return told
-
-
-def _unasked(find_advisor: FindAdvisor, prime_dir: Path) -> Advisor | None:
-    """Return who is to be asked, unless the Package service has."""
-    advisor = find_advisor()
-    if advisor is None or advisor.has_advised(prime_dir):
-        return None
-    return advisor
+    return packed
 
 
 def _compression(

@@ -19,16 +19,19 @@ _FUNCTION = "unadvised_function"
 _UNCHECKED = "unchecked_class"
 
 
-def wrap(
-    owner: object, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]
-) -> None:
+def wrap(owner: object, name: str, wrapper: Callable[..., Any]) -> None:
     """Put a function in the place of one of a module's, a class's or an object's.
 
-    :param make: returns it, given the one that it comes before.
+    :param wrapper: is called with the function that it comes before, and what that is
+        called with.
     """
     function = getattr(owner, name)
     function = getattr(function, _FUNCTION, function)
-    wrapped = functools.wraps(function)(make(function))
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+        return wrapper(function, *args, **kwargs)
+
     setattr(wrapped, _FUNCTION, function)
     setattr(owner, name, wrapped)
 

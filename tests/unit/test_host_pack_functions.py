@@ -10,8 +10,8 @@ from host_doubles import SnapcraftError, install_snapcraft
 from host_projects import make_project, write_policy
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.host.guard import Stop
 from snapcraft_compression_advisor.host.pack_functions import (
-    Stop,
     wrap_pack_functions,
     wrap_run,
 )
@@ -39,8 +39,8 @@ def snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture
 def advisor(folder: Path, snapcraft: SimpleNamespace) -> Advisor:
     advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
-    stop = Stop()
-    wrap_pack_functions(snapcraft.pack, SnapcraftError, lambda: advisor, stop)
+    stop = Stop(error_class=SnapcraftError)
+    wrap_pack_functions(snapcraft.pack, lambda: advisor, stop)
     wrap_run(snapcraft.cli, stop)
     return advisor
 
@@ -117,7 +117,7 @@ def test_where_the_advisor_stopped_nothing_snapcraft_ends_as_ever(
 
 def test_a_run_that_ends_well_does(snapcraft: SimpleNamespace) -> None:
     snapcraft.cli.run = lambda: 0
-    wrap_run(snapcraft.cli, Stop(status=65))
+    wrap_run(snapcraft.cli, Stop(error_class=SnapcraftError, status=65))
     assert snapcraft.cli.run() == 0
 
 
@@ -143,7 +143,8 @@ def test_a_call_that_is_not_known_here_goes_to_snapcraft_as_it_is(
 def test_an_advisor_that_cannot_be_had_costs_no_pack(
     folder: Path, snapcraft: SimpleNamespace
 ) -> None:
-    wrap_pack_functions(snapcraft.pack, SnapcraftError, lambda: None, Stop())
+    stop = Stop(error_class=SnapcraftError)
+    wrap_pack_functions(snapcraft.pack, lambda: None, stop)
     snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
     assert [call[2] for call in snapcraft.packs.calls] == ["xz"]
 
