@@ -37,7 +37,7 @@ from snapcraft_compression_advisor.launch.profile import (
     RecordedLaunch,
     is_utf8,
 )
-from snapcraft_compression_advisor.payload.elf import BrokenElfError, elf_of
+from snapcraft_compression_advisor.payload.elf import readable_linkage
 from snapcraft_compression_advisor.payload.inventory import block_count
 from snapcraft_compression_advisor.payload.paths import MAX_LINKS, PathResolver
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
@@ -334,8 +334,5 @@ def _interpreter(payload: Payload, entry: Entry) -> str | None:
     shebang = parse_shebang(head)
     if shebang is not None:
         return shebang.interpreter
-    try:
-        elf = elf_of(payload, entry)
-        return elf.linkage().interpreter if elf else None
-    except BrokenElfError:
-        return None
+    linkage = readable_linkage(payload, entry)
+    return linkage.interpreter if linkage else None

@@ -12,11 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.payload.elf import (
-    BrokenElfError,
-    ElfLinkage,
-    elf_of,
-)
+from snapcraft_compression_advisor.payload.elf import readable_linkage
 from snapcraft_compression_advisor.payload.linkage import TRIPLETS
 from snapcraft_compression_advisor.payload.paths import PathResolver
 from snapcraft_compression_advisor.payload.source import SnapPayload
@@ -190,18 +186,10 @@ def _by_soname(tree: Tree) -> Mapping[tuple[str, tuple[int, str]], list[Entry]]:
     found: dict[tuple[str, tuple[int, str]], list[Entry]] = defaultdict(list)
     for entries in stems.values():
         for entry in entries if len(entries) > 1 else ():
-            linkage = _linkage(tree, entry)
+            linkage = readable_linkage(tree.payload, entry)
             if linkage is not None and linkage.soname is not None:
                 found[linkage.soname, linkage.machine].append(entry)
     return {soname: entries for soname, entries in found.items() if len(entries) > 1}
-
-
-def _linkage(tree: Tree, entry: Entry) -> ElfLinkage | None:
-    try:
-        elf = elf_of(tree.payload, entry)
-        return elf.linkage() if elf else None
-    except BrokenElfError:
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,14 +217,14 @@ def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied
     places = [(other, _libraries(Tree(other))) for other in suppliers]
     snap = tree.payload.snap
     named = {other.snap.name for other in suppliers}
-    known: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()  # sonames, which files' names begin with
     if snap.confinement != "classic" and snap.base_name not in named:
         known = BASE_LIBRARIES.get(snap.base_name, known)
     for name, entry in _libraries(tree).items():
         found = _find(tree.payload, name, entry, places)
         if found is not None:
             yield found
-        elif _is_known(name, known):
+        elif any(name == each or name.startswith(f"{each}.") for each in known):
             yield Supplied(
                 path=entry.path,
                 size_bytes=entry.size_bytes,
@@ -278,11 +266,6 @@ def _libraries(tree: Tree) -> dict[str, Entry]:
             if entry is not None and entry.kind is EntryKind.FILE:
                 found[name] = entry
     return found
-
-
-def _is_known(name: str, sonames: frozenset[str]) -> bool:
-    """Tell whether a base has a library, its file's name or its soname given."""
-    return any(name == soname or name.startswith(f"{soname}.") for soname in sonames)
 
 
 def _equal(payload: Payload, entry: Entry, other: Payload, theirs: Entry) -> bool:

@@ -159,6 +159,15 @@ def elf_of(payload: Payload, entry: Entry) -> Elf | None:
     )
 
 
+def readable_linkage(payload: Payload, entry: Entry) -> ElfLinkage | None:
+    """Return a file's linkage, ``None`` for a broken ELF file or any other."""
+    try:
+        elf = elf_of(payload, entry)
+        return elf.linkage() if elf else None
+    except BrokenElfError:
+        return None
+
+
 def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
     """Return an ELF file, ``None`` for any other file.
 

@@ -47,6 +47,7 @@ _METADATA: Mapping[str, Callable[..., SnapMetadata]] = {
     COMPONENT_YAML_PATH: parse_component_yaml,
 }
 """What tells a payload's name, and how it is read; the first one found counts."""
+_NAME_ONE = "Name a prime directory, or a built .snap or .comp."
 _SUFFIXES = (".snap", ".comp")
 
 
@@ -227,14 +228,10 @@ def _is_directory(path: Path) -> bool:
         mode = path.stat().st_mode
     except OSError as error:
         message = f"Cannot open {str(path)!r}: {error.strerror}"
-        raise NoInputError(
-            message, resolution="Name a prime directory, or a built .snap or .comp."
-        ) from error
+        raise NoInputError(message, resolution=_NAME_ONE) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         message = f"{str(path)!r} is neither a directory nor a file"
-        raise BadDataError(
-            message, resolution="Name a prime directory, or a built .snap or .comp."
-        )
+        raise BadDataError(message, resolution=_NAME_ONE)
     return stat.S_ISDIR(mode)
 
 
