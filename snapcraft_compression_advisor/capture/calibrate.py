@@ -41,7 +41,7 @@ from snapcraft_compression_advisor.capture.mount import (
     drop_caches,
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.residency import resident_share
+from snapcraft_compression_advisor.capture.residency import storage_of
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import (
@@ -75,7 +75,6 @@ _BLOCKS_PER_RUN_FILE = 25
 _LEAST_RUNS = 4
 _SNAP_YAML = "name: calibration\nversion: '1'\n"
 _SEED = 1
-_MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +276,7 @@ def _measure_storage(
             image = images.paths["none"]
             seconds = _time_storage(image, sizes, request.rounds, progress)
             drop_caches()
-            in_memory = resident_share(image) > _MOSTLY
+            in_memory = storage_of(image) == "memory"
     return fit_storage(tuple(sizes.values()), seconds, fill), in_memory
 
 

@@ -38,6 +38,7 @@ _CONFIG = struct.Struct("=2I 5Q4I 64s64s32s2Q 8Q")
 """``struct loop_config``: file and block size; ``loop_info64``; reserved."""
 _ATTEMPTS = 16
 """Another process may take the device that we were told is free."""
+_BACKING_DEVICES = Path("/sys/class/bdi")
 
 
 @contextmanager
@@ -93,9 +94,6 @@ def _configure(device: int, image: int, path: Path) -> bool:
             ) from error
         raise
     return True
-
-
-_BACKING_DEVICES = Path("/sys/class/bdi")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.capture.mount import (
     mounted,
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.residency import resident_share, walk
+from snapcraft_compression_advisor.capture.residency import storage_of, walk
 from snapcraft_compression_advisor.codecs import CODECS
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from snapcraft_compression_advisor.capture.packed_images import PackedImages
+    from snapcraft_compression_advisor.capture.residency import Storage
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
 
@@ -41,10 +42,7 @@ WALKS_AT_MOST = 3
 Launch = Callable[[Mount], float]
 """Launches once from a mount, or does as if, and returns the seconds."""
 
-Storage = Literal["memory", "disk"]
 Dropped = Literal["system", "payload"]
-
-_MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +67,44 @@ class MeasureRequest:
     warm_up: bool = False
     read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
     scratch: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One thing, timed several times.
+
+    :param runs_s: seconds of each run, in the order of the runs; at least one.
+    """
+
+    runs_s: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        """How many runs there are."""
+        return len(self.runs_s)
+
+    @property
+    def median(self) -> float:
+        """The median, seconds."""
+        return statistics.median(self.runs_s)
+
+    @property
+    def stdev(self) -> float | None:
+        """The sample standard deviation, seconds; not known of a single run."""
+        return statistics.stdev(self.runs_s) if self.n > 1 else None
+
+    @property
+    def five_numbers(self) -> tuple[float, float, float, float, float]:
+        """Shortest, first quartile, median, third quartile, longest; seconds.
+
+        Quartiles are interpolated between runs, the extremes included (method 7 of
+        Hyndman and Fan, *Sample Quantiles in Statistical Packages*, 1996).
+        """
+        least, most = min(self.runs_s), max(self.runs_s)
+        if self.n == 1:
+            return (least, least, least, most, most)
+        quartiles = statistics.quantiles(self.runs_s, n=4, method="inclusive")
+        return (least, quartiles[0], quartiles[1], quartiles[2], most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +191,7 @@ class _Rounds:
             with self.mounted(first) as mount:
                 request.launch(mount)
         with self.mounted_cold(first) as mount:
-            storage = _storage(self.images.paths[first])
+            storage = storage_of(self.images.paths[first])
         for codec in self.turns("Launching", request.runs):
             with self.mounted_cold(codec) as mount:
                 for state in ("cold", "warm"):
@@ -237,11 +273,6 @@ def make_cold(image: Path) -> None:
         drop_file_cache(image)
 
 
-def _storage(image: Path) -> Storage:
-    """Tell where a file is that was just dropped from the caches, by looking."""
-    return "memory" if resident_share(image) > _MOSTLY else "disk"
-
-
 def processor_name() -> str:
     """Return the processor's name and how many of them there are."""
     count = len(os.sched_getaffinity(0))
@@ -250,41 +281,3 @@ def processor_name() -> str:
         if key.strip() == "model name":  # some architectures have none
             return f"{' '.join(value.split())} ({count} in use)"
     return f"{platform.machine()} ({count} in use)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """One thing, timed several times.
-
-    :param runs_s: seconds of each run, in the order of the runs; at least one.
-    """
-
-    runs_s: tuple[float, ...]
-
-    @property
-    def n(self) -> int:
-        """How many runs there are."""
-        return len(self.runs_s)
-
-    @property
-    def median(self) -> float:
-        """The median, seconds."""
-        return statistics.median(self.runs_s)
-
-    @property
-    def stdev(self) -> float | None:
-        """The sample standard deviation, seconds; not known of a single run."""
-        return statistics.stdev(self.runs_s) if self.n > 1 else None
-
-    @property
-    def five_numbers(self) -> tuple[float, float, float, float, float]:
-        """Shortest, first quartile, median, third quartile, longest; seconds.
-
-        Quartiles are interpolated between runs, the extremes included (method 7 of
-        Hyndman and Fan, *Sample Quantiles in Statistical Packages*, 1996).
-        """
-        least, most = min(self.runs_s), max(self.runs_s)
-        if self.n == 1:
-            return (least, least, least, most, most)
-        quartiles = statistics.quantiles(self.runs_s, n=4, method="inclusive")
-        return (least, quartiles[0], quartiles[1], quartiles[2], most)

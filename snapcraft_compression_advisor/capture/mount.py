@@ -56,6 +56,17 @@ _UNKNOWN_TO_KERNEL = {errno.ENODEV, errno.EINVAL}
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
+_PROGRAMS = ("squashfuse_ll", "squashfuse")
+"""The first keeps pages in the kernel's cache from one opening to the next (its
+``sqfs_ll_op_open`` sets ``keep_cache``), as the kernel's own file system does."""
+
+_UNMOUNTERS = ("fusermount3", "fusermount")
+_INSTALL = "Install squashfuse and fuse3, or run the command as root"
+_SAID_MAX_BYTES = 4096
+
+_TIMEOUT_S = 30.0
+"""Mounting takes some milliseconds; a file system that hangs is given up."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
@@ -252,17 +263,6 @@ def _unmount_kernel(root: Path) -> None:
     """Unmount; while something is still in use there, only detach."""
     if _LIBC.umount2(os.fsencode(root), 0):
         _LIBC.umount2(os.fsencode(root), _MNT_DETACH)
-
-
-_PROGRAMS = ("squashfuse_ll", "squashfuse")
-"""The first keeps pages in the kernel's cache from one opening to the next (its
-``sqfs_ll_op_open`` sets ``keep_cache``), as the kernel's own file system does."""
-
-_UNMOUNTERS = ("fusermount3", "fusermount")
-_INSTALL = "Install squashfuse and fuse3, or run the command as root"
-_SAID_MAX_BYTES = 4096
-_TIMEOUT_S = 30.0
-"""Mounting takes some milliseconds; a file system that hangs is given up."""
 
 
 def find_squashfuse() -> str:

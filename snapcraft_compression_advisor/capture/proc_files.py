@@ -36,6 +36,11 @@ _USER, _SYSTEM, _CHILD_USER, _CHILD_SYSTEM = 11, 12, 13, 14
 ENDED = "(ended)"
 """Stands for the name of threads and child processes that are gone by now."""
 
+_STATE_TIMEOUT_S = 5.0
+"""A thread that waits for storage freezes or ends once that has answered."""
+
+_MICROSECOND_S = 1e-6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
@@ -240,12 +245,6 @@ def _read_stat(path: Path) -> tuple[str, list[str]] | None:
     name = text.partition("(")[2].rpartition(")")[0]
     fields = text.rpartition(")")[2].split()
     return (name, fields) if len(fields) > _CHILD_SYSTEM else None
-
-
-_STATE_TIMEOUT_S = 5.0
-"""A thread that waits for storage freezes or ends once that has answered."""
-
-_MICROSECOND_S = 1e-6
 
 
 class ControlGroup:

@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.capture.mount import (
 from snapcraft_compression_advisor.capture.packed_images import packed_images
 from snapcraft_compression_advisor.capture.residency import (
     resident_blocks,
-    resident_share,
+    storage_of,
 )
 from snapcraft_compression_advisor.capture.snap_environment import launch_home
 from snapcraft_compression_advisor.capture.start import time_launch
@@ -47,7 +47,6 @@ KEPT_THREADS = 20
 ATTEMPTS = 3
 """Launches before somebody else's work on the caches is too much."""
 
-_MOSTLY = 0.5
 _STATISTICS = Path("/proc/vmstat")
 
 
@@ -146,7 +145,7 @@ class _Recorder:
                 raise UsageError(message, resolution="Use --method trace.")
             drop_caches()
             drops = _cache_drops()
-            kept = resident_share(self.image) > _MOSTLY
+            storage = storage_of(self.image)
             cold = launch(self.request, self.root, self.home, frozen=look)
             warm = launch(self.request, self.root, self.home)
             if _cache_drops() != drops:
@@ -161,7 +160,7 @@ class _Recorder:
             processors=len(os.sched_getaffinity(0)),
             kernel=platform.release(),
             read_ahead_kb=mount.read_ahead_kb,
-            storage="memory" if kept else "disk",
+            storage=storage,
         )
         return LaunchProfile(
             source="residency",

@@ -53,6 +53,15 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
 
+_HEAD_BYTES = 4096
+"""What the kernel looks at of a script (``BINPRM_BUF_SIZE`` is less)."""
+
+_WAY = "traced"
+_DIGITS = 2
+
+_LEAST_SHARE = 0.01
+"""A block that is only mapped is neither surely read nor surely not."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedLaunch:
@@ -192,15 +201,6 @@ def _lines(log: Path, log_bytes: int) -> Iterator[str]:
             if left < 0:
                 return
             yield line.decode(errors="surrogateescape")
-
-
-_HEAD_BYTES = 4096
-"""What the kernel looks at of a script (``BINPRM_BUF_SIZE`` is less)."""
-
-_WAY = "traced"
-_DIGITS = 2
-_LEAST_SHARE = 0.01
-"""A block that is only mapped is neither surely read nor surely not."""
 
 
 def traced_files(

@@ -13,7 +13,7 @@ import os
 import stat
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -44,10 +44,24 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
 
 
+Storage = Literal["memory", "disk"]
+
 _CACHESTAT = 451
 """``__NR_cachestat`` of every architecture that snaps are built for (Linux 6.5 on)."""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_MOSTLY = 0.5
+_WALK_READ_BYTES = 1024 * 1024
+
+_FIRST_READ_BYTES = DATA_BLOCK_BYTES - mmap.PAGESIZE
+"""All of a block but its last page. It brings in the whole block.
+
+For a read of a whole block ``squashfs_readahead`` (Linux's ``fs/squashfs/file.c``)
+rounds up to two, and the next block would be read as well.
+"""
+
+_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
 class _CachestatRange(ctypes.Structure):
@@ -66,9 +80,6 @@ class _Cachestat(ctypes.Structure):
         ("evicted", ctypes.c_uint64),
         ("recently_evicted", ctypes.c_uint64),
     )
-
-
-_WHOLE = _CachestatRange(0, 0)
 
 
 def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]:
@@ -103,6 +114,11 @@ def resident_share(path: Path) -> float:
     except OSError as error:
         message = f"Cannot tell what of {str(path)!r} is cached: {error.strerror}"
         raise StorageError(message, resolution="Check the disk.") from error
+
+
+def storage_of(image: Path) -> Storage:
+    """Tell where a file is that was just dropped from the caches, by looking."""
+    return "memory" if resident_share(image) > _MOSTLY else "disk"
 
 
 def resident_pages(descriptor: int) -> NDArray[np.bool_]:
@@ -168,7 +184,7 @@ def _surely_absent(descriptor: int) -> bool:
     failed = _LIBC.syscall(
         ctypes.c_long(_CACHESTAT),
         ctypes.c_int(descriptor),
-        ctypes.byref(_WHOLE),
+        ctypes.byref(_CachestatRange(0, 0)),
         ctypes.byref(counts),
         ctypes.c_uint(0),
     )
@@ -198,18 +214,6 @@ def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     blocks = np.unique(np.flatnonzero(pages) // block_pages)
     runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
     return tuple((int(run[0]), int(run[-1])) for run in runs if len(run))
-
-
-_WALK_READ_BYTES = 1024 * 1024
-_FIRST_READ_BYTES = DATA_BLOCK_BYTES - mmap.PAGESIZE
-"""All of a block but its last page. It brings in the whole block.
-
-For a read of a whole block ``squashfs_readahead`` (Linux's ``fs/squashfs/file.c``)
-rounds up to two, and the next block would be read as well.
-"""
-
-_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
 def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:

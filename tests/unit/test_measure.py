@@ -82,7 +82,7 @@ def machine(mocker: MockerFixture, tmp_path: Path) -> Machine:
     mocker.patch.object(measure_module, "drop_caches", machine.drop)
     mocker.patch.object(measure_module, "can_drop_caches", return_value=True)
     mocker.patch.object(measure_module, "walk", machine.walk)
-    mocker.patch.object(measure_module, "resident_share", return_value=0.0)
+    mocker.patch.object(measure_module, "storage_of", return_value="disk")
     mocker.patch.object(mksquashfs, "supports", return_value=True)
     mocker.patch.object(mksquashfs, "pack", pack)
     mocker.patch("tempfile.tempdir", str(tmp_path))
@@ -155,7 +155,7 @@ def test_conditions_are_told(machine: Machine, mocker: MockerFixture) -> None:
     found = run(machine)
     assert (found.mount, found.storage, found.dropped) == ("kernel", "disk", "system")
     assert (found.method, found.runs, found.read_ahead_kb) == ("replay", 2, 128)
-    mocker.patch.object(measure_module, "resident_share", return_value=1.0)
+    mocker.patch.object(measure_module, "storage_of", return_value="memory")
     assert run(machine).storage == "memory"
 
 

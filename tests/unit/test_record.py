@@ -45,7 +45,7 @@ class Played:
         self.method = method
         for name in (
             "mounted", "packed_images", "mount_point", "drop_caches", "time_launch",
-            "resident_blocks", "resident_share", "_cache_drops",
+            "resident_blocks", "storage_of", "_cache_drops",
         ):  # fmt: skip
             mocker.patch.object(record, name, getattr(self, name))
 
@@ -66,8 +66,8 @@ class Played:
     def drop_caches(self) -> None:
         self.done.append("drop")
 
-    def resident_share(self, _image: Path) -> float:
-        return 0.0
+    def storage_of(self, _image: Path) -> str:
+        return "disk"
 
     def resident_blocks(self, *_: object) -> tuple[ProfileFile, ...]:
         self.done.append("look")
