@@ -141,7 +141,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     :raises AdvisorError: see the stages.
     """
     apps, app_choice = _choose_apps(payload, request)
-    progress("Looking for what a launch reads")
+    progress("Finding what a launch reads")
     with ThreadPoolExecutor(1, thread_name_prefix="launch") as beside:
         found = beside.submit(_find_launches, payload, request, apps)
         launches = _Launches(found=found, devices=request.devices)
@@ -241,7 +241,7 @@ def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], s
     for app in recorded:
         if app not in payload.snap.apps:
             message = (
-                f"The launch profile is of app {app!r}, which the snap doesn't have"
+                f"The launch profile is for app {app!r}, which the snap doesn't have"
             )
             apps = ", ".join(sorted(payload.snap.apps)) or "none"
             raise BadDataError(

@@ -28,19 +28,19 @@ _MANY_LAUNCHES = 1_000
 _LEAST_SHOWN_S = 0.005
 
 _SENTENCES: Mapping[Code, str] = {
-    Code.LZO_PAYS: "lzo makes cold launches faster and pays for its size.",
-    Code.NO_LAUNCH: "No launch is known to read these files.",
-    Code.NO_APP: "The snap has no app. What those who use its files read at their "
-    "launch can't be told from the files.",
-    Code.NO_CODEC_IN_BUDGET: "Neither xz nor lzo keeps the budget of cold starts: ship "
-    "less, or raise it.",
-    Code.BUDGET_OR_SIZE: "Only lzo keeps the budget of cold starts, and it adds more "
-    "to the image than the project allows: ship less, or raise one of the two limits.",
+    Code.LZO_PAYS: "lzo makes cold launches faster and is worth its size.",
+    Code.NO_LAUNCH: "No known launch reads these files.",
+    Code.NO_APP: "The snap has no app, so the advisor can't tell which of its files "
+    "are read at launch.",
+    Code.NO_CODEC_IN_BUDGET: "Neither xz nor lzo meets the cold-start budget: ship "
+    "less, or raise the budget.",
+    Code.BUDGET_OR_SIZE: "Only lzo meets the cold-start budget, but it adds more to "
+    "the image than the project allows: ship less, or raise one of the two limits.",
 }
 _CONTINUATIONS: Mapping[Code, str] = {
     Code.FOREIGN_CODEC: "snapcraft and the store accept only xz and lzo.",
     Code.XZ_IS_SMALLER: "xz makes the image smaller.",
-    Code.SAME_SIZE: "It costs no size worth mentioning either.",
+    Code.SAME_SIZE: "It doesn't make the image noticeably larger either.",
     Code.SIZE_IN_DOUBT: "The estimate is too wide to tell whether xz makes them "
     "smaller.",
     Code.GROWTH_IN_DOUBT: "The estimate is too wide to tell whether the image grows by "
@@ -122,28 +122,27 @@ def _lacking(reason: Lacking) -> str:
     apps = ", ".join(reason.names)
     if reason.what == "program":
         return (
-            f"The payload doesn't hold the program that snap.yaml names for {apps}, so "
-            "nothing can be said of that launch."
+            "The payload doesn't contain the program that snap.yaml names for "
+            f"{apps}, so the launch can't be estimated."
         )
     return (
-        f"The payload holds no file that a launch of {apps} is known to read, so "
-        "nothing can be said of its launch."
+        f"The payload contains no file that a launch of {apps} is known to read, so "
+        "the launch can't be estimated."
     )
 
 
 def _budget(reason: Budget) -> str:
     codec, other = reason.codec, "lzo" if reason.codec == "xz" else "xz"
     if reason.effect == "keeps":
-        return f"{codec} keeps the budget of cold starts, {other} breaks it."
+        return f"{codec} meets the cold-start budget; {other} exceeds it."
     if reason.effect == "in-doubt":
         return (
-            f"{codec} breaks the budget of cold starts; whether {other} keeps it is "
-            "open."
+            f"{codec} exceeds the cold-start budget; it isn't certain that {other} "
+            "meets it."
         )
     verb = "would" if reason.effect == "breaks" else "may"
     return (
-        f"Savings and size speak for {codec}, which {verb} break the budget of cold "
-        "starts."
+        f"Savings and size favour {codec}, which {verb} exceed the cold-start budget."
     )
 
 
@@ -188,7 +187,7 @@ def _cold_start(start: ColdStart) -> str:
         f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})"
         for codec, seconds in start.seconds.items()
     )
-    unknown = "" if start.own_time_known else ", the app's own time not counted"
+    unknown = "" if start.own_time_known else ", excluding the app's own time"
     return (
         f"A cold start of {start.app} on {start.device} takes an estimated "
         f"{takes}{unknown}; its budget is {format_seconds(start.limit_s)}."

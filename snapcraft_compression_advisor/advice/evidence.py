@@ -170,8 +170,8 @@ def break_even_launches(
 
 def _refuse_nonsense(link_mbit_per_s: float, *figures: float) -> None:
     if not (math.isfinite(link_mbit_per_s) and link_mbit_per_s > 0):
-        message = f"A link can't have a speed of {link_mbit_per_s} Mbit/s."
+        message = f"A link speed of {link_mbit_per_s} Mbit/s isn't possible."
         raise UsageError(message, resolution="Give a positive number, such as 50.")
     if not all(math.isfinite(figure) for figure in figures):
-        message = "The bytes added and the seconds saved have to be finite numbers."
+        message = "The bytes added and the seconds saved must be finite numbers."
         raise UsageError(message)

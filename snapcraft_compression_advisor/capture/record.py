@@ -99,7 +99,9 @@ def record_residency(
             progress("Launching once to set up the home directory")
             recorder.warm_up()
         for attempt in range(1, ATTEMPTS + 1):
-            progress(f"Launching with cold caches, then warm (attempt {attempt})")
+            progress(
+                f"Launching with cold caches, then with warm caches (attempt {attempt})"
+            )
             profile = recorder.record()
             if profile is not None:
                 return profile

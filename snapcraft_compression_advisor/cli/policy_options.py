@@ -97,8 +97,8 @@ def add_advice_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-launches",
         metavar="COUNT",
         type=quantity(parse_count),
-        help="cold launches within which the larger download has to pay for itself; "
-        "about those between two refreshes (default: the policy's, else "
+        help="number of cold launches within which the larger download must pay for "
+        "itself; about those between two refreshes (default: the policy's, else "
         f"{_DEFAULTS.max_launches:g})",
     )
     parser.add_argument(
@@ -112,8 +112,8 @@ def add_advice_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deciding-apps",
         choices=("first", "every"),
-        help="whether the first target app decides or every one has to gain "
-        f"(default: the policy's, else {_DEFAULTS.deciding_apps})",
+        help="whether the first target app decides or every one must gain (default: "
+        f"the policy's, else {_DEFAULTS.deciding_apps})",
     )
 
 

@@ -137,7 +137,7 @@ def broken_block(name: str, details: str) -> BadDataError:
     return BadDataError(
         f"A block is not valid {name} data",
         details=details,
-        resolution="The image is damaged or cut short: build or download it again.",
+        resolution="The image is damaged or truncated: build or download it again.",
     )
 
 

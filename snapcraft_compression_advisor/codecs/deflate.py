@@ -72,5 +72,5 @@ class Gzip(Codec):
         if len(contents) > max_bytes:
             raise broken_block(self.name, f"more than {max_bytes} bytes")
         if not stream.eof:
-            raise broken_block(self.name, "the stream is cut short")
+            raise broken_block(self.name, "the stream is truncated")
         return contents

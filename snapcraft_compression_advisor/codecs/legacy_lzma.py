@@ -28,7 +28,7 @@ class LegacyLzma:
         the length (``lzma_xz_wrapper.c`` does the same).
         """
         if len(block) < _HEADER_BYTES:
-            raise broken_block(self.name, "the header is cut short")
+            raise broken_block(self.name, "the header is truncated")
         length = int.from_bytes(block[_PROPERTIES_BYTES:_HEADER_BYTES], "little")
         if length > max_bytes:
             raise broken_block(self.name, f"more than {max_bytes} bytes")
@@ -36,5 +36,5 @@ class LegacyLzma:
         stream = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=MEMORY_BYTES)
         contents = decompress_stream(stream, unmeasured, length, name=self.name)
         if len(contents) < length:
-            raise broken_block(self.name, "the stream is cut short")
+            raise broken_block(self.name, "the stream is truncated")
         return contents

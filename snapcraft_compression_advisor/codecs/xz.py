@@ -136,7 +136,7 @@ class Xz(BoundCodec):
         if len(contents) > max_bytes:
             raise broken_block(self.name, f"more than {max_bytes} bytes")
         if not stream.eof:
-            raise broken_block(self.name, "the stream is cut short")
+            raise broken_block(self.name, "the stream is truncated")
         if stream.unused_data:
             raise broken_block(self.name, "bytes follow the stream")
         return contents

@@ -45,8 +45,8 @@ _MS_PER_S = 1000
 _ENDS = ("low", "mid", "high")
 _SUFFIX = ".yaml"
 _FILL_SOURCE = (
-    "reading a block: estimated; measured on a server (study/data/"
-    "kernel-blocks.csv), scaled as the published throughput of xz is"
+    "reading a block: estimated; measured on a server (study/data/kernel-blocks.csv), "
+    "scaled in proportion to the published throughput of xz"
 )
 
 
@@ -116,8 +116,8 @@ def _decompress(mb_per_s: Mapping[str, Any]) -> dict[str, BlockCost]:
 def _estimated_source(mb_per_s: Mapping[str, Any]) -> str | None:
     missing = ", ".join(codec for codec in MEASURED_SHAPES if codec not in mb_per_s)
     return missing and (
-        f"decompression of {missing}: estimated; measured on a server, scaled as the "
-        "published throughput of xz is"
+        f"decompression of {missing}: estimated; measured on a server, scaled in "
+        "proportion to the published throughput of xz"
     )
 
 

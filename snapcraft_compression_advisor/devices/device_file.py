@@ -268,8 +268,8 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         decompress |= _borrowed(decompress, missing)
         sources += (
             (
-                f"decompression of {', '.join(missing)}: estimated; in proportion, "
-                f"from those of {_LENDER}"
+                f"decompression of {', '.join(missing)}: estimated; scaled from those "
+                f"of {_LENDER}"
             ),
         )
     return DeviceProfile(

@@ -162,7 +162,8 @@ def prime_build(
         )
         raise ToolError(
             message,
-            resolution="Install the library of that codec (squashfs-tools brings it).",
+            resolution="Install the library of that codec (squashfs-tools depends on "
+            "it).",
         )
     return Build(
         payload=payload,

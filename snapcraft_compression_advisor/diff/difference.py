@@ -161,7 +161,7 @@ def _of_one_size(old: Build, new: Build) -> tuple[Build, Build]:
 def _build(
     payload: Payload, request: DifferenceRequest, *, progress: Progress
 ) -> Build:
-    progress("Looking for what a launch reads")
+    progress("Finding what a launch reads")
     launch_sets = _launch_sets(payload, request)
     if isinstance(payload, SnapPayload):
         return snap_build(payload, launch_sets)

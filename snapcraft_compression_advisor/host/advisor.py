@@ -174,7 +174,7 @@ class Advisor:
         if decision.mode == "write" and decision.follows:
             harmless(
                 partial(write_key, self.project, decision),
-                what="snapcraft.yaml is as it was",
+                what="snapcraft.yaml is unchanged",
             )
             self._project = None  # it says something else by now
         return decision.compression

@@ -298,7 +298,7 @@ class Elf:
             raise BrokenElfError(message)
         start = self.offset_of(table)
         if start is None:
-            message = f"nothing is loaded to address {table:#x}"
+            message = f"no segment is loaded at address {table:#x}"
             raise BrokenElfError(message)
         for tag, value in named:
             yield tag, self._string(start + value)

@@ -105,7 +105,7 @@ def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> s
         for number, data in enumerate(entry.blocks or ()):
             if data.position <= position < data.position + data.stored_bytes:
                 return f"block {number} of {entry.path!r}"
-    return "the fragments, or what is in front of the files"
+    return "the fragments, or the data before the files"
 
 
 def _table_at(block: Superblock, position: int) -> str:

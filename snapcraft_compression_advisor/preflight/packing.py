@@ -190,7 +190,7 @@ def _mode_fault(entry: ImageEntry) -> str | None:
     if entry.kind is EntryKind.SYMLINK:
         return None if entry.mode == _SYMLINK_MODE else f"link of mode {mode}"
     if entry.path in _READABLE and entry.mode & _LISTABLE_MASK != _LISTABLE_MODE:
-        return f"mode {mode}, which has to be of the form r.xr.xr.x"
+        return f"mode {mode}, which must have the form r.xr.xr.x"
     if entry.mode & _SET_IDS or _odd_sticky(entry):
         return f"mode {mode}"
     return None
@@ -224,7 +224,9 @@ def find_number_fault(entries: Sequence[ImageEntry]) -> EntryFault | None:
     root, *others = _first_names(entries)
     for number, entry in enumerate([*others, root], start=1):
         if entry.inode != number:
-            text = f"its inode has number {entry.inode}, mksquashfs gives it {number}"
+            text = (
+                f"its inode has number {entry.inode}, mksquashfs would give it {number}"
+            )
             return EntryFault(path=entry.path, text=text)
     return None
 

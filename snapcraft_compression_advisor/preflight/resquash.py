@@ -62,7 +62,7 @@ class Resquash:
 
     :param tool: mksquashfs with its version.
     :param options: it was packed with.
-    :param equal: whether the two are the same, byte for byte.
+    :param equal: whether the two are identical, byte for byte.
     :param padded: whether the second had to be padded as ``snap pack`` does.
     :param differences: what differs, the first byte before all.
     """
@@ -114,12 +114,12 @@ def pack_again(payload: Payload, *, progress: Progress) -> Resquash | None:
     :raises AdvisorError: see :func:`resquash`.
     """
     if not isinstance(payload, SnapPayload):
-        progress(f"{payload.path.name} isn't packed: there is nothing to pack again")
+        progress(f"{payload.path.name} isn't packed, so it can't be repacked")
         return None
     again = resquash(
         payload.path, payload.image, snap_type=payload.snap.type, progress=progress
     )
-    same = "the same, byte for byte" if again.equal else "not the same"
+    same = "identical, byte for byte" if again.equal else "not the same"
     progress(f"Packed again with {again.tool}, {payload.path.name} is {same}")
     return again
 

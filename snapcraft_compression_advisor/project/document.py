@@ -199,7 +199,7 @@ def _decode(content: bytes, *, where: str) -> str:
         raise BadDataError(
             message,
             details="YAML libraries disagree on whether it ends a line.",
-            resolution="Put an ordinary line break in its place.",
+            resolution="Replace it with an ordinary line break.",
         )
     return text.removeprefix(codecs.BOM_UTF8.decode())
 
@@ -223,7 +223,7 @@ def _events(text: str, *, where: str) -> Iterator[Event]:
         place = where
         if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
             place = f"{where}, line {error.problem_mark.line + 1}"
-        message = f"{place}: the YAML is broken"
+        message = f"{place}: invalid YAML"
         raise BadDataError(
             message, details=str(error), resolution="Correct the YAML."
         ) from error
@@ -332,7 +332,7 @@ def _check_keys(root: Node, *, where: str) -> None:
     for key, _ in root.entries:
         place = f"{where}, line {key.line}"
         if key.scalar is None or key.is_alias:
-            message = f"{place}: a key of the root has to be a plain or quoted name"
+            message = f"{place}: a key of the root must be a plain or quoted name"
             raise BadDataError(message, resolution="Write the name of the key.")
         if key.tag == _MERGE_TAG or (key.scalar == "<<" and not key.style):
             message = f"{place}: the root has a merge key, which may hold any key"

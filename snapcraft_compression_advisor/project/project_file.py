@@ -131,7 +131,8 @@ def apply_edit(edit: Edit) -> None:
     except OSError as error:
         message = f"{edit.path} can't be written: {error.strerror or error}"
         raise StorageError(
-            message, resolution="The file is as it was. Check the disk and the mode."
+            message,
+            resolution="The file is unchanged. Check the disk and the file's mode.",
         ) from error
 
 

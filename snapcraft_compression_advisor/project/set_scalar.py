@@ -94,7 +94,7 @@ def set_scalar(
     if holder.is_alias or holder.anchor is not None:
         change.refuse(f"{path[-2]} has an anchor or an alias", holder)
     if sum(name == path[-1] for name, *_ in holder.names) > 1:
-        change.refuse(f"{path[-1]} is there twice", present)
+        change.refuse(f"{path[-1]} occurs twice", present)
     text = document.text
     after = change.inserted(place) if present is None else change.replaced(present)
     if not (
@@ -133,7 +133,7 @@ class _Change:
         if present.is_alias or present.anchor is not None or present.tag is not None:
             self.refuse(f"{key} has an anchor, an alias or a tag", present)
         if present.style in ("|", ">") or _LINE_BREAK.search(written):
-            self.refuse(f"the value of {key} goes over several lines", present)
+            self.refuse(f"the value of {key} spans several lines", present)
         # The empty value of `compression:` stands right after the colon.
         space = "" if written else " "
         new = f"{space}{present.style}{self.value}{present.style}"
@@ -147,7 +147,7 @@ class _Change:
         key, text, entries = self.path[-1], self.document.text, self.holder.entries
         name = f"{self.path[-2]!r}" if len(self.path) > 1 else "the root"
         if self.holder.is_flow:
-            self.refuse(f"{name} is written with braces and has no {key}")
+            self.refuse(f"{name} is a flow mapping and has no {key}")
         if not entries:
             self.refuse(f"{name} has no keys", self.holder)
         starts = [0, *(each.end() for each in _LINE_BREAK.finditer(text))]
@@ -230,6 +230,6 @@ def not_a_scalar(value: Node, key: str, *, where: str) -> BadDataError:
     """Return the error of a key that has a mapping or a list for a scalar."""
     return BadDataError(
         f"{where}, line {value.line}: {key} is a mapping or a list",
-        details="snapcraft takes xz or lzo here, and no advanced grammar.",
+        details="snapcraft accepts xz or lzo here, but no advanced grammar.",
         resolution=f"Give it one value, as in '{key}: xz'.",
     )

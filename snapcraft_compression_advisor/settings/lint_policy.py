@@ -50,14 +50,14 @@ def _selector(text: str) -> str:
 
 def _rules_only(text: str) -> str:
     if ":" in text:
-        message = f"{text!r} has a path pattern; a severity is that of whole rules"
+        message = f"{text!r} has a path pattern; severities apply to whole rules"
         raise ValueError(message)
     return _selector(text)
 
 
 def _kernel(text: str) -> str:
     if not _KERNEL.fullmatch(text):
-        message = f"{text!r} isn't a kernel's version like '4.4'"
+        message = f"{text!r} isn't a kernel version such as '4.4'"
         raise ValueError(message)
     return text
 
@@ -87,12 +87,12 @@ class Budgets(PolicyModel):
     )
     launch_growth: Seconds = pydantic.Field(
         default=LEAST_GROWTH_S,
-        description="what a cold launch may take longer than in the baseline",
+        description="how much longer a cold launch may take than in the baseline",
     )
     image_growth: BytesOrShare | None = pydantic.Field(
         default=None,
-        description="what the .snap file may be larger than in the baseline: bytes, or "
-        "percent",
+        description="how much larger the .snap file may be than in the baseline: "
+        "bytes, or percent",
     )
 
     @pydantic.field_validator("cold_start", mode="before")
@@ -112,7 +112,7 @@ class Target(PolicyModel):
 
     name: Text | None = pydantic.Field(default=None, description="for messages")
     kernel: Annotated[str, pydantic.AfterValidator(_kernel)] | None = pydantic.Field(
-        default=None, description="the oldest kernel there, in quotes: '4.4'"
+        default=None, description="the target's oldest kernel, in quotes: '4.4'"
     )
     codecs: tuple[CompressorName, ...] | None = pydantic.Field(
         default=None,
@@ -138,8 +138,8 @@ class AdvicePolicy(PolicyModel):
 
     min_saving: SecondsOrShare = pydantic.Field(
         default=_DEFAULTS.min_saving_s,
-        description="what lzo has to save per cold launch: seconds, or percent of what "
-        "reading and decompressing add to it with xz",
+        description="time that lzo must save per cold launch: seconds, or percent of "
+        "the time that reading and decompressing add with xz",
     )
     max_size_growth: BytesOrShare | None = pydantic.Field(
         default=None,
@@ -148,8 +148,8 @@ class AdvicePolicy(PolicyModel):
     )
     max_launches: Count = pydantic.Field(
         default=_DEFAULTS.max_launches,
-        description="cold launches within which the larger download has to pay for "
-        "itself",
+        description="number of cold launches within which the larger download must "
+        "pay for itself",
     )
     link_mbit_per_s: MbitPerS = pydantic.Field(
         default=_DEFAULTS.link_mbit_per_s,
@@ -160,7 +160,7 @@ class AdvicePolicy(PolicyModel):
     )
     deciding_apps: Literal["first", "every"] = pydantic.Field(
         default=_DEFAULTS.deciding_apps,
-        description="whether the first target app decides or every one has to gain",
+        description="whether the first target app decides or every one must gain",
     )
 
     def to_policy(self) -> Policy:
@@ -188,20 +188,21 @@ class PackSettings(PolicyModel):
 
     mode: PackMode = pydantic.Field(
         default="advise",
-        description="'advise' says what suits the snap; 'apply' packs with it; 'write' "
-        "also sets the key in snapcraft.yaml; 'enforce' stops the pack where the "
-        "declared compression breaks the policy",
+        description="'advise' prints the advice; 'apply' packs with the recommended "
+        "compression; 'write' also sets the key in snapcraft.yaml; 'enforce' "
+        "stops the pack if the declared compression violates the policy",
     )
     override_declared: bool = pydantic.Field(
         default=False,
         strict=True,
-        description="whether 'apply' and 'write' may go against a compression that "
+        description="whether 'apply' and 'write' may override a compression that "
         "snapcraft.yaml declares",
     )
     report: Text | None = pydantic.Field(
         default=None,
-        description="a report to write, relative to this file: JSON where its name "
-        "ends so, else text; a component's has the component's name before the suffix",
+        description="path of a report to write, relative to this file: JSON if the "
+        "name ends in .json, else text; for a component, its name is added before "
+        "the suffix",
     )
 
 
@@ -219,18 +220,20 @@ class LintPolicy(PolicyModel):
         "either with a pattern of payload paths (SCA303:usr/lib/*)",
     )
     ignore: Selectors = pydantic.Field(
-        default=(), description="rules not to check, as for 'select'; the last word"
+        default=(),
+        description="rules not to check, written as for 'select'; takes "
+        "precedence over it",
     )
     severity: dict[RulePrefix, SeverityName] = pydantic.Field(
-        default={}, description="by rule or family; the longest that fits counts"
+        default={}, description="by rule or family; the longest match applies"
     )
     fail_on: SeverityName = pydantic.Field(
         default="error",
-        description="exit status 1 for findings of this severity and more severe ones",
+        description="exit status 1 for findings of at least this severity",
     )
     compression: Literal["xz", "lzo"] | None = pydantic.Field(
         default=None,
-        description="what the snap is to be packed with; SCA106 says where it isn't",
+        description="the compression to pack the snap with; SCA106 checks it",
     )
     budgets: Budgets = Budgets()
     apps: Texts = pydantic.Field(
@@ -242,10 +245,10 @@ class LintPolicy(PolicyModel):
         "relative to this file",
     )
     launch_profile: Texts = pydantic.Field(
-        default=(), description="recorded launches, files relative to this one"
+        default=(), description="recorded launches: files, relative to this one"
     )
     targets: tuple[Target, ...] = pydantic.Field(
-        default=(), description="systems that the snap has to run on"
+        default=(), description="systems that the snap must run on"
     )
     advice: AdvicePolicy = AdvicePolicy()
     pack: PackSettings = PackSettings()

@@ -133,7 +133,7 @@ def count_pattern() -> str:
 
 def _positive(text: object, value: float) -> float:
     if value == 0:
-        message = f"{text!r} is nought, which nothing can meet"
+        message = f"{text!r} is zero, which nothing can meet"
         raise ValueError(message)
     return value
 

@@ -177,7 +177,9 @@ class ContentsReader:
         """Return the tail of a file that is in a fragment block."""
         tail = blocks.fragment
         if tail is None:
-            raise damaged(self._file.where, "a file has fewer blocks than its size")
+            raise damaged(
+                self._file.where, "a file has fewer blocks than its size requires"
+            )
         contents = self._kept_fragment(tail.index)
         end = tail.offset + tail.size_bytes
         if end > len(contents):

@@ -66,7 +66,7 @@ class ImageFile:
         :raises StorageError: where reading fails.
         """
         if position < 0 or length < 0 or position + length > self.size_bytes:
-            reason = f"{length} bytes at {position} are outside of the file"
+            reason = f"{length} bytes at {position} are outside the file"
             raise damaged(self.where, reason)
         raw = self._read_some(position, length)
         while len(raw) < length:

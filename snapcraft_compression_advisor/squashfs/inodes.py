@@ -156,7 +156,7 @@ class InodeTable:
     def _slice(self, position: int, length: int, number: int) -> bytes:
         """Return bytes of the table that belong to an inode."""
         if position + length > self.size_bytes:
-            raise damaged(self._where, f"inode {number} goes past the inode table")
+            raise damaged(self._where, f"inode {number} extends past the inode table")
         return self._table.contents[position : position + length]
 
     def _symlink(
@@ -233,7 +233,9 @@ class InodeTable:
                 raise damaged(self._where, f"inode {number} has an empty stored block")
             end += stored_bytes
         if end > self._superblock.used_bytes and end > start:
-            raise damaged(self._where, f"inode {number}'s data go past the image's end")
+            raise damaged(
+                self._where, f"inode {number}'s data extend past the end of the image"
+            )
 
 
 def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:

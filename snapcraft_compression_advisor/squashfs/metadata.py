@@ -95,12 +95,12 @@ class MetadataReader:
         :raises BadDataError: where there is none, or a broken one.
         """
         if position + HEADER_BYTES > self._end:
-            reason = f"metadata block at {position} is outside of the image"
+            reason = f"metadata block at {position} is outside the image"
             raise damaged(self._file.where, reason)
         header = int.from_bytes(self._file.read(position, HEADER_BYTES), "little")
         length = self._stored_bytes(header, position)
         if position + HEADER_BYTES + length > self._end:
-            reason = f"metadata block at {position} goes past the image's end"
+            reason = f"metadata block at {position} extends past the end of the image"
             raise damaged(self._file.where, reason)
         return self._contents(header, self._file.read(position + HEADER_BYTES, length))
 
@@ -160,7 +160,7 @@ class MetadataReader:
         self._check_size(name, size_bytes)
         count = -(-size_bytes // METADATA_BYTES)
         if start + count * _POSITION.size > self._end:
-            raise damaged(self._file.where, f"its {name} is outside of the image")
+            raise damaged(self._file.where, f"its {name} is outside the image")
         raw = self._file.read(start, count * _POSITION.size)
         positions = struct.unpack(f"<{count}Q", raw)
         longest = HEADER_BYTES + METADATA_BYTES

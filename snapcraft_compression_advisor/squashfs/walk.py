@@ -179,7 +179,7 @@ class DirectoryTable:
             return
         position = self._table.locate(listing.block, listing.offset)
         if position is None or position + listing.size_bytes > self.size_bytes:
-            raise damaged(self._where, "a directory's listing is outside of the table")
+            raise damaged(self._where, "a directory's listing is outside the table")
         before = b""
         for name, reference in self._records(position, position + listing.size_bytes):
             self._check_name(name)

@@ -83,7 +83,7 @@ def test_advice_on_a_component_is_by_size(project: Path) -> None:
     text = advisor(*command, cwd=project)
     assert text.returncode == 0, text.stderr
     assert "Built component sample+texts_1.comp" in text.stdout
-    assert "No launch is known to read these files." in text.stdout
+    assert "No known launch reads these files." in text.stdout
     report = json.loads(advisor(*command, "--format", "json", cwd=project).stdout)
     assert report["payload"]["name"] == "sample+texts"
     assert report["recommendation"]["verdict"] == "change"

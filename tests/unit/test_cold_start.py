@@ -74,7 +74,7 @@ def test_lzo_is_recommended_where_it_alone_keeps_the_budget(
     assert (advice.compression, advice.verdict) == ("lzo", verdict)
     assert (
         sentences(advice.reasons)[0]
-        == "lzo keeps the budget of cold starts, xz breaks it."
+        == "lzo meets the cold-start budget; xz exceeds it."
     )
     assert sentences(advice.reasons)[1] == (
         "A cold start of app on hdd takes an estimated 2.50 s with xz (between 2.20 s "
@@ -103,7 +103,8 @@ def test_where_neither_keeps_it_savings_decide_and_the_reasons_say_so(
     advice = advise(start(SLOW, SLOW), saved=saved)
     assert advice.verdict == verdict
     assert sentences(advice.reasons)[1] == (
-        "Neither xz nor lzo keeps the budget of cold starts: ship less, or raise it."
+        "Neither xz nor lzo meets the cold-start budget: ship less, or raise the "
+        "budget."
     )
 
 
@@ -118,27 +119,27 @@ def test_a_doubt_about_the_other_codec_recommends_nothing_and_is_said() -> None:
     advice = advise(start(SLOW, OPEN), saved=TOO_LITTLE)
     assert (advice.compression, advice.verdict) == ("xz", "no-benefit")
     assert sentences(advice.reasons)[1] == (
-        "xz breaks the budget of cold starts; whether lzo keeps it is open."
+        "xz exceeds the cold-start budget; it isn't certain that lzo meets it."
     )
 
 
 def test_without_a_recorded_launch_no_codec_is_known_to_keep_a_budget() -> None:
     advice = advise(start(SLOW, FAST, own_time_known=False), saved=TOO_LITTLE)
     assert advice.verdict == "no-benefit"
-    assert "whether lzo keeps it is open" in sentences(advice.reasons)[1]
-    assert "the app's own time not counted" in sentences(advice.reasons)[2]
+    assert "it isn't certain that lzo meets it" in sentences(advice.reasons)[1]
+    assert "excluding the app's own time" in sentences(advice.reasons)[2]
 
 
 def test_what_size_speaks_for_is_not_recommended_where_it_breaks_the_budget() -> None:
     advice = advise(start(SLOW, OPEN), saved=TOO_LITTLE, declared="lzo")
     assert (advice.compression, advice.verdict) == ("lzo", "keep")
-    assert "which would break the budget" in sentences(advice.reasons)[0]
+    assert "which would exceed the cold-start budget" in sentences(advice.reasons)[0]
     advice = advise(start(OPEN, FAST), saved=TOO_LITTLE, declared="lzo")
     assert (advice.compression, advice.verdict) == ("lzo", "undecided")
-    assert "which may break the budget" in sentences(advice.reasons)[0]
+    assert "which may exceed the cold-start budget" in sentences(advice.reasons)[0]
     advice = advise(start(OPEN, SLOW), saved=PAYS)
     assert (advice.compression, advice.verdict) == ("xz", "keep")
-    assert "which would break the budget" in sentences(advice.reasons)[0]
+    assert "which would exceed the cold-start budget" in sentences(advice.reasons)[0]
 
 
 @pytest.mark.parametrize("seconds", [(FAST, FAST), (OPEN, FAST), (OPEN, OPEN)])
@@ -158,7 +159,7 @@ def test_growth_beyond_what_is_allowed_stands_above_the_budget() -> None:
     advice = advise(start(SLOW, FAST), saved=PAYS, policy=policy)
     assert (advice.compression, advice.verdict) == ("xz", "keep")
     assert sentences(advice.reasons)[1].startswith(
-        "Only lzo keeps the budget of cold starts"
+        "Only lzo meets the cold-start budget"
     )
 
 
@@ -197,5 +198,5 @@ def test_the_rule_names_the_budget_that_decides() -> None:
     )
     (finding,) = found_by(LZO_WOULD_GAIN, context)
     assert finding.message.startswith(
-        "lzo keeps the budget of cold starts, xz breaks it. With lzo, a cold launch"
+        "lzo meets the cold-start budget; xz exceeds it. With lzo, a cold launch"
     )

@@ -92,7 +92,7 @@ def test_a_component_has_its_own_key_or_the_snaps() -> None:
 
 def test_lzo_for_what_no_launch_reads_is_fixed_by_the_components_own_key() -> None:
     (finding,) = found_by(LZO_GAINS_NOTHING, context_of(seen_by("texts")))
-    assert "No launch is known to read these files" in finding.message
+    assert "No known launch reads these files" in finding.message
     assert finding.message.startswith("lzo adds ")
     assert finding.fix is not None
     assert finding.fix.description == "Give component texts 'compression: xz'"

@@ -188,8 +188,11 @@ def test_a_number_of_inodes_that_is_a_lie_is_refused(
         (file_inode(2, size=1, words=[STORED | 4097]), "size word 0x1001001"),
         (file_inode(2, size=1, words=[1 << 25]), "size word 0x2000000"),
         (file_inode(2, size=1, words=[2**32 - 1]), "size word 0xffffffff"),
-        (file_inode(2, size=1, words=[3000]), "past the image's end"),
-        (file_inode(2, size=1, start=2**32 - 1, words=[1]), "past the image's end"),
+        (file_inode(2, size=1, words=[3000]), "past the end of the image"),
+        (
+            file_inode(2, size=1, start=2**32 - 1, words=[1]),
+            "past the end of the image",
+        ),
         (file_inode(2, size=1, start=0, words=[STORED | 1]), "can be at 0"),
         (file_inode(2, size=2, words=[STORED | 1]), "has 1 bytes instead of 2"),
         (file_inode(2, size=5, words=[20]), "doesn't decompress"),

@@ -79,7 +79,7 @@ def test_an_empty_run_is_an_empty_table(reader_of: MakeReader) -> None:
         (b"\x00\x00", "claims 0 bytes"),
         (b"\x00\x80", "claims 0 bytes"),
         (b"\x01\xa0" + bytes(8193), "claims 8193 bytes"),
-        (b"\x05\x80abcd", "past the image's end"),
+        (b"\x05\x80abcd", "past the end of the image"),
         (b"\x04\x00abcd", "doesn't decompress"),
         (compressed(bytes(8193)), "doesn't decompress"),
         (compressed(bytes(5_000_000)), "doesn't decompress"),
@@ -133,7 +133,7 @@ def test_an_indexed_table_is_joined_from_its_blocks(reader_of: MakeReader) -> No
         ((10**9,), 8, "points to 1000000000"),
         ((2**64 - 1,), 8, "points to 18446744073709551615"),
         ((8,), 8, "points to 8"),
-        ((0,), 8200, "outside of the image"),
+        ((0,), 8200, "outside the image"),
         ((0,), 2**36, "exceeds 64 MiB"),
     ],
 )

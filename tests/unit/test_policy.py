@@ -109,7 +109,7 @@ def test_app_without_its_program_is_not_judged() -> None:
     advice = recommend(evidence, Policy())
     assert advice.verdict == "undecided"
     assert (
-        "doesn't hold the program that snap.yaml names for app"
+        "doesn't contain the program that snap.yaml names for app"
         in sentences(advice.reasons)[0]
     )
 

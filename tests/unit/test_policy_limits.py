@@ -131,7 +131,7 @@ def test_files_that_no_launch_reads_had_better_be_small(
     )
     advice = recommend(found, ANY)
     assert (advice.compression, advice.verdict) == expected
-    assert "No launch is known to read these files." in sentences(advice.reasons)[0]
+    assert "No known launch reads these files." in sentences(advice.reasons)[0]
 
 
 def test_files_that_no_launch_reads_stay_as_they_are_where_the_size_is_in_doubt() -> (

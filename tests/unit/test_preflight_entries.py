@@ -91,7 +91,7 @@ def test_ordinary_modes_are_no_fault(path: str, kind: EntryKind, mode: int) -> N
         ("a", EntryKind.FILE, 0o1755, "mode -rwxr-xr-t"),
         ("a", EntryKind.DIRECTORY, 0o2775, "mode drwxrwsr-x"),
         ("a", EntryKind.DIRECTORY, 0o1770, "mode drwxrwx--T"),
-        ("", EntryKind.DIRECTORY, 0o750, "mode drwxr-x---, which has to be"),
+        ("", EntryKind.DIRECTORY, 0o750, "mode drwxr-x---, which must have"),
         ("meta", EntryKind.DIRECTORY, 0o711, "r.xr.xr.x"),
         ("meta", EntryKind.DIRECTORY, 0o1755, "mode drwxr-xr-t, which"),
         ("a", EntryKind.SYMLINK, 0o755, "link of mode lrwxr-xr-x"),
@@ -133,5 +133,5 @@ def test_inodes_are_numbered_in_the_order_of_the_walk_and_the_root_last() -> Non
     assert fault is not None
     assert (fault.path, fault.text) == (
         "a",
-        "its inode has number 2, mksquashfs gives it 1",
+        "its inode has number 2, mksquashfs would give it 1",
     )

@@ -61,7 +61,7 @@ DIFFERENT = Resquash(
     equal=False,
     differences=(
         Difference(part="first difference", text="byte 24, in the superblock"),
-        Difference(part="superblock", text="flags 0x1, packed again 0x2d0"),
+        Difference(part="superblock", text="flags 0x1, repacked 0x2d0"),
         Difference(part="file", path="bin/tool", text="mode 0o4755"),
         Difference(part="file", path="", text="mode 0o700"),
     ),

@@ -51,7 +51,7 @@ def test_component_written_with_braces_can_be_changed_but_not_extended() -> None
     assert splice("components: {c: {compression: lzo}}\n") == (
         "components: {c: {compression: xz}}\n"
     )
-    with pytest.raises(BadDataError, match="'c' is written with braces"):
+    with pytest.raises(BadDataError, match="'c' is a flow mapping"):
         splice("components: {c: {type: x}}\n")
 
 
@@ -69,9 +69,9 @@ def test_byte_order_mark_stays() -> None:
     ("body", "reason"),
     [
         ("", "line 3: 'c' has no keys"),
-        ("    [a]\n", "'c' is written with braces"),
+        ("    [a]\n", "'c' is a flow mapping"),
         ("    - a\n", "line 4: 'c' has no keys"),
-        ("    compression: |\n      lzo\n", "line 4: .* over several lines"),
+        ("    compression: |\n      lzo\n", "line 4: .* spans several lines"),
         ("    compression: &a lzo\n    x: *a\n", "line 4: .* has an anchor"),
         ("    compression: !!str lzo\n", "line 4: .* or a tag"),
         ("    compression: [lzo]\n", "line 4: compression is a mapping or a list"),

@@ -33,8 +33,8 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     "advice.min-saving": "what lzo has to save per cold launch: a duration, or a "
     "percentage of what xz adds (default 0.25s)",
     "advice.max-size-growth": "how much lzo may add to the image (default: no limit)",
-    "advice.max-launches": "cold launches within which the larger download has to "
-    "pay for itself (default 20)",
+    "advice.max-launches": "number of cold launches within which the larger download "
+    "must pay for itself (default 20)",
     "advice.link": "speed of the download (default 50 Mbit/s)",
     "advice.deciding-apps": "target apps that have to gain: `first`, the default, or "
     "`every`",

@@ -120,7 +120,7 @@ def cached_icons(data: bytes) -> set[str]:
             raise BrokenIconCacheError(message)
         (buckets,) = struct.unpack_from(">I", data, table)
         if table + 4 + 4 * buckets > len(data):
-            message = "the table reaches past the end"
+            message = "the table extends past the end"
             raise BrokenIconCacheError(message)
         heads = struct.unpack_from(f">{buckets}I", data, table + 4)
         return set(_chained_names(data, heads))

@@ -130,7 +130,7 @@ def table_keys(data: bytes) -> dict[str, frozenset[str]]:
     :raises BrokenGvdbError: where it can't be read.
     """
     if data[:8] != _SIGNATURE or len(data) < _HEADER_BYTES:
-        message = "no GVDB file of this machine's byte order"
+        message = "not a GVDB file in this machine's byte order"
         raise BrokenGvdbError(message)
     start, end = struct.unpack_from("<II", data, 16)
     tables = {
@@ -187,4 +187,4 @@ def _named(items: list[_Item]) -> dict[str, _Item]:
 
 
 def _broken(start: int) -> BrokenGvdbError:
-    return BrokenGvdbError(f"the table at {start} reaches past the end")
+    return BrokenGvdbError(f"the table at {start} extends past the end")
