@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.payload.source import ComponentDirectory
 from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.project.project_lines import read_project_lines
+from snapcraft_compression_advisor.project.project_lines import (
+    ProjectLines,
+    read_project_lines,
+)
 from snapcraft_compression_advisor.project.set_scalar import set_compression
 from snapcraft_compression_advisor.trial.sampled import LEAST, run_sampled_trial
 
@@ -37,29 +40,20 @@ class ComponentSizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectFile:
+class ProjectFile(ProjectLines):
     """What snapcraft.yaml says of compression, and its text.
 
     :param path: of the file, as it was given.
     :param content: its bytes.
-    :param name: of the snap; ``None`` where it doesn't say.
-    :param compression: of its root key; ``None`` where it isn't there.
-    :param compression_line: of that key, from 1; ``None`` likewise.
-    :param components: compression by component; ``None`` where a component has no key.
-    :param component_lines: where each component's key, or else its name, stands.
-    :param ignored: ids that ``lint: ignore:`` names.
     :param component_sizes: of the components whose files are at hand.
+    :param component: the component, without the snap's name, that this is said of;
+        ``None`` for the snap.
     """
 
     path: Path
     content: bytes
-    name: str | None = None
-    compression: str | None
-    compression_line: int | None
-    components: dict[str, str | None]
-    component_lines: dict[str, int]
-    ignored: tuple[str, ...] = ()
     component_sizes: Mapping[str, ComponentSizes] = field(default_factory=dict)
+    component: str | None = None
 
     @property
     def inheriting(self) -> tuple[str, ...]:
@@ -68,71 +62,32 @@ class ProjectFile:
             name for name, compression in self.components.items() if compression is None
         )
 
-    def edit(
-        self, compression: str, *, component_keys: Mapping[str, str] | None = None
-    ) -> Edit | None:
-        """Return the edit that sets the snap's compression.
+    def edit(self, compressions: Mapping[str | None, str]) -> Edit | None:
+        """Return the edit that sets compressions.
 
-        :param component_keys: compression of components to set as well.
+        :param compressions: by component, ``None`` for the snap's.
         :returns: ``None`` where it can't be made safely, or changes nothing.
         """
-        where = str(self.path)
+        after = self.content
         try:
-            after = set_compression(self.content, compression, where=where)
-            for name, other in (component_keys or {}).items():
-                after = set_compression(after, other, component=name, where=where)
-        except BadDataError:
-            return None
-        return self._edit(after)
-
-    def edit_component(self, name: str, compression: str) -> Edit | None:
-        """Return the edit that sets a component's compression.
-
-        :returns: as for :meth:`edit`.
-        """
-        try:
-            after = set_compression(
-                self.content, compression, component=name, where=str(self.path)
-            )
+            for component, compression in compressions.items():
+                after = set_compression(
+                    after, compression, component=component, where=str(self.path)
+                )
         except (BadDataError, UsageError):  # UsageError: the file has no such component
             return None
-        return self._edit(after)
-
-    def _edit(self, after: bytes) -> Edit | None:
         edit = Edit(path=self.path, before=self.content, after=after)
         return edit if edit.changes else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentProject(ProjectFile):
-    """What snapcraft.yaml says of one component: its compression, own or inherited.
-
-    :param component: its own name, without the snap's.
-    """
-
-    component: str
-
-    def edit(
-        self,
-        compression: str,
-        *,
-        component_keys: Mapping[str, str] | None = None,  # noqa: ARG002 # it has none
-    ) -> Edit | None:
-        """Return the edit that sets the component's compression."""
-        return self.edit_component(self.component, compression)
-
-
-def project_of_component(project: ProjectFile, component: str) -> ComponentProject:
-    """Return what a project says of one of its components, as of a payload."""
-    return ComponentProject(
-        path=project.path,
-        content=project.content,
-        name=project.name,
+def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
+    """Return what a project says of one of its components, own or inherited."""
+    return replace(
+        project,
         compression=project.components.get(component) or project.compression,
         compression_line=project.component_lines.get(component),
         components={},
         component_lines={},
-        ignored=project.ignored,
         component=component,
     )
 
@@ -144,16 +99,8 @@ def read_project(path: Path, content: bytes) -> ProjectFile:
     :raises BadDataError: where its YAML is broken.
     """
     lines = read_project_lines(content, where=str(path))
-    return ProjectFile(
-        path=path,
-        content=content,
-        name=lines.name,
-        compression=lines.compression,
-        compression_line=lines.compression_line,
-        components=lines.components,
-        component_lines=lines.component_lines,
-        ignored=lines.ignored,
-    )
+    said = {each.name: getattr(lines, each.name) for each in fields(lines)}
+    return ProjectFile(path=path, content=content, **said)
 
 
 def component_sizes(
@@ -168,9 +115,9 @@ def component_sizes(
     if project.compression != "lzo":
         return {}
     found: dict[str, ComponentSizes] = {}
-    for name, compression in project.components.items():
+    for name in project.inheriting:
         files = folder / "partitions/component" / name / "prime"
-        if compression is None and _COMPONENT_NAME.fullmatch(name) and files.is_dir():
+        if _COMPONENT_NAME.fullmatch(name) and files.is_dir():
             sizes = _sizes(files, name, progress)
             if sizes is not None:
                 found[name] = sizes

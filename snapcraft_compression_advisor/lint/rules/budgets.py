@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def _check_cold_starts(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding for each app and device."""
     codec = current_codec(context)
     for launch in context.analysis.launches:
         app = launch.launch_set.app
@@ -99,7 +98,6 @@ COLD_START_BUDGET = Rule(
 
 
 def _check_image_size(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where the budget is broken, or may be."""
     limit = context.policy.budgets.image_size
     if limit is None or context.snap.type == COMPONENT_TYPE:
         return

@@ -34,7 +34,6 @@ _REMEDY = "Pack with xz or lzo"
 
 
 def _check_kernels(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding for each target that lacks the codec."""
     codec = current_codec(context)
     lacking = [
         (each.label, False)
@@ -89,7 +88,6 @@ CODEC_NOT_IN_KERNEL = Rule(
 
 
 def _check_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where the codec is another."""
     codec = current_codec(context)
     if codec in SHIPPABLE:
         return

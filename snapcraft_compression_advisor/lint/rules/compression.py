@@ -14,7 +14,6 @@ from snapcraft_compression_advisor.lint.figures import (
     size_origin,
 )
 from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.project import ComponentProject
 from snapcraft_compression_advisor.lint.rule import (
     RECORD,
     Context,
@@ -45,7 +44,6 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
 
 
 def _check_gain(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where lzo pays, or may."""
     if current_codec(context) != "lzo" and all(
         target_has(target, "lzo") for target in context.policy.targets
     ):
@@ -77,7 +75,6 @@ LZO_WOULD_GAIN = Rule(
 
 
 def _check_loss(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where lzo doesn't pay, or may not."""
     if current_codec(context) == "lzo":
         yield from _advised(rule, context, "xz", _loss_message)
 
@@ -104,26 +101,23 @@ LZO_GAINS_NOTHING = Rule(
 def compression_fix(context: Context, compression: str) -> Fix:
     """Return what sets the compression, and keeps that of components."""
     project = context.project
-    if project is not None and project.compression == compression:
+    description = f"Set 'compression: {compression}' in snapcraft.yaml"
+    if project is None:
+        return Fix(description, safe=True)
+    if project.compression == compression:
         return Fix(
             "Build the snap again: snapcraft.yaml already says "
             f"'compression: {compression}'"
         )
-    description = f"Set 'compression: {compression}' in snapcraft.yaml"
-    if isinstance(project, ComponentProject):
+    if project.component is not None:
         description = f"Give component {project.component} 'compression: {compression}'"
-    if project is None:
-        return Fix(description, safe=True)
-    kept: dict[str, str] = {}
+    keys: dict[str | None, str] = {project.component: compression}
     if compression == "lzo" and project.inheriting:
         # Chosen for the snap's launch alone.
-        kept = dict.fromkeys(
-            project.inheriting, project.compression or SNAPCRAFT_DEFAULT
-        )
+        kept = project.compression or SNAPCRAFT_DEFAULT
+        keys.update(dict.fromkeys(project.inheriting, kept))
         description += f", and keep that of {', '.join(project.inheriting)}"
-    return Fix(
-        description, safe=True, edit=project.edit(compression, component_keys=kept)
-    )
+    return Fix(description, safe=True, edit=project.edit(keys))
 
 
 def _advised(

@@ -35,7 +35,6 @@ _NEGLIGIBLE = Policy().negligible_growth
 
 
 def _check_key(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where the key isn't there."""
     project = context.project
     if project is None or project.compression is not None:
         return
@@ -73,7 +72,6 @@ KEY_IMPLICIT = Rule(
 
 
 def _check_components(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding for each component that inherits lzo."""
     project = context.project
     if project is None or project.compression != "lzo":
         return
@@ -94,7 +92,7 @@ def _check_components(rule: Rule, context: Context) -> Iterator[Finding]:
             fix=Fix(
                 f"Give component {name} 'compression: xz'",
                 safe=not undecided,
-                edit=project.edit_component(name, "xz"),
+                edit=project.edit({name: "xz"}),
             ),
             undecided=undecided,
         )
@@ -148,7 +146,6 @@ COMPONENT_KEY = Rule(
 
 
 def _check_lost(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding for each declaration that the snap doesn't keep."""
     codec = current_codec(context)
     project = context.project
     is_built = context.analysis.payload.kind == "snap"
@@ -201,7 +198,6 @@ COMPRESSION_LOST = Rule(
 
 
 def _check_changed(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where it changed."""
     previous = context.previous
     codec = current_codec(context)
     if previous is None or previous.codec == codec:

@@ -24,7 +24,6 @@ _NAMED_FILES = 3
 
 
 def _check_stored(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where it is much, or may be."""
     stored = context.analysis.trial.stored
     if stored is None:
         return

@@ -48,7 +48,6 @@ class _Dominance:
 
 
 def _check_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding for an app, on the device where their share is largest."""
     codec = current_codec(context)
     trial = context.analysis.trial.codecs.get(codec)
     if trial is None or not trial.available:

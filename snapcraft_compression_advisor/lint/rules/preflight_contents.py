@@ -33,7 +33,6 @@ _Trace = tuple[str, str, tuple[Evidence, ...], bool]
 
 
 def _check_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where there are attributes."""
     packing = repacked_packing(context)
     if packing is None or not packing.has_xattrs:
         return
@@ -56,7 +55,6 @@ EXTENDED_ATTRIBUTES = StoreRule(
 
 
 def _check_owners(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding that counts them."""
     packing = context.packing
     if packing is None or not packing.owners or context.snap.type in _FREE_TYPES:
         return
@@ -84,7 +82,6 @@ OWNERS = StoreRule(
 
 
 def _check_modes(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding that counts them."""
     packing = context.packing
     if packing is None or not packing.modes:
         return
@@ -142,7 +139,6 @@ def _paths(faults: Sequence[EntryFault]) -> tuple[str, ...]:
 
 
 def _check_writer(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding for each trace."""
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -201,7 +197,6 @@ OTHER_WRITER = StoreRule(
 
 
 def _check_resquash(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding that says what differs."""
     resquash = context.resquash
     if resquash is None or resquash.equal:
         return

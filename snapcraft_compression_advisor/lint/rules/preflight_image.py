@@ -64,7 +64,6 @@ def measured(label: str, text: str) -> Evidence:
 
 
 def _check_block_size(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where the block size is another."""
     packing = repacked_packing(context)
     if packing is None or packing.superblock.block_bytes == DATA_BLOCK_BYTES:
         return
@@ -89,7 +88,6 @@ BLOCK_SIZE = StoreRule(
 
 
 def _check_fragments(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where there are fragments."""
     packing = context.packing
     if packing is None or not packing.superblock.fragment_count:
         return
@@ -117,7 +115,6 @@ FRAGMENTS = StoreRule(
 
 
 def _check_options(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where there are options."""
     packing = repacked_packing(context)
     if packing is None or packing.compressor_options is None:
         return
@@ -148,7 +145,6 @@ COMPRESSOR_OPTIONS_RULE = StoreRule(
 
 
 def _check_flags(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding that names all such flags."""
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -181,7 +177,6 @@ SUPERBLOCK_FLAGS = StoreRule(
 
 
 def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where the end is another, or may be."""
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -233,7 +228,6 @@ PADDING = StoreRule(
 
 
 def _check_delta(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding that says why."""
     packing = context.packing
     if packing is None:
         return
@@ -280,7 +274,6 @@ NO_SNAP_DELTA = StoreRule(
 
 
 def _check_size(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding for each limit that is passed."""
     packing = context.packing
     if packing is None:
         return

@@ -30,7 +30,6 @@ _CAUSES = 3
 
 
 def _check_launches(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding for each app and device."""
     if context.baseline is None:
         return
     limit_s = context.policy.budgets.launch_growth
@@ -80,7 +79,6 @@ LAUNCH_SLOWER = Rule(
 
 
 def _check_growth(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where the budget is broken, or may be."""
     previous, budget = context.baseline, context.policy.budgets.image_growth
     if previous is None or budget is None:
         return

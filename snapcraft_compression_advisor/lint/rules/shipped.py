@@ -187,7 +187,6 @@ PACKAGE_CACHES = _ShippedRule(
 
 
 def _check_copies(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where such files are significant, or may be."""
     what = "Second copies and other versions of files"
     pairs = {
         copy.path: Evidence(f"{copy.path!r} is like", repr(copy.like), "measured")
@@ -222,7 +221,6 @@ DUPLICATED_CONTENT = _ShippedRule(
 
 
 def _check_supplied(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield one finding where such libraries are significant, or may be."""
     what = "Libraries that the base or a content snap brings"
     pairs = {
         each.path: Evidence(
