@@ -11,10 +11,19 @@ from snapcraft_compression_advisor.core.units import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from snapcraft_compression_advisor.analysis import Analysis
     from snapcraft_compression_advisor.lint.finding import Origin
 
 _MANY_LAUNCHES = 1_000
+
+
+def interval_text(figure: Interval, shown: Callable[[float], str]) -> str:
+    """Return a figure with its interval, unless it is known exactly."""
+    if figure.known:
+        return shown(figure.mid)
+    return f"{shown(figure.mid)} ({shown(figure.low)} to {shown(figure.high)})"
 
 
 def seconds_text(seconds: Interval) -> str:
@@ -24,10 +33,7 @@ def seconds_text(seconds: Interval) -> str:
     >>> seconds_text(Interval(low=0.45, mid=1.07, high=3.13))
     '1.07 s (0.45 s to 3.13 s)'
     """
-    middle = format_seconds(seconds.mid)
-    if seconds.known:
-        return middle
-    return f"{middle} ({format_seconds(seconds.low)} to {format_seconds(seconds.high)})"
+    return interval_text(seconds, format_seconds)
 
 
 def bytes_text(size: Interval) -> str:
@@ -37,10 +43,7 @@ def bytes_text(size: Interval) -> str:
     >>> bytes_text(Interval.exactly(134_852_608))
     '134.9 MB'
     """
-    middle = format_bytes(size.mid)
-    if size.known:
-        return middle
-    return f"{middle} ({format_bytes(size.low)} to {format_bytes(size.high)})"
+    return interval_text(size, format_bytes)
 
 
 def launches_text(count: float) -> str:

@@ -35,8 +35,7 @@ from snapcraft_compression_advisor.preflight.flags import (
     SNAP_FLAGS,
     odd_flags,
 )
-from snapcraft_compression_advisor.preflight.packing import EntryFault
-from snapcraft_compression_advisor.preflight.recompress import Recompressed
+from snapcraft_compression_advisor.preflight.packing import EntryFault, Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
 
 GIB = 1024**3

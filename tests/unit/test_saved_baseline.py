@@ -34,9 +34,8 @@ from snapcraft_compression_advisor.payload.needless import (
     NeedlessFile,
 )
 from snapcraft_compression_advisor.preflight.differences import Difference
-from snapcraft_compression_advisor.preflight.packing import EntryFault
+from snapcraft_compression_advisor.preflight.packing import EntryFault, Recompressed
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap
-from snapcraft_compression_advisor.preflight.recompress import Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
 from snapcraft_compression_advisor.report.lint_formats.json import (
     LintDocument,

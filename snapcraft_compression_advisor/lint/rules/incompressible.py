@@ -14,7 +14,6 @@ from snapcraft_compression_advisor.trial.stored import find_incompressible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.trial.stored import Incompressible
 
 LEAST_SHARE = 0.25
 """What of the image has to resist before that is worth a finding."""
@@ -36,7 +35,10 @@ def _check_stored(rule: Rule, context: Context) -> Iterator[Finding]:
     size, limit = found.stored_bytes, LEAST_SHARE * found.total_bytes
     if size.high < limit:
         return
-    share = _share_text(found)
+    low, share, high = (
+        share_text(each, found.total_bytes) for each in (size.low, size.mid, size.high)
+    )
+    share = share if low == high else f"{share} ({low} to {high})"
     files = "file" if len(found.files) == 1 else "files"
     known = context.analysis.payload.kind == "snap" and size.known
     largest = ", ".join(
@@ -82,13 +84,6 @@ INCOMPRESSIBLE_PAYLOAD = Rule(
     judge=_check_stored,
     remedy="Ship archives unpacked, or use smaller media",
 )
-
-
-def _share_text(found: Incompressible) -> str:
-    size, total = found.stored_bytes, found.total_bytes
-    middle = share_text(size.mid, total)
-    low, high = share_text(size.low, total), share_text(size.high, total)
-    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 RULES = (INCOMPRESSIBLE_PAYLOAD,)

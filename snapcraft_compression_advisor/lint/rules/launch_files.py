@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval, format_bytes
 from snapcraft_compression_advisor.launch.model import cost_of_files, expect_blocks
-from snapcraft_compression_advisor.lint.figures import seconds_text
+from snapcraft_compression_advisor.lint.figures import interval_text, seconds_text
 from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Location
 from snapcraft_compression_advisor.lint.rule import RECORD, Context, Rule, current_codec
 
@@ -59,34 +59,42 @@ def _check_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
             for device in context.analysis.devices
             if largest and codec in launch.estimates.get(device.name, {})
         ]
-        for ends, undecided in ((_low, False), (_high, True)):
-            fitting = [each for each in found if _weighs(ends(each[1]))]
-            if fitting:
-                device, dominance = max(fitting, key=lambda each: each[1].share.mid)
-                files = dominance.files
-                verb = "takes" if len(files) == 1 else "take"
-                verb = "may take" if undecided else verb
-                yield rule.finding(
-                    context,
-                    _message(launch, device.name, codec, dominance, verb),
-                    location=Location("payload", files[0].path),
-                    subject={"app": launch.launch_set.app},
-                    evidence=_evidence(context, launch, device, files),
-                    files=[file.path for file in files],
-                    fix=RECORD if undecided else None,
-                    undecided=undecided,
-                )
-                break
+        sure = [
+            each for each in found if _dominates(each[1].seconds.low, each[1].share.low)
+        ]
+        fitting = sure or [
+            each
+            for each in found
+            if _dominates(each[1].seconds.high, each[1].share.high)
+        ]
+        if not fitting:
+            continue
+        device, dominance = max(fitting, key=lambda each: each[1].share.mid)
+        files = dominance.files
+        verb = "takes" if len(files) == 1 else "take"
+        yield rule.finding(
+            context,
+            _message(
+                launch, device.name, codec, dominance, verb if sure else "may take"
+            ),
+            location=Location("payload", files[0].path),
+            subject={"app": launch.launch_set.app},
+            evidence=_evidence(context, launch, device, files),
+            files=[file.path for file in files],
+            fix=None if sure else RECORD,
+            undecided=not sure,
+        )
 
 
 def _message(
     launch: LaunchAnalysis, device: str, codec: str, found: _Dominance, verb: str
 ) -> str:
     names = ", ".join(repr(file.path) for file in found.files)
+    share = interval_text(found.share, "{:.0%}".format)
     return (
-        f"{names} {verb} an estimated {_percent(found.share)} of what reading and "
-        f"decompressing add to a cold launch of {launch.launch_set.app} on {device} "
-        f"with {codec}: {seconds_text(found.seconds)}."
+        f"{names} {verb} an estimated {share} of what reading and decompressing add to "
+        f"a cold launch of {launch.launch_set.app} on {device} with {codec}: "
+        f"{seconds_text(found.seconds)}."
     )
 
 
@@ -115,16 +123,7 @@ LAUNCH_DOMINATED = Rule(
 )
 
 
-def _low(dominance: _Dominance) -> tuple[float, float]:
-    return dominance.seconds.low, dominance.share.low
-
-
-def _high(dominance: _Dominance) -> tuple[float, float]:
-    return dominance.seconds.high, dominance.share.high
-
-
-def _weighs(end: tuple[float, float]) -> bool:
-    seconds, share = end
+def _dominates(seconds: float, share: float) -> bool:
     return seconds >= LEAST_S and share >= DOMINATING_SHARE
 
 
@@ -171,12 +170,6 @@ def _share(part: Interval, whole: Interval) -> Interval:
     )
     low, mid, high = (min(1.0, one / all_) if all_ else 0.0 for one, all_ in ends)
     return Interval(low=min(low, mid, high), mid=mid, high=max(low, mid, high))
-
-
-def _percent(share: Interval) -> str:
-    if share.known:
-        return f"{share.mid:.0%}"
-    return f"{share.mid:.0%} ({share.low:.0%} to {share.high:.0%})"
 
 
 def _evidence(
