@@ -58,9 +58,9 @@ class AdviseCommand(BaseCommand):
         "Try every squashfs codec on a prime directory or a built snap, work out "
         "which data blocks a launch reads, estimate what a cold launch costs with "
         "each codec, and recommend xz or lzo.\n\n"
-        "What the project asks for stands in compression-advisor.yaml, beside the "
-        "snap's snapcraft.yaml or here, unless --policy names another file. Options "
-        "go before it.\n\n"
+        "The project's policy is compression-advisor.yaml, beside the snap's "
+        "snapcraft.yaml or here, unless --policy names another file. Options override "
+        "it.\n\n"
         "Nothing is changed unless --set is given and the verdict is 'change'."
     )
 

@@ -65,8 +65,7 @@ class DiffCommand(BaseCommand):
             metavar="NAME",
             action="append",
             default=[],
-            help="an app whose launch counts; may be given again (default: as for "
-            "'advise')",
+            help="a target app; may be given again (default: as for 'advise')",
         )
         parser.add_argument(
             "--device",

@@ -49,7 +49,7 @@ class LaunchSetCommand(BaseCommand):
         "uses where no launch was recorded.\n\n"
         "With --output the guess is written as a launch profile, to be read, "
         "corrected and given to advise with --launch-profile. With --compare it is "
-        "held against a recorded one."
+        "compared with a recorded one."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:

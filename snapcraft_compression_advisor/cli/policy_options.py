@@ -49,7 +49,7 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         "--policy",
         metavar="FILE",
         type=Path,
-        help="what the project asks for; other options go before it (default: "
+        help="the project's policy; other options override it (default: "
         f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else here, else none)",
     )
     parser.add_argument(
@@ -57,7 +57,7 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="an app whose launch counts; may be given again, the first decides "
+        help="a target app; may be given again, the first decides "
         "(default: the policy's, else the app named after the snap, else those with a "
         "desktop file, else all)",
     )

@@ -237,7 +237,7 @@ class LintPolicy(PolicyModel):
     )
     budgets: Budgets = Budgets()
     apps: Texts = pydantic.Field(
-        default=(), description="apps whose launch counts, the deciding one first"
+        default=(), description="target apps, the deciding one first"
     )
     devices: Texts = pydantic.Field(
         default=(),

@@ -206,7 +206,7 @@ DUPLICATED_CONTENT = _ShippedRule(
     name="duplicated-content",
     remedy="Ship only one of them",
     summary="The image holds contents twice, or in several versions.",
-    fails_if="A built snap stores equal files in separate blocks, or a library lies "
+    fails_if="A built snap stores equal files in separate blocks, or a library is "
     "beside another version with the same soname, to which the links point, and these "
     "are a significant part of the image. If two versions of a library are in two "
     "directories, the finding is undecided, because search paths decide which one is "
