@@ -22,9 +22,8 @@ from snapcraft_compression_advisor.trial.phase import (
     Sample,
     closer_phase,
     draw,
+    first_phase,
     first_step,
-    kind_columns,
-    phase_of_names,
     similar_side_by_side,
 )
 
@@ -113,11 +112,11 @@ def take_census(
     if isinstance(payload, SnapPayload) and _packed_alike(payload, layout):
         every = np.arange(layout.block_count)
         columns = _sizes_in_snap(payload, layout)
-        blocks = _phase(layout, every, np.ones(len(every)), columns)
+        blocks = first_phase(layout, every, np.ones(len(every)), columns)
         return Census(phases=(blocks,), codec=payload.packed_with)
     members, weights = _frame(layout, spread_blocks, seed)
     columns = look_at_blocks(payload, layout, members, fastest_look())
-    blocks = _phase(layout, members, weights, columns)
+    blocks = first_phase(layout, members, weights, columns)
     if blocks.complete:
         return Census(phases=(blocks,))
     eligible = np.flatnonzero(~layout.holes)
@@ -127,32 +126,15 @@ def take_census(
     members = np.concatenate((members, added))
     weights = np.concatenate((weights, np.ones(len(added))))
     ascending = np.argsort(members)
-    blocks = _phase(
+    blocks = first_phase(
         layout,
         members[ascending],
         np.where(np.isin(members, sure), 1.0, weights)[ascending],
         np.concatenate((columns, more))[ascending],
     )
-    return Census(phases=(phase_of_names(layout, eligible), blocks))
-
-
-def _phase(
-    layout: Layout,
-    members: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    columns: NDArray[np.float64],
-) -> Phase:
-    raw_bytes = layout.raw_bytes()[members].astype(np.float64)
-    return Phase(
-        members=members,
-        raw_bytes=raw_bytes,
-        shares=1 / weights,
-        weights=weights,
-        ratios=columns / raw_bytes[:, None],
-        kinds=kind_columns(layout, members),
-        zeros=columns[:, 0] == 0,
-        in_file_order=True,
-    )
+    nothing = np.zeros((len(eligible), 0))
+    names = first_phase(layout, eligible, np.ones(len(eligible)), nothing)
+    return Census(phases=(names, blocks))
 
 
 def _frame(

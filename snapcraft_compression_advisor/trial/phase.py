@@ -105,21 +105,29 @@ def _standardised(*columns: NDArray[np.float64]) -> Predictors:
     return Predictors(rows=rows, penalties=np.full(table.shape[1], RIDGE))
 
 
-def phase_of_names(layout: Layout, members: NDArray[np.int64]) -> Phase:
-    """Return what is known of blocks before any is read: lengths and kinds of files.
+def first_phase(
+    layout: Layout,
+    members: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+) -> Phase:
+    """Return what is known of blocks by a look, their lengths and kinds of files.
 
-    :param members: all blocks of the payload, but for holes.
+    :param members: blocks of the payload that aren't in holes, drawn in their order.
+    :param weights: how many blocks each stands for.
+    :param sizes: what the look found, a row each; with no column before any is read.
     """
     raw_bytes = layout.raw_bytes()[members].astype(np.float64)
     return Phase(
         members=members,
         raw_bytes=raw_bytes,
-        shares=np.ones(len(members)),
-        weights=np.ones(len(members)),
-        ratios=np.zeros((len(members), 0)),
-        latest=0,
+        shares=1 / weights,
+        weights=weights,
+        ratios=sizes / raw_bytes[:, None],
+        latest=sizes.shape[1],
         kinds=kind_columns(layout, members),
-        zeros=np.zeros(len(members), dtype=np.bool_),
+        zeros=(sizes == 0).any(axis=1),
+        in_file_order=True,
     )
 
 

@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.trial.phase import (
     MOST_KINDS,
     RIDGE,
     closer_phase,
-    phase_of_names,
+    first_phase,
     similar_side_by_side,
 )
 
@@ -42,7 +42,9 @@ def test_similar_files_lie_side_by_side_in_their_order() -> None:
 
 def test_names_tell_the_kinds_with_the_most_bytes() -> None:
     files = [(f"f{n}.k{n}", 100 + n) for n in range(MOST_KINDS + 5)]
-    phase = phase_of_names(make_layout(files), np.arange(len(files)))
+    count = len(files)
+    layout, nothing = make_layout(files), np.zeros((count, 0))
+    phase = first_phase(layout, np.arange(count), np.ones(count), nothing)
     assert phase.kinds.shape == (len(files), MOST_KINDS)
     # The largest kind has the first column, the smallest ones none.
     assert phase.kinds[-1].tolist() == [1] + [0] * (MOST_KINDS - 1)
