@@ -183,7 +183,7 @@ def test_other_end_of_the_file_is_found(changes: dict[str, object]) -> None:
     (finding,) = found_by(PADDING, packed_context(packing))
     assert not finding.undecided
     (delta,) = found_by(NO_SNAP_DELTA, packed_context(packing))
-    assert "another end of the file" in delta.message
+    assert "a different end of the file" in delta.message
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_small_library_is_no_finding() -> None:
 def test_a_library_known_by_name_only_or_of_another_build_is_undecided() -> None:
     (finding,) = found_by(SUPPLIED_LIBRARIES, with_library(LARGE, same=None))
     assert finding.undecided
-    assert "by their names only" in finding.message
+    assert "only their names are known" in finding.message
     assert finding.evidence[-1].origin == "published"
     (finding,) = found_by(SUPPLIED_LIBRARIES, with_library(LARGE, same=False))
     assert finding.undecided

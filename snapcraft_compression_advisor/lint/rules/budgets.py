@@ -156,7 +156,7 @@ def _cold_start(launch: LaunchAnalysis, device: str, codec: str) -> Interval | N
 def _unknown(launch: LaunchAnalysis, codec: str) -> str:
     if not launch.launch_set.files:
         return "the payload holds no file that its launch is known to read"
-    return f"nothing is known of {codec} here"
+    return f"{codec} isn't available here"
 
 
 def _evidence(
@@ -175,7 +175,7 @@ def _evidence(
     warm_s = _warm_s(launch)
     if warm_s is not None:
         yield Evidence(
-            "a warm start, where the launch was recorded",
+            "a warm start, as recorded",
             format_seconds(warm_s),
             "measured",
         )

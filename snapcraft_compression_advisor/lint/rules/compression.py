@@ -54,7 +54,7 @@ LZO_WOULD_GAIN = Rule(
     id="SCA101",
     name="lzo-would-gain",
     severity="warning",
-    summary="lzo would make cold launches faster, and that is worth its size.",
+    summary="lzo would make cold launches faster and is worth its size.",
     fails_if="The snap isn't packed with lzo, but lzo would pay: on every device, at "
     "both ends of the interval, it saves at least `min-saving` per cold launch of the "
     "deciding app, and its larger download pays for itself within `max-launches`. The "
@@ -161,7 +161,7 @@ def _gain_message(context: Context) -> str:
     advice = context.analysis.recommendation
     decisive, added = advice.decisive, advice.bytes_added
     if decisive is None or added is None:  # a verdict of change has both
-        return "lzo would make cold launches faster and pays for its size."
+        return "lzo would make cold launches faster and is worth its size."
     message = (
         f"With lzo, a cold launch of {decisive.app} on {decisive.device} would take "
         f"an estimated {seconds_text(decisive.seconds)} less than with xz, for "
@@ -170,7 +170,9 @@ def _gain_message(context: Context) -> str:
     if advice.reasons[0] is not Code.LZO_PAYS:  # a budget decides
         message = f"{sentences(advice.reasons)[0]} {message}"
     codec = current_codec(context)
-    return message if codec == "xz" else f"{message} It is packed with {codec} now."
+    return (
+        message if codec == "xz" else f"{message} The snap is now packed with {codec}."
+    )
 
 
 def _loss_message(context: Context) -> str:

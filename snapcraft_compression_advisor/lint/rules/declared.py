@@ -219,7 +219,7 @@ def _check_changed(rule: Rule, context: Context) -> Iterator[Finding]:
         ),
         fix=Fix(
             f"Set 'compression: {previous.codec}' in snapcraft.yaml, unless the change "
-            "is meant"
+            "is deliberate"
         ),
     )
 

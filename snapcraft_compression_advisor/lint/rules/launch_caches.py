@@ -32,8 +32,8 @@ _WHEN = (
     "the rule doesn't fire."
 )
 _WHEN_LISTED = (
-    "A module isn't expected in the list if it needs a library that neither the snap "
-    f"nor its base is known to have, because it couldn't be loaded. {_WHEN}"
+    "A module that needs a library which neither the snap nor its base is known to "
+    f"have can't be loaded, so it isn't expected in the list. {_WHEN}"
 )
 _OPTIONS: Mapping[str, str] = {
     "apps": "target apps",

@@ -326,7 +326,7 @@ def _obstacles(packing: Packing) -> Iterator[str]:
     if packing.zeros is not None:
         yield "stored blocks of zeros"
     if not packing.ends_as_packed:
-        yield "another end of the file"
+        yield "a different end of the file"
 
 
 RULES = (

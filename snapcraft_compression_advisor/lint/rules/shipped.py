@@ -94,7 +94,7 @@ def _judge_weight(
         if weight.stored is None or weight.stored.high < limit:
             return
         doubts = {file.doubt for file in files if file.doubt is not None}
-        doubts = doubts or {"it may be less"}
+        doubts = doubts or {"their size may be below the threshold"}
     message = f"{what} ({_count(len(sure))}) take {_size_text(context, weight)}"
     yield rule.finding(
         context,
@@ -327,8 +327,8 @@ def _doubt(supplier: str, *, same: bool | None) -> str | None:
     if same:
         return None
     if same is None:
-        return f"that {supplier!r} has them is known by their names only"
-    return f"those of {supplier!r} are other builds"
+        return f"only their names are known to be in {supplier!r}"
+    return f"{supplier!r} has other builds of them"
 
 
 def _largest_first(file: NeedlessFile) -> tuple[int, str]:
