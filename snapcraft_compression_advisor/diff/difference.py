@@ -120,8 +120,8 @@ def compare_payloads(
     """
     if old.snap.name != new.snap.name:
         message = (
-            f"{str(old.path)!r} is a build of {old.snap.name!r}, {str(new.path)!r} one "
-            f"of {new.snap.name!r}"
+            f"{str(old.path)!r} is a build of {old.snap.name!r}, {str(new.path)!r} is "
+            f"one of {new.snap.name!r}"
         )
         raise BadDataError(message, resolution="Name two builds of the same snap.")
     _check_apps(old, new, request)

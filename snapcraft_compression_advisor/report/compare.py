@@ -93,7 +93,7 @@ def render_guess_text(launch_set: LaunchSet) -> str:
         lines += ["", "Supplied from elsewhere, or missing:"]
         for item in launch_set.unresolved:
             name, needed_by = printable(item.name), printable(item.needed_by)
-            lines.append(f"  {name}: {item.supplier}, for {needed_by}")
+            lines.append(f"  {name}: {item.supplier}, needed by {needed_by}")
     return "\n".join(lines) + "\n"
 
 
@@ -101,10 +101,9 @@ def render_comparison_text(comparison: Comparison) -> str:
     """Return how a guess compares with a recorded launch."""
     ratio = comparison.read_per_expected
     text = (
-        f"Read as recorded: {format_bytes(comparison.read_bytes)}. Named by the guess: "
-        f"{format_bytes(comparison.named_bytes)} (blocks that are read in "
-        f"{NAMED_FROM:.0%} of launches or more). All figures are bytes of files in "
-        "whole data blocks."
+        f"The recorded launch read {format_bytes(comparison.read_bytes)}. The guess "
+        f"names {format_bytes(comparison.named_bytes)}: blocks that it expects in "
+        f"{NAMED_FROM:.0%} of launches or more. All figures count whole data blocks."
     )
     lines = [
         *wrapped(text, COLUMNS),

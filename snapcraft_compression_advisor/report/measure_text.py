@@ -27,7 +27,7 @@ _METHODS = {
 _STORAGE = {
     "memory": "The images were in memory: a cold launch waited for decompression "
     "alone, not for storage.",
-    "disk": "The images were on a disk: a cold launch waited for it and for "
+    "disk": "The images were on a disk: a cold launch waited for the disk and for "
     "decompression.",
 }
 _ONLY_PAYLOAD_DROPPED = (
@@ -36,7 +36,7 @@ _ONLY_PAYLOAD_DROPPED = (
 )
 _SQUASHFUSE = (
     "The images were mounted through squashfuse, which is slower than the kernel: "
-    "compare codecs, but don't expect these times of an installed snap."
+    "compare codecs, but an installed snap takes other times."
 )
 _TIME_COLUMNS = 18
 _LONG_S = 1.0
@@ -133,7 +133,7 @@ def machine_of(measurement: Measurement | MeasurementReport) -> str:
 def _legend(measurement: Measurement, unit: str) -> Iterator[str]:
     runs = _runs(measurement)
     notes = (
-        f"Times in {unit}: median ± standard deviation of {runs}, the codecs in turn.",
+        f"Times in {unit}: median ± standard deviation of {runs}, alternating codecs.",
         LEGEND,
         *notes_on(measurement),
     )

@@ -185,7 +185,7 @@ def how_it_fits(
 
     :param fitting_share: of the profile's blocks, 0 to 1.
     """
-    text = f"the launch profile fits {fitting_share:.0%} of its blocks"
+    text = f"{fitting_share:.0%} of the launch profile's blocks fit this payload"
     for names, what in ((gone, "gone"), (changed, "of another size")):
         if names:
             text += f"; {counted(len(names), 'file')} {what} ({listed(names)})"

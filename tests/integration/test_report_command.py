@@ -86,4 +86,4 @@ def test_findings_of_the_page_are_those_of_lint(
     assert rules == [each["rule"] for each in found]
     report = read_saved(saved)
     assert isinstance(report, Report)
-    assert "Findings of lint" in render_html(build_page(Sources(report=report)))
+    assert "Lint findings" in render_html(build_page(Sources(report=report)))

@@ -70,7 +70,7 @@ def test_guess_lists_its_largest_files_and_sums_up_the_others() -> None:
     text = render_guess_text(guess(LISTED_FILES + 2))
     assert " 131.1 kB f00\n" in text
     assert " 262.1 kB in 2 more\n" in text
-    assert "  liba: base, for f00\n" in text
+    assert "  liba: base, needed by f00\n" in text
 
 
 def test_guess_says_that_it_is_one_and_how_far_it_may_be_off() -> None:

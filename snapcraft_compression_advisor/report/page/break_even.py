@@ -30,7 +30,7 @@ _LEAST_GAP = 0.07
 _LEGEND = (
     "The rising line is the time that launches have saved, with its interval; a dashed "
     "line is how much longer the larger download takes over a link. Where they cross, "
-    "the download is paid for."
+    "the download has paid off."
 )
 _FEW = 10
 _MANY = 1_000
@@ -46,7 +46,7 @@ def break_even_section(report: Report) -> Section | None:
     chart = _chart(report, advice.seconds_saved)
     return Section(
         key="break-even",
-        title="When lzo has paid for its download",
+        title="When lzo's larger download pays off",
         origin="Estimated, with intervals.",
         paragraphs=tuple(_paragraphs(report)),
         legend="" if chart is None else _LEGEND,
@@ -92,7 +92,7 @@ def _chart(report: Report, saved: Interval) -> Chart | None:
     return Chart(
         key="break-even",
         title="Seconds saved by launches against seconds of download",
-        alt=told("When the larger download has paid for itself", texts.values()),
+        alt=told("When the larger download pays off", texts.values()),
         draw=partial(_draw, data, launches=most),
         wide=True,
     )
@@ -196,9 +196,9 @@ def _apart(report: Report, top_s: float, axis_s: float) -> list[BreakEvenReport]
 
 def _count(link: BreakEvenReport) -> str:
     if link.launches is None:
-        return "never paid for"
+        return "never pays off"
     if link.download_s.mid <= 0:
-        return "nothing to pay for"
+        return "pays off at once"
     low, high = (_number(end) for end in (link.launches_low, link.launches_high))
     return f"{_number(link.launches)} launches ({low}\N{EN DASH}{high})"
 
@@ -213,7 +213,7 @@ def _number(launches: float | None) -> str:
 
 def _table(links: Sequence[BreakEvenReport]) -> Table:
     return Table(
-        caption="Longer download and launches that pay for it by link",
+        caption="Longer download, and launches until it pays off, by link",
         heads=("link", "longer download", "launches", "at best", "at worst"),
         rows=tuple(
             (

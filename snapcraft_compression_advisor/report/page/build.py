@@ -94,7 +94,7 @@ def _page_without_advice(sources: Sources, sections: tuple[Section, ...]) -> Pag
     if measurement is not None:
         title, verdict = "Measured launches", fastest(measurement)
     else:
-        title, verdict = "Findings of lint", sections[0].paragraphs[0]
+        title, verdict = "Lint findings", sections[0].paragraphs[0]
     return Page(
         title=title,
         tone="measured",
@@ -161,9 +161,9 @@ def _pays(report: Report) -> Iterator[Tile]:
         return
     figure = _launches(advice.break_even_launches, advice.bytes_added.mid)
     link = report.method.policy.link_mbit_per_s if report.method else None
-    where = f"at {link:g} Mbit/s" if link else "at the policy's link"
+    where = f"at {link:g} Mbit/s" if link else "at the policy's link speed"
     yield Tile(
-        label="lzo's download has paid for itself after",
+        label="lzo's larger download pays off after",
         figure=figure,
         note=f"estimated, {where}",
     )

@@ -68,7 +68,7 @@ def _incompressible(found: IncompressibleReport | None) -> Iterator[str]:
     )
     interval = "" if low == high else f" ({low} to {high})"
     yield (
-        "Blocks that don't compress, as they keep 95% of their length or more, make up "
+        "Blocks that don't compress (they keep 95% of their length or more) make up "
         f"{mid}{interval} of the image's data with {found.codec}, in "
         f"{counted(found.files, 'file')}."
     )

@@ -48,7 +48,7 @@ def findings_section(findings: Sequence[FindingReport] | None) -> Section | None
         return None
     return Section(
         key="findings",
-        title="Findings of lint",
+        title="Lint findings",
         origin="Each figure says whether it is measured, estimated, published or "
         "declared."
         if findings

@@ -85,7 +85,7 @@ def fastest(measurement: MeasurementReport) -> str:
 def machine(measurement: MeasurementReport) -> tuple[str, ...]:
     """Return where and how launches were measured."""
     return (
-        f"{counted(measurement.runs, 'run')} with each codec, in turns",
+        f"{counted(measurement.runs, 'run')} with each codec, alternating",
         machine_of(measurement),
         *(
             f"{codec} wasn't measured: {reason}"
