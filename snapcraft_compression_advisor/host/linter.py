@@ -94,10 +94,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
 def compression_linter(
     find_advisor: FindAdvisor,
 ) -> type[CompressionLinter]:
-    """Return the linter of an advisor.
-
-    :param find_advisor: returns who gives the advice, always the same.
-    """
+    """Return the linter of an advisor."""
     attributes = {"find_advisor": staticmethod(find_advisor)}
     return type("AdvisedCompressionLinter", (CompressionLinter,), attributes)
 

@@ -168,7 +168,6 @@ def advising(
     """Return a Package service that gives advice before it packs.
 
     :param base: the application's class; one made here is made anew.
-    :param find_advisor: returns who gives the advice, always the same.
     """
     return derive(
         base,

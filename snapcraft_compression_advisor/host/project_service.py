@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.host.project import Parts
 
     FindAdvisor = Callable[[], Advisor | None]
+    """Returns who gives the advice, always the same; ``None`` where nobody can."""
 
 
 def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:  # noqa: ANN401 # of any version

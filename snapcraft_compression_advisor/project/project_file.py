@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.core.errors import (
 )
 from snapcraft_compression_advisor.project.document import MAX_PROJECT_FILE_BYTES
 from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.project.project_lines import root_compression
+from snapcraft_compression_advisor.project.project_lines import read_project_lines
 from snapcraft_compression_advisor.project.set_scalar import set_compression
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def declared_compression(path: Path) -> str | None:
     :raises NoInputError: where the file can't be read.
     :raises BadDataError: where it isn't a regular file or its YAML is broken.
     """
-    return root_compression(read_project_file(path), where=str(path))
+    return read_project_lines(read_project_file(path), where=str(path)).compression
 
 
 def plan_edit(

@@ -64,16 +64,6 @@ def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
     )
 
 
-def root_compression(content: bytes, *, where: str = "snapcraft.yaml") -> str | None:
-    """Return what a project file has under its root key ``compression``.
-
-    :returns: the scalar as it is written, whether or not snapcraft accepts it;
-        ``None`` where the key isn't there or its value is null.
-    :raises BadDataError: as :func:`read_project_lines` does.
-    """
-    return read_project_lines(content, where=where).compression
-
-
 def _components(node: Node | None) -> tuple[dict[str, str | None], dict[str, int]]:
     compression: dict[str, str | None] = {}
     lines: dict[str, int] = {}

@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.project.document import (
     MAX_PROJECT_FILE_BYTES,
     read_document,
 )
-from snapcraft_compression_advisor.project.project_lines import root_compression
+from snapcraft_compression_advisor.project.project_lines import read_project_lines
 from snapcraft_compression_advisor.project.set_scalar import (
     _changes_one_line,
     _says_the_same,
@@ -21,6 +21,10 @@ from snapcraft_compression_advisor.project.set_scalar import (
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
+
+
+def root_compression(content: bytes) -> str | None:
+    return read_project_lines(content, where="snapcraft.yaml").compression
 
 
 @pytest.mark.parametrize(

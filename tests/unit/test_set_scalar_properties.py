@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.project.project_lines import root_compression
+from snapcraft_compression_advisor.project.project_lines import read_project_lines
 from snapcraft_compression_advisor.project.set_scalar import set_compression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def root_compression(content: bytes) -> str | None:
+    return read_project_lines(content, where="snapcraft.yaml").compression
+
 
 # A busy machine must not fail a test, nor chance decide what is tested.
 PROPERTY = settings(
