@@ -35,13 +35,13 @@ from snapcraft_compression_advisor.capture.cost_fit import (
     fit_storage,
 )
 from snapcraft_compression_advisor.capture.measure import processor_name
-from snapcraft_compression_advisor.capture.mount import (
-    can_drop_caches,
-    can_mount,
-    drop_caches,
-)
+from snapcraft_compression_advisor.capture.mount import can_mount
 from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.residency import storage_of
+from snapcraft_compression_advisor.capture.page_cache import (
+    can_drop_caches,
+    drop_caches,
+    storage_of,
+)
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import (

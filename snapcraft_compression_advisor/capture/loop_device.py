@@ -29,7 +29,6 @@ from snapcraft_compression_advisor.core.errors import ToolError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 LOOP_CONTROL = Path("/dev/loop-control")
 _LOOP_CTL_GET_FREE = 0x4C82
 _LOOP_CONFIGURE = 0x4C0A

@@ -16,14 +16,17 @@ from snapcraft_compression_advisor.capture.mount import (
     UBUNTU_READ_AHEAD_KB,
     Mount,
     MountMethod,
-    can_drop_caches,
-    drop_caches,
-    drop_file_cache,
     mount_point,
     mounted,
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.residency import storage_of, walk
+from snapcraft_compression_advisor.capture.page_cache import (
+    can_drop_caches,
+    drop_caches,
+    drop_file_cache,
+    storage_of,
+    walk,
+)
 from snapcraft_compression_advisor.codecs import CODECS
 
 if TYPE_CHECKING:
@@ -31,10 +34,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from snapcraft_compression_advisor.capture.packed_images import PackedImages
-    from snapcraft_compression_advisor.capture.residency import Storage
+    from snapcraft_compression_advisor.capture.page_cache import Storage
     from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
-
 
 WALKS_AT_MOST = 3
 """Reading everything takes long and varies little."""

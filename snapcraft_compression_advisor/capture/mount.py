@@ -39,13 +39,11 @@ from snapcraft_compression_advisor.squashfs.superblock import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
 UBUNTU_READ_AHEAD_KB = 128
 """``read_ahead_kb`` of loop devices and disks on Ubuntu, the kernel's default."""
 
 MountMethod = Literal["kernel", "squashfuse"]
 
-_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 _CAP_SYS_ADMIN = 21
 _READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
 _MNT_DETACH = 2
@@ -96,38 +94,6 @@ def can_mount() -> bool:
             return True
     except OSError:
         return False
-
-
-def can_drop_caches() -> bool:
-    """Tell whether this process may drop the caches of the whole system."""
-    return os.access(_DROP_CACHES, os.W_OK, effective_ids=True)
-
-
-def drop_caches() -> None:
-    """Drop all clean pages, directory entries and inodes from the caches.
-
-    :raises ToolError: where this process may not.
-    """
-    os.sync()
-    try:
-        _DROP_CACHES.write_text("3\n", encoding="ascii")
-    except OSError as error:
-        message = f"Cannot drop the system's caches: {error.strerror}"
-        raise ToolError(message, resolution="Run the command as root.") from error
-
-
-def drop_file_cache(path: Path) -> None:
-    """Drop one file's pages from the cache; its owner may always do that.
-
-    :raises StorageError: where the file can't be written back to its disk.
-    """
-    try:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())  # a page that isn't written back stays
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    except OSError as error:
-        message = f"Cannot flush {str(path)!r} to its disk: {error.strerror}"
-        raise StorageError(message, resolution="Check the disk.") from error
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from operator import sub
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.capture.prepared_process import PreparedProcess
-from snapcraft_compression_advisor.capture.proc_files import (
+from snapcraft_compression_advisor.capture.processes import (
     ControlGroup,
     Process,
     ThreadFigures,

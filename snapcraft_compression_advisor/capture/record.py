@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from snapcraft_compression_advisor.capture.mount import (
     UBUNTU_READ_AHEAD_KB,
     Mount,
-    drop_caches,
     mount_point,
     mounted,
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.residency import (
+from snapcraft_compression_advisor.capture.page_cache import (
+    drop_caches,
     resident_blocks,
     storage_of,
 )

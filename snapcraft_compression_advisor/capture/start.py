@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcraft_compression_advisor.capture.launch_event import LaunchEvent, Watch
-    from snapcraft_compression_advisor.capture.proc_files import ThreadFigures
     from snapcraft_compression_advisor.capture.process_tree import ProcessTree
+    from snapcraft_compression_advisor.capture.processes import ThreadFigures
     from snapcraft_compression_advisor.payload.source import Payload
 
 PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")

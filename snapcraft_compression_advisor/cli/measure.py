@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.capture.measure import (
     MeasureRequest,
     measure,
 )
-from snapcraft_compression_advisor.capture.residency import fit_for_replay, replay
+from snapcraft_compression_advisor.capture.page_cache import fit_for_replay, replay
 from snapcraft_compression_advisor.capture.snap_environment import launch_home
 from snapcraft_compression_advisor.capture.start import time_launch
 from snapcraft_compression_advisor.cli.arguments import (

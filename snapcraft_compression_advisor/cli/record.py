@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.capture.mount import (
-    can_drop_caches,
-    can_mount,
-)
+from snapcraft_compression_advisor.capture.mount import can_mount
+from snapcraft_compression_advisor.capture.page_cache import can_drop_caches
 from snapcraft_compression_advisor.capture.record import (
     RecordRequest,
     record_residency,

@@ -21,7 +21,8 @@ from mounts import (
 )
 from snapcraft_compression_advisor.capture import loop_device
 from snapcraft_compression_advisor.capture import mount as mount_module
-from snapcraft_compression_advisor.capture.mount import Mount, drop_caches, mounted
+from snapcraft_compression_advisor.capture.mount import Mount, mounted
+from snapcraft_compression_advisor.capture.page_cache import drop_caches
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,

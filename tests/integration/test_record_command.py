@@ -17,7 +17,7 @@ import pytest
 from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.capture.mount import can_mount
-from snapcraft_compression_advisor.capture.proc_files import list_processes
+from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
 if TYPE_CHECKING:

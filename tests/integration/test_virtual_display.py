@@ -16,7 +16,7 @@ import pytest
 
 from real_launches import fill_launchable
 from real_payloads import advisor
-from snapcraft_compression_advisor.capture.proc_files import list_processes
+from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.capture.virtual_display import virtual_display
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 

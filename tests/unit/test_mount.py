@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture import loop_device, mount
-from snapcraft_compression_advisor.capture.mount import (
-    can_mount,
+from snapcraft_compression_advisor.capture import loop_device, mount, page_cache
+from snapcraft_compression_advisor.capture.mount import can_mount, mount_point
+from snapcraft_compression_advisor.capture.page_cache import (
     drop_caches,
     drop_file_cache,
-    mount_point,
 )
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 
@@ -50,7 +49,7 @@ def test_with_both_images_can_be_mounted(mocker: MockerFixture) -> None:
 def test_caches_that_may_not_be_dropped_are_a_clear_error(
     mocker: MockerFixture, tmp_path: Path
 ) -> None:
-    mocker.patch.object(mount, "_DROP_CACHES", tmp_path / "no/drop_caches")
+    mocker.patch.object(page_cache, "_DROP_CACHES", tmp_path / "no/drop_caches")
     with pytest.raises(ToolError, match="Cannot drop") as caught:
         drop_caches()
     assert "root" in str(caught.value.resolution)
@@ -59,7 +58,7 @@ def test_caches_that_may_not_be_dropped_are_a_clear_error(
 def test_dropping_caches_drops_pages_entries_and_inodes(
     mocker: MockerFixture, tmp_path: Path
 ) -> None:
-    mocker.patch.object(mount, "_DROP_CACHES", tmp_path / "drop_caches")
+    mocker.patch.object(page_cache, "_DROP_CACHES", tmp_path / "drop_caches")
     sync = mocker.patch("os.sync")
     drop_caches()
     sync.assert_called_once_with()

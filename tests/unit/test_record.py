@@ -12,7 +12,7 @@ import pytest
 from payloads import make_payload
 from snapcraft_compression_advisor.capture import record
 from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.proc_files import ThreadFigures
+from snapcraft_compression_advisor.capture.processes import ThreadFigures
 from snapcraft_compression_advisor.capture.record import (
     KEPT_THREADS,
     RecordRequest,

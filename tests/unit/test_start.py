@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
-from snapcraft_compression_advisor.capture.proc_files import (
+from snapcraft_compression_advisor.capture.processes import (
     ControlGroup,
     list_processes,
 )

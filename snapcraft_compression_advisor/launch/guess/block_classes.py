@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
-
 LONG_FILE_BLOCKS = 16
 DATA_STRETCHES = 64
 """Parts that a long file of data is told apart in, where its name is known."""

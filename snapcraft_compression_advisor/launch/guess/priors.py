@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 
-
 WEIGHT = 4.0
 """How many observations the wider class counts as."""
 

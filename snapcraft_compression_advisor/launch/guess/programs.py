@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.inventory import Entry
     from snapcraft_compression_advisor.payload.source import Payload
 
-
 MAX_PROGRAMS = 64
 """Programs followed from one app; wrappers start a handful."""
 

@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
-from snapcraft_compression_advisor.capture.residency import block_ranges, fit_for_replay
+from snapcraft_compression_advisor.capture.page_cache import (
+    block_ranges,
+    fit_for_replay,
+)
 from snapcraft_compression_advisor.cli.measure import replay_warnings
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, Method

@@ -1,4 +1,4 @@
-"""The data blocks of a mounted payload in the page cache: seen there, read into it.
+"""The page cache: what of a mounted payload is in it, emptying it, reading into it.
 
 Neither opening a file nor mapping it reads its data, so looking changes nothing; it
 brings inodes and directories into the caches only.
@@ -13,6 +13,7 @@ import os
 import stat
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -32,7 +33,6 @@ from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -62,6 +62,7 @@ rounds up to two, and the next block would be read as well.
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 class _CachestatRange(ctypes.Structure):
@@ -80,6 +81,38 @@ class _Cachestat(ctypes.Structure):
         ("evicted", ctypes.c_uint64),
         ("recently_evicted", ctypes.c_uint64),
     )
+
+
+def can_drop_caches() -> bool:
+    """Tell whether this process may drop the caches of the whole system."""
+    return os.access(_DROP_CACHES, os.W_OK, effective_ids=True)
+
+
+def drop_caches() -> None:
+    """Drop all clean pages, directory entries and inodes from the caches.
+
+    :raises ToolError: where this process may not.
+    """
+    os.sync()
+    try:
+        _DROP_CACHES.write_text("3\n", encoding="ascii")
+    except OSError as error:
+        message = f"Cannot drop the system's caches: {error.strerror}"
+        raise ToolError(message, resolution="Run the command as root.") from error
+
+
+def drop_file_cache(path: Path) -> None:
+    """Drop one file's pages from the cache; its owner may always do that.
+
+    :raises StorageError: where the file can't be written back to its disk.
+    """
+    try:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())  # a page that isn't written back stays
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    except OSError as error:
+        message = f"Cannot flush {str(path)!r} to its disk: {error.strerror}"
+        raise StorageError(message, resolution="Check the disk.") from error
 
 
 def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]:

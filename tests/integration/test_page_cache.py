@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mounts import BLOCK, fill_tree, make_image, needs_mounts
-from snapcraft_compression_advisor.capture import residency
-from snapcraft_compression_advisor.capture.mount import Mount, drop_caches, mounted
-from snapcraft_compression_advisor.capture.residency import (
+from snapcraft_compression_advisor.capture import page_cache
+from snapcraft_compression_advisor.capture.mount import Mount, mounted
+from snapcraft_compression_advisor.capture.page_cache import (
+    drop_caches,
     replay,
     resident_blocks,
     walk,
@@ -82,7 +83,7 @@ def test_one_byte_brings_in_its_whole_block_and_no_other(
     found = resident_blocks(cold_mount.root, inventory)
     assert found == (large((0, 0), (7, 7), (20, 20)),)
     with (cold_mount.root / "lib/large").open("rb") as file:
-        pages = residency.resident_pages(file.fileno())
+        pages = page_cache.resident_pages(file.fileno())
     assert pages.sum() == 32 + 32 + 18
 
 
@@ -110,7 +111,7 @@ def test_without_the_quick_count_the_answer_is_the_same(
     read_byte(cold_mount.root / "lib/large", 3 * BLOCK)
     expected = (ONE, large((3, 3)))
     assert resident_blocks(cold_mount.root, inventory) == expected
-    mocker.patch.object(residency, "_CACHESTAT", 100_000)  # no such call
+    mocker.patch.object(page_cache, "_CACHESTAT", 100_000)  # no such call
     assert resident_blocks(cold_mount.root, inventory) == expected
 
 

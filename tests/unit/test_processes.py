@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture.proc_files import (
+from snapcraft_compression_advisor.capture.processes import (
     ENDED,
     TICK_S,
     ThreadFigures,
