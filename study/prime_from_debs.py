@@ -81,7 +81,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="NAME=COMMAND",
         action="append",
         default=[],
-        help="one more app; may be given again",
+        help="one more app; may be repeated",
     )
     add("--base", default="core24", help="the base snap (core24)")
     add("--keep-base", action="store_true", help="keep what the base supplies")

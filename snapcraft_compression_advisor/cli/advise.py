@@ -55,12 +55,12 @@ class AdviseCommand(BaseCommand):
     common = True
     help_msg = "Advise which compression suits a prime directory or a built snap"
     overview = (
-        "Try every squashfs codec on a prime directory or a built snap, work out "
-        "which data blocks a launch reads, estimate what a cold launch costs with "
-        "each codec, and recommend xz or lzo.\n\n"
-        "The project's policy is compression-advisor.yaml, beside the snap's "
-        "snapcraft.yaml or here, unless --policy names another file. Options override "
-        "it.\n\n"
+        "Compress a prime directory or a built snap with every squashfs codec, "
+        "determine which data blocks a launch reads, estimate what a cold launch "
+        "costs with each codec, and recommend xz or lzo.\n\n"
+        "The policy is read from compression-advisor.yaml, beside the snap's "
+        "snapcraft.yaml or in the current directory, unless --policy names "
+        "another file. Options override the policy.\n\n"
         "Nothing is changed unless --set is given and the verdict is 'change'."
     )
 
@@ -124,8 +124,8 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exact",
         action="store_true",
-        help="pack the whole payload with every codec, which takes minutes, rather "
-        "than try some of its blocks",
+        help="pack the whole payload with every codec instead of compressing a sample "
+        "of its blocks; takes minutes",
     )
     add_format_argument(parser, FORMATS)
     add_output_argument(parser)
@@ -133,8 +133,8 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         "--report",
         metavar="FILE",
         type=Path,
-        help="also write a page with charts into this file: .html (one file that needs "
-        "nothing else) or .md (default: none)",
+        help="also write a page with charts to this file: .html (self-contained) or "
+        ".md (default: none)",
     )
     parser.add_argument(
         "--set",
@@ -144,7 +144,8 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         const=Path(),
         type=Path,
         help="set the compression in this project's snapcraft.yaml if the verdict is "
-        "'change' (default: nothing is set; without PROJECT_DIR, the project here)",
+        "'change' (default: set nothing; without PROJECT_DIR, the project in the "
+        "current directory)",
     )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 STANDARD_OUTPUT = "the standard output"
-PAYLOAD_DEFAULT = "'prime' here, else the one .snap here"
+PAYLOAD_DEFAULT = "'prime', else the only .snap, in the current directory"
 """What ``find_payload`` finds."""
 
 
@@ -70,7 +70,7 @@ def add_format_argument(
         "--format",
         choices=tuple(formats),
         default="text",
-        help=f"how to write {text} (default: text)",
+        help=f"output format of {text} (default: text)",
     )
 
 
@@ -90,5 +90,5 @@ def add_output_argument(
         "--output",
         metavar="FILE",
         type=Path,
-        help=f"write {text} into this file (default: {default})",
+        help=f"write {text} to this file (default: {default})",
     )

@@ -76,7 +76,10 @@ def keep_baseline(report: LintReport, path: Path) -> None:
     :raises StorageError: where it can't be written.
     """
     if any(payload.error is not None for payload in report.payloads):
-        emit.progress(f"Not written: {path}, as not all was linted", permanent=True)
+        emit.progress(
+            f"Not written: {path}, because some payloads couldn't be linted",
+            permanent=True,
+        )
         return
     write_output(render("json", Findings(report=report)), path)
 

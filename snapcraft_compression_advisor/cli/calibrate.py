@@ -37,13 +37,13 @@ class CalibrateCommand(BaseCommand):
 
     name = "calibrate"
     common = True
-    help_msg = "Measure this machine, for a device profile of it"
+    help_msg = "Measure this machine and write a device profile"
     overview = (
-        "Pack blocks of this machine's files with each codec, mount the images, time "
-        "cold reads from memory and from storage, and fit a device profile that "
-        "'advise --device FILE' takes.\n\n"
-        "It takes root. The machine should be idle meanwhile: whatever runs beside it "
-        "ends up in the figures."
+        "Pack blocks of this machine's files with each codec, mount the images, "
+        "time cold reads from memory and from storage, and fit a device profile "
+        "for 'advise --device FILE'.\n\n"
+        "This requires root. Keep the machine idle: any other load distorts the "
+        "figures."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ class CalibrateCommand(BaseCommand):
             metavar="NAME",
             type=_profile_name,
             default=DEFAULT_NAME,
-            help=f"of the profile, in reports (default: {DEFAULT_NAME})",
+            help=f"name of the profile in reports (default: {DEFAULT_NAME})",
         )
         parser.add_argument(
             "--storage",
@@ -67,21 +67,22 @@ class CalibrateCommand(BaseCommand):
             metavar="DIR",
             type=Path,
             default=DEFAULT_SAMPLE,
-            help=f"take blocks of files in there (default: {DEFAULT_SAMPLE})",
+            help=f"sample the files in this directory (default: {DEFAULT_SAMPLE})",
         )
         parser.add_argument(
             "--blocks",
             metavar="COUNT",
             type=whole_number(least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS),
             default=DEFAULT_BLOCKS,
-            help=f"how many blocks to read (default: {DEFAULT_BLOCKS})",
+            help=f"number of blocks to read (default: {DEFAULT_BLOCKS})",
         )
         parser.add_argument(
             "--rounds",
             metavar="COUNT",
             type=whole_number(least=1, most=_MOST_ROUNDS),
             default=DEFAULT_ROUNDS,
-            help=f"how often to read each with each codec (default: {DEFAULT_ROUNDS})",
+            help="number of times to read each block with each codec (default: "
+            f"{DEFAULT_ROUNDS})",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -99,14 +100,14 @@ class CalibrateCommand(BaseCommand):
             _warn(f"{codec} isn't in the profile: {printable(reason)}")
         if calibration.storage_in_memory:
             _warn(
-                "the storage is memory, which costs next to nothing; name a directory "
-                "on a disk with --storage DIR"
+                "the storage is memory, so reading it costs almost nothing; name a "
+                "directory on a disk with --storage DIR"
             )
         noisy = [name for name, each in calibration.error.items() if each > _NOISY]
         if noisy:
             _warn(
                 f"times are uncertain by more than {_NOISY:.0%} with "
-                f"{', '.join(noisy)}; calibrate again while nothing else runs"
+                f"{', '.join(noisy)}; calibrate again while the machine is idle"
             )
         write_output(device_text(calibration.device), parsed_args.output)
         return None
@@ -118,6 +119,9 @@ def _warn(message: str) -> None:
 
 def _profile_name(text: str) -> str:
     if not _NAME.fullmatch(text):
-        message = f"{text!r} isn't made of lower-case letters, digits, '-' and '.'"
+        message = (
+            f"{text!r} contains characters other than lower-case letters, "
+            "digits, '-' and '.'"
+        )
         raise argparse.ArgumentTypeError(message)
     return text

@@ -25,10 +25,9 @@ class DevicesCommand(BaseCommand):
 
     name = "devices"
     common = True
-    help_msg = "List the built-in device profiles, and where their figures come from"
+    help_msg = "List the built-in device profiles and the sources of their figures"
     overview = (
-        "List the profiles that 'advise --device NAME' takes, with their figures and "
-        "the sources of these."
+        "List the profiles for 'advise --device NAME', with their figures and sources."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:

@@ -44,11 +44,12 @@ class DiffCommand(BaseCommand):
     common = True
     help_msg = "Compare two builds of a snap: image, files, cold launches"
     overview = (
-        "Compare two builds of the same snap: what the image grew by and because of "
-        "which files, what a cold launch takes longer and because of which, whether "
-        "the compression changed.\n\n"
-        "Sizes of built snaps are their own; those of prime directories are estimated. "
-        "The exit status is 0 whatever changed; 'lint --baseline' judges it."
+        "Compare two builds of the same snap: how much the image grew, how much "
+        "longer a cold launch takes, which files caused it, and whether the "
+        "compression changed.\n\n"
+        "Sizes of built snaps are measured; those of prime directories are "
+        "estimated. The exit status is 0 whether or not anything changed; use "
+        "'lint --baseline' to fail on regressions."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -65,16 +66,15 @@ class DiffCommand(BaseCommand):
             metavar="NAME",
             action="append",
             default=[],
-            help="a target app; may be given again (default: as for 'advise')",
+            help="a target app; may be repeated (default: as for 'advise')",
         )
         parser.add_argument(
             "--device",
             metavar="NAME|FILE",
             action="append",
             default=[],
-            help="a device profile to estimate for, as for 'advise'; may be given "
-            "again (default: "
-            f"{', '.join(DEFAULT_NAMES)})",
+            help="a device profile to estimate for, as for 'advise'; may be repeated "
+            f"(default: {', '.join(DEFAULT_NAMES)})",
         )
         parser.add_argument(
             "--launch-profile",
@@ -83,7 +83,7 @@ class DiffCommand(BaseCommand):
             type=Path,
             default=[],
             help="a recorded launch of either build, to use in place of the guess; "
-            "may be given again (default: none)",
+            "may be repeated (default: none)",
         )
         add_format_argument(parser, RENDERERS)
         add_output_argument(parser)

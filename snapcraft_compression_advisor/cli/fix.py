@@ -26,7 +26,7 @@ class PlannedFixes:
     :param edit: all of them at once.
     :param findings: that it fixes, also those whose fix is part of a larger one of
         the same payload.
-    :param left: findings whose fix contradicts another payload's.
+    :param left: findings whose fix isn't fixed: its fix conflicts.
     """
 
     edit: Edit
@@ -73,8 +73,8 @@ def apply_fixes(report: LintReport) -> LintReport:
         names = ", ".join(dict.fromkeys(each.rule for each in plan.findings))
         emit.progress(f"{plan.edit.path}: fixed {names}", permanent=True)
         for finding in plan.left:
-            message = f"{plan.edit.path}: {finding.rule} contradicts another payload's"
-            emit.progress(f"{message} fix and isn't fixed", permanent=True)
+            message = f"{plan.edit.path}: {finding.rule} isn't fixed: its fix conflicts"
+            emit.progress(f"{message} with another payload's", permanent=True)
     numbers = {id(finding) for finding in fixed}
     payloads = (
         replace(

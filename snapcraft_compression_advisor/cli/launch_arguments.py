@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.source import Payload
 
 NO_DISPLAY_ADVICE = (
-    "Install the package xvfb ('sudo apt-get install xvfb'), which brings one, or name "
-    "one with --display."
+    "Install the package xvfb ('sudo apt-get install xvfb')to start a virtual one, or "
+    "name one with --display."
 )
 
 DEFAULT_TIMEOUT_S = 60.0
@@ -67,44 +67,45 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="a word of a command to start instead; '-- COMMAND…' at the end of the "
-        "line is short for one of these a word. The program is looked up in the "
-        "payload first (default: the app is started)",
+        "line is short for one such option per word. The program is looked up in "
+        "the payload first (default: the app is started)",
     )
     parser.add_argument(
         "--until",
         metavar="EVENT",
         type=_event_argument,
-        help="what ends the launch: 'window' (a window of the app is on the screen), "
-        "'exit' (the command has ended with status 0), 'output:TEXT' (a line that it "
-        "prints holds the text), 'seconds:TIME' (5, 500ms) (default: window for an "
-        "app with a desktop file, else window or exit, whichever comes first)",
+        help="the event that ends the launch: 'window' (a window of the app is on the "
+        "screen), 'exit' (the command has ended with status 0), 'output:TEXT' (it "
+        "prints a line that contains the text), 'seconds:TIME' (5, 500ms) "
+        "(default: window for an app with a desktop file, else window or exit, "
+        "whichever comes first)",
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=quantity(SECONDS.parse),
         default=DEFAULT_TIMEOUT_S,
-        help="after which the launch has failed: 60, 500ms, 2min (default: "
+        help="time after which the launch has failed: 60, 500ms, 2min (default: "
         f"{DEFAULT_TIMEOUT_S:g}s)",
     )
     parser.add_argument(
         "--display",
         metavar="NAME",
-        help="the X display to start it on (default: the variable DISPLAY, else one "
-        "that Xvfb shows to nobody, where that is installed)",
+        help="the X display to start it on (default: the variable DISPLAY, else a "
+        "virtual display of Xvfb, if installed)",
     )
     parser.add_argument(
         "--chroot",
         action="store_true",
-        help="take the payload as root directory: for one that is a whole system "
-        "tree; needs root",
+        help="use the payload as root directory, if it is a whole system tree; "
+        "requires root",
     )
     parser.add_argument(
         "--home",
         metavar="DIR",
         type=Path,
-        help="home directory for the launches, kept (default: an empty one, removed "
-        "at the end)",
+        help="home directory for the launches, kept afterwards (default: a temporary "
+        "one)",
     )
 
 
@@ -115,8 +116,7 @@ def add_read_ahead_argument(parser: argparse.ArgumentParser) -> None:
         metavar="KIB",
         type=whole_number(least=0),
         default=UBUNTU_READ_AHEAD_KB,
-        help="what the kernel reads on within a file of the mount (default: "
-        f"{UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
+        help=f"read-ahead of the mount (default: {UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
     )
 
 
@@ -162,7 +162,7 @@ def launch_display(options: LaunchOptions) -> Iterator[None]:
     if options.has_display or not can_bring_display():
         yield
         return
-    emit.progress("No display: starting on one of its own (Xvfb)", permanent=True)
+    emit.progress("No display: starting a virtual one (Xvfb)", permanent=True)
     with virtual_display():
         yield
 
@@ -176,7 +176,7 @@ def chosen_launch(
     """
     words, app, display = options.words, options.app, options.display
     if words and app is not None:
-        message = "Both an app and a command are named"
+        message = "Both an app and a command are given"
         raise UsageError(message, resolution="Name one: --app NAME or -- COMMAND….")
     if not words:
         app = chosen_app(options, payload)
@@ -194,7 +194,7 @@ def chosen_launch(
         message = "No X display to watch for windows"
         raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
     if event.due_s is not None and event.due_s > timeout_s:
-        message = f"--until {event.name} lies beyond the timeout of {timeout_s:g} s"
+        message = f"--until {event.name} exceeds the timeout of {timeout_s:g} s"
         raise UsageError(message, resolution="Set --timeout higher.")
     return command, event, timeout_s
 
@@ -229,7 +229,7 @@ def _event_argument(text: str) -> Callable[[str | None], LaunchEvent]:
     if kind == "seconds" and colon:
         seconds = quantity(SECONDS.parse)(value)
         return lambda _: elapsed(seconds)
-    message = f"{text!r} is none of window, exit, output:TEXT, seconds:TIME"
+    message = f"{text!r} is not one of window, exit, output:TEXT, seconds:TIME"
     raise argparse.ArgumentTypeError(message)
 
 
@@ -248,8 +248,8 @@ def _chosen_event(
         )
         return window_or_exit(display=display)
     emit.progress(
-        "Launched when the command has ended (there is no display for windows; the "
-        "package xvfb would bring one)",
+        "Launched when the command has ended (there is no display; the package xvfb "
+        "provides a virtual one)",
         permanent=True,
     )
     return EXITED

@@ -44,12 +44,12 @@ class LaunchSetCommand(BaseCommand):
     name = "launch-set"
     help_msg = "Guess from files alone which data blocks a launch reads"
     overview = (
-        "Work out from the files of a payload which data blocks a cold launch of an "
-        "app reads, each with the share of launches in which it is read: what advise "
-        "uses where no launch was recorded.\n\n"
-        "With --output the guess is written as a launch profile, to be read, "
-        "corrected and given to advise with --launch-profile. With --compare it is "
-        "compared with a recorded one."
+        "Derive from a payload's files which data blocks a cold launch of an app "
+        "reads, each with the share of launches in which it is read. 'advise' "
+        "uses this guess unless a launch was recorded.\n\n"
+        "With --output, the guess is written as a launch profile, which can be "
+        "edited and given to 'advise' with --launch-profile. With --compare, it "
+        "is compared with a recorded launch."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -58,8 +58,8 @@ class LaunchSetCommand(BaseCommand):
         parser.add_argument(
             "--app",
             metavar="NAME",
-            help="whose launch (default: the app named after the snap, else the first "
-            "with a desktop file, else the first)",
+            help="the app that is launched (default: the app named after the snap, "
+            "else the first with a desktop file, else the first)",
         )
         add_output_argument(
             parser, text="the guess as a launch profile", default="not written"
@@ -74,7 +74,7 @@ class LaunchSetCommand(BaseCommand):
         add_format_argument(
             parser,
             ("text", "json"),
-            text="what is printed, the guess or the comparison",
+            text="the guess or the comparison",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -110,7 +110,7 @@ def _app(payload: Payload, wanted: str | None, recorded: LaunchProfile | None) -
         message = f"{what} {payload.snap.name!r} has no apps, so nothing is launched"
         raise UsageError(message, resolution="Name a payload with apps.")
     if recorded is not None and recorded.app != names[0]:
-        message = f"The recorded launch is of app {recorded.app!r}, not {names[0]!r}"
+        message = f"The recorded launch is for app {recorded.app!r}, not {names[0]!r}"
         raise BadDataError(message, resolution="Record a launch of that app.")
     return names[0]
 

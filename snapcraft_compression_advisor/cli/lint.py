@@ -66,19 +66,21 @@ class LintCommand(BaseCommand):
 
     name = "lint"
     common = True
-    help_msg = "Look for what makes prime directories or built snaps slow or large"
+    help_msg = (
+        "Check prime directories or built snaps for what makes them slow or large"
+    )
     overview = (
-        "Check the rules and the project's budgets on prime directories or built "
-        "snaps, and print what was found. 'rule' explains the rules.\n\n"
-        "The policy is compression-advisor.yaml beside the snap's snapcraft.yaml, else "
-        "here, unless --policy names another file. The project is --project, else the "
-        "one beside the payload if it has the snap's name; its 'lint: ignore:' "
-        "counts.\n\n"
-        "The exit status is 0 where nothing is as severe as --fail-on, 1 where "
-        "something is, and 64 or more for an error. A payload that can't be linted "
-        "doesn't stop the others: its error is in the report, and the exit status is "
-        "that of the first such error, whatever was found.\n\n"
-        "With --baseline, only findings that are new or worse count."
+        "Check prime directories or built snaps against the rules and the "
+        "project's budgets, and print the findings. 'rule' explains the rules.\n\n"
+        "The policy is compression-advisor.yaml beside the snap's snapcraft.yaml, "
+        "else in the current directory, unless --policy names another file. The "
+        "project is --project, else the one beside the payload if it has the "
+        "snap's name; its 'lint: ignore:' applies.\n\n"
+        "The exit status is 0 if no finding is as severe as --fail-on, 1 if one "
+        "is, and 64 or more for an error. A payload that can't be linted doesn't "
+        "stop the others: the report contains its error, and the exit status is "
+        "that of the first such error.\n\n"
+        "With --baseline, only new or worse findings count."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -89,7 +91,7 @@ class LintCommand(BaseCommand):
             nargs="*",
             type=Path,
             help="prime directories, .snap or .comp files, or directories of such "
-            f"files, some linted at once (default: {PAYLOAD_DEFAULT})",
+            f"files, linted in parallel (default: {PAYLOAD_DEFAULT})",
         )
         add_rule_arguments(parser)
         parser.add_argument(
@@ -100,8 +102,8 @@ class LintCommand(BaseCommand):
             "one beside each payload)",
         )
         for option, what in (
-            ("--base", "the base snap; of several, each payload takes its own"),
-            ("--content", "a content snap that brings libraries"),
+            ("--base", "the base snap; of several, each payload uses its own"),
+            ("--content", "a content snap that provides libraries"),
         ):
             parser.add_argument(
                 option,
@@ -110,7 +112,7 @@ class LintCommand(BaseCommand):
                 type=Path,
                 default=[],
                 help=f"{what}, or its directory, to compare libraries with; may be "
-                "given again (default: none)",
+                "repeated (default: none)",
             )
         _add_store_arguments(parser)
         _add_output_arguments(parser)
@@ -225,12 +227,14 @@ def _check_options(parsed_args: argparse.Namespace) -> None:
     """Refuse options that contradict each other."""
     if parsed_args.fix and parsed_args.diff:
         message = "Both --fix and --diff are given"
-        raise UsageError(message, resolution="Give --diff to see, --fix to change.")
+        raise UsageError(
+            message, resolution="Use --diff to see the fixes, --fix to make them."
+        )
     if parsed_args.statistics and parsed_args.format != "text":
-        message = f"--statistics has no format {parsed_args.format!r}"
+        message = f"--statistics doesn't support format {parsed_args.format!r}"
         raise UsageError(message, resolution="Leave one of the two out.")
     if parsed_args.diff and (parsed_args.baseline or parsed_args.write_baseline):
-        message = "--diff shows fixes and knows no baseline"
+        message = "--diff can't be combined with a baseline"
         raise UsageError(message, resolution="Leave one of the two out.")
 
 
@@ -238,8 +242,9 @@ def _add_store_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resquash",
         action="store_true",
-        help="unpack built snaps, pack them again as the store's review does, and say "
-        "what differs: takes as long as packing, and room for the files in TMPDIR",
+        help="unpack built snaps, repack them as the store's review does, and report "
+        "the differences; takes as long as packing, and space for the files in "
+        "TMPDIR",
     )
     parser.add_argument(
         "--previous",
@@ -247,22 +252,22 @@ def _add_store_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="the snap that was published before, to compare the compression with; "
-        "for several snaps may be given again (default: none)",
+        help="the previously published snap, to compare the compression with; may be "
+        "repeated for several snaps (default: none)",
     )
     parser.add_argument(
         "--baseline",
         metavar="FILE",
         type=Path,
-        help="a JSON report of an earlier run, or the build before (a .snap): only "
-        "what is new or worse counts, and regressions are looked for (default: none)",
+        help="a JSON report of an earlier run, or the previous build (a .snap): only "
+        "new or worse findings count, and regressions are checked (default: none)",
     )
     parser.add_argument(
         "--write-baseline",
         metavar="FILE",
         type=Path,
-        help="write the JSON report into this file, for --baseline; what it holds "
-        "doesn't make this run fail (default: none)",
+        help="write the JSON report to this file, for --baseline; findings that it "
+        "contains don't make this run fail (default: none)",
     )
 
 
@@ -275,28 +280,29 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=_format_and_file,
         default=[],
-        help="write the report in another format as well, as in 'sarif=lint.sarif'; "
-        "may be given again (default: none)",
+        help="also write the report in another format, as in 'sarif=lint.sarif'; may "
+        "be repeated (default: none)",
     )
     parser.add_argument(
         "--statistics",
         action="store_true",
-        help="print how often each rule was broken instead (text only)",
+        help="print the number of findings of each rule instead (text only)",
     )
     parser.add_argument(
         "--exit-zero",
         action="store_true",
-        help="exit with 0 whatever is found; errors keep their status",
+        help="exit with 0 even if there are findings; errors keep their status",
     )
     parser.add_argument(
         "--fix",
         action="store_true",
-        help="make the safe fixes in snapcraft.yaml and report what is left",
+        help="apply the safe fixes to snapcraft.yaml and report the remaining findings",
     )
     parser.add_argument(
         "--diff",
         action="store_true",
-        help="print the safe fixes as a unified diff instead of a report, make none",
+        help="print the safe fixes as a unified diff instead of a report, without "
+        "applying them",
     )
 
 

@@ -61,11 +61,13 @@ class MeasureCommand(BaseCommand):
     common = True
     help_msg = "Measure cold and warm launches with every codec"
     overview = (
-        "Pack the payload with each codec, mount each image, and time cold and warm "
-        "launches in turns: the app's own, or with --launch-profile the reads of a "
-        "recorded one, for which nothing is started and no display is needed.\n\n"
-        "As root the kernel mounts the images, and the caches of the whole system are "
-        "dropped before each cold launch. Otherwise squashfuse mounts them."
+        "Pack the payload with each codec, mount each image, and time cold and "
+        "warm launches, alternating between the codecs. With --launch-profile, "
+        "the reads of a recorded launch are replayed instead: no app is started "
+        "and no display is needed.\n\n"
+        "As root, the kernel mounts the images, and the caches of the whole "
+        "system are dropped before each cold launch. Otherwise, squashfuse mounts "
+        "them."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -111,8 +113,8 @@ def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=tuple(CODECS),
         default=[],
-        help="a codec to measure; may be given again (default: "
-        f"{', '.join(CODECS)}, as far as they are available)",
+        help=f"a codec to measure; may be repeated (default: {', '.join(CODECS)}, if "
+        "available)",
     )
     parser.add_argument(
         "--runs",
@@ -133,8 +135,8 @@ def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
         "--scratch",
         metavar="DIR",
         type=Path,
-        help="where the images are written for a while; in memory (/dev/shm) they "
-        "show decompression alone (default: TMPDIR, else /tmp)",
+        help="directory for the temporary images; one in memory (/dev/shm) shows "
+        "decompression alone (default: TMPDIR, else /tmp)",
     )
     add_read_ahead_argument(parser)
 
@@ -160,7 +162,7 @@ def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launc
 
 def _replayed(parsed_args: argparse.Namespace, payload: Payload) -> Launch:
     if parsed_args.app is not None or parsed_args.command_word:
-        message = "Both a launch profile and something to start are named"
+        message = "Both a launch profile and an app or command are given"
         raise UsageError(
             message,
             resolution="Name one: --launch-profile FILE, --app NAME or -- COMMAND….",

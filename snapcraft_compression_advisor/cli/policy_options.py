@@ -50,35 +50,35 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help="the project's policy; other options override it (default: "
-        f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else here, else none)",
+        f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else in the "
+        "current directory, else none)",
     )
     parser.add_argument(
         "--app",
         metavar="NAME",
         action="append",
         default=[],
-        help="a target app; may be given again, the first decides "
-        "(default: the policy's, else the app named after the snap, else those with a "
-        "desktop file, else all)",
+        help="a target app; may be repeated, the first decides (default: the "
+        "policy's, else the app named after the snap, else those with a desktop "
+        "file, else all)",
     )
     parser.add_argument(
         "--device",
         metavar="NAME|FILE",
         action="append",
         default=[],
-        help="a device profile to estimate for, built in ('devices' lists them) or "
-        "a YAML file ('calibrate' makes one); may be given again, lzo has to gain "
-        "on each (default: the policy's, else "
-        f"{', '.join(DEFAULT_NAMES)})",
+        help="a device profile to estimate for, built in ('devices' lists them) or a "
+        "YAML file ('calibrate' makes one); may be repeated, lzo must gain on "
+        f"each (default: the policy's, else {', '.join(DEFAULT_NAMES)})",
     )
     parser.add_argument(
         "--launch-profile",
         metavar="FILE",
         action="append",
         default=[],
-        help="a recorded launch to use in place of the guess; its app counts "
-        "unless others are named; may be given again (default: the policy's, else "
-        "none)",
+        help="a recorded launch to use in place of the guess; its app is the target "
+        "app unless others are named; may be repeated (default: the policy's, "
+        "else none)",
     )
 
 
@@ -89,17 +89,17 @@ def add_advice_arguments(parser: argparse.ArgumentParser) -> None:
         "--min-saving",
         metavar="SECONDS|PERCENT",
         type=quantity(seconds_or_share),
-        help="what lzo has to save per cold launch, about what people notice: 0.5, "
-        "500ms, or a share in percent of what reading and decompressing add to it with "
-        f"xz (default: the policy's, else {_DEFAULTS.min_saving_s:g}s)",
+        help="time that lzo must save per cold launch, about what people notice: 0.5, "
+        "500ms, or a percentage of the time that reading and decompressing add "
+        f"with xz (default: the policy's, else {_DEFAULTS.min_saving_s:g}s)",
     )
     parser.add_argument(
         "--max-launches",
         metavar="COUNT",
         type=quantity(parse_count),
         help="number of cold launches within which the larger download must pay for "
-        "itself; about those between two refreshes (default: the policy's, else "
-        f"{_DEFAULTS.max_launches:g})",
+        "itself; about as many as between two refreshes (default: the policy's, "
+        f"else {_DEFAULTS.max_launches:g})",
     )
     parser.add_argument(
         "--link",
@@ -122,7 +122,11 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
     add_policy_arguments(parser)
     for option, help_text, default in (
         ("--select", "rules to check", "the policy's, else all"),
-        ("--ignore", "rules not to check besides those that the policy ignores", ""),
+        (
+            "--ignore",
+            "rules not to check, in addition to those that the policy ignores",
+            "",
+        ),
     ):
         parser.add_argument(
             option,
@@ -131,7 +135,7 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
             type=_selectors,
             default=[],
             help=f"{help_text}: ids (SCA101) or families (SCA1), alone or with a path "
-            "pattern (SCA303:usr/lib/*), with commas between; may be given again "
+            "pattern (SCA303:usr/lib/*), separated by commas; may be repeated "
             f"(default: {default or 'none'})",
         )
     parser.add_argument(

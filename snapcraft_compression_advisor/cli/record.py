@@ -54,12 +54,12 @@ class RecordCommand(BaseCommand):
     overview = (
         "Start an app of the payload and record which data blocks a cold launch "
         "reads. The file is small and relocatable: keep it beside snapcraft.yaml "
-        "and give it to advise or measure with --launch-profile.\n\n"
-        "As root the app starts from a mounted image made for it, and the blocks "
-        "are those that the kernel then has in its cache; the caches of the whole "
-        "system are dropped for that. Otherwise it starts from the directory, "
-        "traced by strace. Where there is no display, Xvfb brings one. What the base "
-        "snap supplies is this machine's."
+        "and give it to 'advise' or 'measure' with --launch-profile.\n\n"
+        "As root, the caches of the whole system are dropped, the app starts from "
+        "a temporary mounted image, and the blocks are those that are then in the "
+        "kernel's page cache. Otherwise, the app starts from the directory and is "
+        "traced with strace. Without a display, Xvfb provides one. Files of the "
+        "base snap are taken from this machine."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -76,39 +76,39 @@ class RecordCommand(BaseCommand):
             "--no-warm-up",
             dest="warm_up",
             action="store_false",
-            help="don't launch once unrecorded before, so that what the app does once "
-            "only in a new home directory is recorded too",
+            help="skip the unrecorded first launch, so that the app's first run in a "
+            "new home directory is recorded",
         )
         parser.add_argument(
             "--method",
             choices=_METHODS,
-            help="by what the kernel has in its cache (residency, as root) or by "
-            "strace (trace) (default: residency where possible)",
+            help="from the kernel's page cache (residency, as root) or with strace "
+            "(trace) (default: residency where possible)",
         )
         add_read_ahead_argument(parser)
         parser.add_argument(
             "--scratch",
             metavar="DIR",
             type=Path,
-            help="where the uncompressed image is written for a while (default: "
-            "TMPDIR, else /tmp)",
+            help="directory for the temporary uncompressed image (default: TMPDIR, "
+            "else /tmp)",
         )
         parser.add_argument(
             "--import",
             dest="log",
             metavar="LOG",
             type=Path,
-            help="start nothing: take what a log of 'strace -f' says; it should "
-            "hold the calls of files, mmap, read and clone (default: none, the app is "
-            "started)",
+            help="import a log of 'strace -f' instead of starting the app; it should "
+            "contain the file, mmap, read and clone calls (default: none, the app "
+            "is started)",
         )
         parser.add_argument(
             "--prefix",
             metavar="DIR",
             action="append",
             default=[],
-            help="with --import: where the payload was when the log was written, "
-            "besides --root and /snap/NAME/…; may be given again (default: none)",
+            help="with --import: path of the payload when the log was written, in "
+            "addition to --root and /snap/NAME/…; may be repeated (default: none)",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -127,7 +127,7 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
     app = chosen_app(options, payload)
     if parsed_args.log is not None:
         if options.words:
-            message = "--import starts no command"
+            message = "--import can't be combined with a command"
             raise UsageError(message, resolution="Leave out one of the two.")
         prefixes: list[str] = parsed_args.prefix
         return _told(import_trace(parsed_args.log, payload, app=app, prefixes=prefixes))

@@ -31,8 +31,8 @@ SAVED: DocumentKind[Saved] = DocumentKind(
     model=Report,
     name="report",
     max_bytes=64 * MIB,  # a report of 100,000 findings has a tenth of it
-    broken="{where!r} is no report of 'advise', 'measure' or 'lint'",
-    resolution="Make it with '--format json' and this version.",
+    broken="{where!r} is not a report of 'advise', 'measure' or 'lint'",
+    resolution="Write it with '--format json' and this version.",
 )
 
 _FORMS: tuple[tuple[str, type[Saved]], ...] = (
@@ -52,9 +52,9 @@ class ReportCommand(BaseCommand):
     common = True
     help_msg = "Make a page with charts from saved JSON reports"
     overview = (
-        "Write the page that 'advise --report' writes, from what 'advise', 'measure' "
+        "Write the page of 'advise --report' from reports that 'advise', 'measure' "
         "and 'lint' saved with '--format json'. Measured launches are drawn beside "
-        "the estimated ones; findings of two runs of lint, the earlier one first, as "
+        "the estimated ones. Two reports of lint, the earlier one first, are shown as "
         "before and now."
     )
 
@@ -73,8 +73,8 @@ class ReportCommand(BaseCommand):
             metavar="FILE",
             type=Path,
             required=True,
-            help="write the page into this file: .html (one file that needs nothing "
-            "else) or .md (required)",
+            help="write the page to this file: .html (self-contained) or .md "
+            "(required)",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -117,7 +117,7 @@ def read_saved(path: Path) -> Saved:
     if form is None:
         raise SAVED.error(where, "it has none of their keys")
     if _has_huge_number(keys):
-        raise SAVED.error(where, "it has numbers that nothing has as many of")
+        raise SAVED.error(where, "it has impossibly large numbers")
     return replace(SAVED, model=form).parse_json(content, where=where)
 
 

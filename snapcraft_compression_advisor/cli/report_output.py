@@ -83,7 +83,7 @@ def full_report(
         known.
     :raises AdvisorError: where the payload can't be looked at.
     """
-    emit.progress("Looking for caches and needless files")
+    emit.progress("Checking caches and unneeded files")
     survey = take_survey(payload)
     linted = lint_analysed(
         payload,

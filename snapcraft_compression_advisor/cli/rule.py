@@ -25,8 +25,8 @@ class RuleCommand(BaseCommand):
     common = True
     help_msg = "Explain a rule of 'lint', or list all"
     overview = (
-        "Print when a rule fails, why that matters, how to fix it and which options "
-        "of the policy it heeds; without an ID, list all rules."
+        "Print when a rule fails, why that matters, how to fix it and which policy "
+        "options it uses. Without an ID, list all rules."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:

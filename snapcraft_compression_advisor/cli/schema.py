@@ -72,8 +72,8 @@ class SchemaCommand(BaseCommand):
     help_msg = "Print the JSON Schema of a file that is read or written"
     overview = (
         "Print the JSON Schema of compression-advisor.yaml, of another file that the "
-        "advisor reads, or of a report; editors and programs check documents with it. "
-        "Without a NAME, list all."
+        "advisor reads, or of a report. Editors and programs use it to validate "
+        "documents. Without a NAME, list all."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:

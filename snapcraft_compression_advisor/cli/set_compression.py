@@ -27,7 +27,7 @@ class SetCommand(BaseCommand):
     help_msg = "Set the compression in a project's snapcraft.yaml"
     overview = (
         "Change or insert the 'compression' key of a project's snapcraft.yaml. No "
-        "other line is touched: comments, quotes, order and line ends stay."
+        "other line changes: comments, quotes, order and line endings are kept."
     )
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,8 @@ class SetCommand(BaseCommand):
             nargs="?",
             type=Path,
             default=Path(),
-            help="where snapcraft.yaml or snap/snapcraft.yaml is (default: here)",
+            help="directory of snapcraft.yaml or snap/snapcraft.yaml (default: the "
+            "current directory)",
         )
         parser.add_argument(
             "--compression",
@@ -49,7 +50,7 @@ class SetCommand(BaseCommand):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="print the change as a unified diff and make none",
+            help="print the change as a unified diff without making it",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -77,7 +78,7 @@ def set_compression(
     edit = plan_edit(find_project_file(project_dir), compression, component=component)
     key = f"{edit.path}: compression{'' if component is None else f' of {component}'}"
     if not edit.changes:
-        emit.progress(f"{key} is {compression} already", permanent=True)
+        emit.progress(f"{key} is already {compression}", permanent=True)
     elif dry_run:
         write_output(edit.diff(), None)
     else:

@@ -280,8 +280,8 @@ def check_advice(decision: Decision) -> None:
     component = f" --component {artifact.component}" if artifact.component else ""
     first, *others = sentences(advice.reasons)
     message = (
-        f"The {whose} compression {artifact.compression!r} of {artifact.label} breaks "
-        f"the policy: {first}"
+        f"The {whose} compression {artifact.compression!r} of {artifact.label} "
+        f"violates the policy: {first}"
     )
     raise PolicyBrokenError(
         message,
@@ -300,8 +300,8 @@ def check_budgets(context: Context) -> None:
         if not finding.undecided:
             raise PolicyBrokenError(
                 finding.message,
-                resolution="Look at what 'snapcraft compression-advice' says of the "
-                "other codec, ship less, or raise the budget.",
+                resolution="Look at what 'snapcraft compression-advice' reports for "
+                "the other codec, ship less, or raise the budget.",
             )
 
 

@@ -31,9 +31,9 @@ class CompressionAdviceCommand(AppCommand):
     name = "compression-advice"
     help_msg = "Advise which compression suits the snap"
     overview = (
-        "Advise which compression suits the snap, with the settings that count when it "
-        "is packed. Nothing is packed and nothing is changed.\n\n"
-        "What is looked at was built before: a prime directory ('snapcraft prime "
+        "Advise which compression suits the snap, with the settings that apply "
+        "when it is packed. Nothing is packed or changed.\n\n"
+        "The advice needs a finished build: a prime directory ('snapcraft prime "
         "--destructive-mode') or a .snap."
     )
     common = False
@@ -45,14 +45,14 @@ class CompressionAdviceCommand(AppCommand):
             metavar="PATH",
             nargs="?",
             type=Path,
-            help="a prime directory or a .snap (default: 'prime' here, else the one "
-            ".snap here)",
+            help="a prime directory or a .snap (default: 'prime', else the only "
+            ".snap, in the current directory)",
         )
         parser.add_argument(
             "--component",
             metavar="NAME",
-            help="a component to advise on; PATH is its prime directory then (default: "
-            "where snapcraft has it here)",
+            help="a component to advise on; PATH is then its prime directory "
+            "(default: where snapcraft keeps it)",
         )
         parser.add_argument(
             "--format", choices=("text", "json"), default="text", help="default: text"
@@ -87,8 +87,8 @@ class SetCompressionCommand(AppCommand):
     name = "set-compression"
     help_msg = "Set the compression in snapcraft.yaml"
     overview = (
-        "Change or insert the 'compression' key of the project's snapcraft.yaml, or of "
-        "one of its components. No other line is touched."
+        "Change or insert the 'compression' key of the project's snapcraft.yaml, or "
+        "of one of its components. No other line changes."
     )
     common = False
 
@@ -98,12 +98,12 @@ class SetCompressionCommand(AppCommand):
             "compression", choices=SHIPPABLE, help="the codec to pack with"
         )
         parser.add_argument(
-            "--component", metavar="NAME", help="a component to set it of"
+            "--component", metavar="NAME", help="the component to set it for"
         )
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="print the change as a unified diff and make none",
+            help="print the change as a unified diff without making it",
         )
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -114,7 +114,7 @@ class SetCompressionCommand(AppCommand):
         edit = plan_edit(path, compression, component=component)
         of = "" if component is None else f" of component {component}"
         if not edit.changes:
-            emit.message(f"{path}: compression{of} is {compression} already")
+            emit.message(f"{path}: compression{of} is already {compression}")
         elif parsed_args.dry_run:
             emit.message(edit.diff().removesuffix("\n"))
         else:

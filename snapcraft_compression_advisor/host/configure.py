@@ -55,7 +55,7 @@ def _install(app: Application, here: Path) -> list[str]:
     try:
         version: str = importlib.import_module("pydantic").VERSION
         if version.startswith("1."):
-            return [f"it needs pydantic 2.5 or later, here is {version}"]
+            return [f"it needs pydantic 2.5 or later, this is {version}"]
         problems: list[str] = importlib.import_module(_HOOKS).install(app, here)
     except Exception as error:  # noqa: BLE001 # whatever is damaged, it is said
         return [f"it can't be loaded: {reason_of(error)}"]

@@ -25,7 +25,7 @@ class SettingsError(BadDataError):
 
 
 class PolicyBrokenError(AdvisorError):
-    """What is about to be packed breaks the policy: exit status 1."""
+    """What is about to be packed violates the policy: exit status 1."""
 
     exit_status = 1
 

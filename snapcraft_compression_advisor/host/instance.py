@@ -124,7 +124,7 @@ def enter(
     variables = _settings_variables(os.environ)
     mounted = judging(
         lambda: _mount(instance),
-        what="the build instance goes without advice",
+        what="there is no advice in the build instance",
         enforces=enforces,
     )
     if mounted:
@@ -157,7 +157,7 @@ def importable_directory(environment: Mapping[str, str]) -> Path | None:
 
 
 _UNMOUNTED = (
-    "the build instance goes without it, since its Python may be another one: name a "
+    "the build instance doesn't have it, since its Python may differ: name a "
     f"directory that 'pip install --target' filled for it in {INSTANCE_PATH_VARIABLE}"
 )
 

@@ -87,7 +87,7 @@ class AdvisingPackage(Below):
             return False
         mode = advisor.judging(
             lambda: advisor.settings.policy.pack.mode,
-            what="what is there isn't looked at",
+            what="the existing package isn't checked",
         )
         if mode in (None, "advise"):
             return False
@@ -96,7 +96,7 @@ class AdvisingPackage(Below):
             return False
         there = advisor.judging(
             lambda: codec_of(self.get_artifacts()[partition]),
-            what="cannot look into the package that is there",
+            what="cannot read the existing package",
         )
         return there != wanted
 

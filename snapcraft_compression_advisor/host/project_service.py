@@ -74,7 +74,7 @@ def project_parts(services: Any) -> Parts:  # noqa: ANN401 # of any version
         rendered = services.get("project").get()
         return {name: dict(part) for name, part in rendered.parts.items()}
     except Exception as error:  # noqa: BLE001 # core22, or no project: each version has its own
-        emit.debug(f"Parts are taken as snapcraft.yaml has them: {error}")
+        emit.debug(f"Parts are read directly from snapcraft.yaml: {error}")
     from snapcraft_compression_advisor.host.project import raw_parts  # noqa: PLC0415
 
     try:

@@ -27,7 +27,7 @@ PROJECT_FILE_NAMES = (
 )
 RESOLUTION = (
     "Repair or reinstall the advisor, or choose another mode than 'enforce' "
-    f"({ENVIRONMENT_PREFIX}MODE=advise for once)."
+    f"({ENVIRONMENT_PREFIX}MODE=advise for one run)."
 )
 
 _OTHER_MODES = frozenset({"advise", "apply", "write"})

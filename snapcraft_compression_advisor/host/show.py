@@ -70,7 +70,7 @@ def write_key(project: HostProject, decision: Decision) -> None:
         raise NoInputError(message, resolution="Pack in the project's folder.")
     name = decision.analysis.payload.name
     if decision.artifact.component is None and project.says.name != name:
-        message = f"{project.says.path} isn't that of snap {name!r}"
+        message = f"{project.says.path} isn't the snapcraft.yaml of snap {name!r}"
         raise NoInputError(message, resolution="Pack in the project's folder.")
     component = decision.artifact.component
     edit = plan_edit(

@@ -98,7 +98,7 @@ def lint_payload(
         analysis = analyse(
             payload, analysis_request(payload, request, project), progress=progress
         )
-        progress("Looking for caches and needless files")
+        progress("Checking caches and unneeded files")
         survey = surveyed.result()
     return lint_analysed(
         payload,

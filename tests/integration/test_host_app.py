@@ -189,7 +189,7 @@ def test_enforce_stops_the_pack_with_a_resolution(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "project", policy=with_mode("enforce"))
     ran = run_host_app(folder, "pack")
     assert ran.status == 1
-    assert "compression 'xz' of the snap breaks the policy" in ran.output
+    assert "compression 'xz' of the snap violates the policy" in ran.output
     assert "snapcraft set-compression lzo" in ran.output
     assert codecs_of(folder) == {}
 

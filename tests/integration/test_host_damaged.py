@@ -165,5 +165,5 @@ def test_beside_pydantic_1_a_line_says_so(
         env={"HOME": str(tmp_path), "SNAPCRAFT_COMPRESSION_ADVISOR_MODE": mode},
     )
     assert done.returncode == status
-    assert "it needs pydantic 2.5 or later, here is 1.10.14" in done.stderr
+    assert "it needs pydantic 2.5 or later, this is 1.10.14" in done.stderr
     assert "Traceback" not in done.stderr

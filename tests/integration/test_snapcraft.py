@@ -153,7 +153,7 @@ def test_enforce_stops_with_status_1_and_a_resolution(
     folder = project(tmp_path, base, "enforce")
     ran = snapcraft(folder, "pack")
     assert ran.status == 1
-    assert "breaks the policy" in ran.output
+    assert "violates the policy" in ran.output
     assert "set-compression lzo" in ran.output
     assert codecs_of(folder) == {}
     assert snapcraft(folder, "set-compression", "lzo").status == 0

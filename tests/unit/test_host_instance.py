@@ -178,7 +178,7 @@ def test_a_build_that_is_enforced_stops_where_the_instance_goes_without(
 ) -> None:
     monkeypatch.delenv("SNAP_NAME", raising=False)
     made = Instance()
-    with pytest.raises(CannotJudgeError, match="the build instance goes without it"):
+    with pytest.raises(CannotJudgeError, match="the build instance doesn't have it"):
         entered(monkeypatch, made, enforced=True)
     assert made.executed == []
 
@@ -263,5 +263,5 @@ def test_core22_stops_with_snapcraft_s_own_error(
     enter = partial(instance.enter, program="snapcraft", enforces=lambda: True)
     instance.wrap_get_provider(providers, Stop(error_class=SnapcraftError), enter)
     launch = providers.get_provider().launched_environment(project_name="hello")
-    with pytest.raises(SnapcraftError, match="goes without it"), launch:
+    with pytest.raises(SnapcraftError, match="doesn't have it"), launch:
         pass

@@ -160,7 +160,7 @@ def test_a_directory_of_another_snap_writes_no_key_here(
     snapcraft.pack.pack_snap(folder / "files", output=None)
     assert (folder / "snap" / "snapcraft.yaml").read_bytes() == before
     said = [call.args[1] for call in emitter.interactions]
-    assert any("isn't that of snap 'other'" in line for line in said)
+    assert any("isn't the snapcraft.yaml of snap 'other'" in line for line in said)
 
 
 @pytest.mark.usefixtures("advisor")

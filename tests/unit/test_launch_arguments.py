@@ -157,7 +157,7 @@ def test_arguments_of_no_known_form_are_refused(arguments: tuple[str, ...]) -> N
     [
         (("--app", "pad", "--", "tool"), "Both an app and a command"),
         (("--app", "nobody"), "no app 'nobody'"),
-        (("--until", "seconds:61"), "beyond the timeout"),
+        (("--until", "seconds:61"), "exceeds the timeout"),
     ],
 )
 def test_arguments_that_do_not_fit_are_a_usage_error(
