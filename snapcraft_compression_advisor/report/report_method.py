@@ -23,11 +23,9 @@ from snapcraft_compression_advisor.report.contract import (
 from snapcraft_compression_advisor.report.phrases import SizesMade
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from snapcraft_compression_advisor.advice.recommendation import Recommendation
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.core.units import Interval as Size
+    from snapcraft_compression_advisor.report.json_report import TrialReport
     from snapcraft_compression_advisor.trial.result import TrialResult
 
 LINKS_MBIT_PER_S = (5.0, 20.0, 50.0, 200.0, 1000.0)
@@ -93,31 +91,29 @@ def method_report(analysis: Analysis, *, command: str) -> MethodReport:
     )
 
 
-def sizes_made(trial: TrialResult, *, image_bytes: int | None) -> SizesMade:
-    """Return how a trial's sizes were made.
+def sizes_made(
+    trial: TrialResult | TrialReport,
+    method: MethodReport | None,
+    *,
+    image_bytes: int | None,
+) -> SizesMade:
+    """Return how a trial's sizes were made, be it fresh or saved.
 
-    :param image_bytes: of a built snap; ``None`` for a prime directory.
+    :param image_bytes: of a built snap, whose codec has exactly that size; ``None`` for
+        a prime directory.
     """
-    stored = trial.stored
+    sizes = {name: each.image_bytes for name, each in trial.codecs.items()}
+    own = (
+        name
+        for name, size in sizes.items()
+        if size is not None and size.low == size.high == image_bytes
+    )
     return SizesMade(
         packed=trial.mode == "exact",
-        own=own_codec(
-            {name: each.image_bytes for name, each in trial.codecs.items()},
-            image_bytes,
-        ),
-        known_blocks=dict[str, int](_blocks_known(trial).items()),
-        all_blocks=stored.layout.block_count if stored else 0,
+        own=next(own, None),
+        known_blocks=dict[str, int](method.blocks_known.items()) if method else {},
+        all_blocks=method.distinct_blocks if method else 0,
     )
-
-
-def own_codec(
-    sizes: Mapping[str, Size | Interval | None], image_bytes: int | None
-) -> str | None:
-    """Return the codec of a built snap: its size is exactly that of the file."""
-    for name, size in sizes.items():
-        if size is not None and size.low == size.high == image_bytes:
-            return name
-    return None
 
 
 def _blocks_known(trial: TrialResult) -> dict[CodecName, int]:

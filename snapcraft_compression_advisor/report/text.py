@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.report.phrases import (
     not_shipped,
     payload_facts,
 )
-from snapcraft_compression_advisor.report.report_method import sizes_made
+from snapcraft_compression_advisor.report.report_method import method_report, sizes_made
 from snapcraft_compression_advisor.report.undecided import what_decides
 from snapcraft_compression_advisor.wording import sentences
 
@@ -118,7 +118,8 @@ def _with_interval(seconds: Interval) -> str:
 
 def _method_lines(analysis: Analysis) -> Iterator[str]:
     trial = analysis.trial
-    made = sizes_made(trial, image_bytes=analysis.payload.image_bytes)
+    method = method_report(analysis, command="")
+    made = sizes_made(trial, method, image_bytes=analysis.payload.image_bytes)
     sentences = (made.sentence(trial.tool), *(f"{note}." for note in trial.notes))
     text = " ".join(sentences)
     if analysis.launches:

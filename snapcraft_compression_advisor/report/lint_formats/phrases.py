@@ -53,13 +53,10 @@ def title(finding: Finding) -> str:
     return f"{finding.rule} {finding.name}{undecided}"
 
 
-def details(finding: Finding, *, files: bool = True) -> list[str]:
-    """Return evidence, files and fix in a line each, printable.
-
-    :param files: whether the files are wanted.
-    """
+def details(finding: Finding) -> list[str]:
+    """Return evidence, files and fix in a line each, printable."""
     lines = [*map(figure, finding.evidence)]
-    if finding.files and files:
+    if finding.files:
         label = "file" if len(finding.files) == 1 else "files"
         lines.append(f"{label}: {listed([printable(name) for name in finding.files])}")
     if finding.fix is not None:

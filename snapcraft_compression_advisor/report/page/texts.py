@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
-from snapcraft_compression_advisor.report.phrases import SizesMade
-from snapcraft_compression_advisor.report.report_method import own_codec
+from snapcraft_compression_advisor.report import report_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from snapcraft_compression_advisor.report.contract import Figure
     from snapcraft_compression_advisor.report.json_report import CodecReport, Report
+    from snapcraft_compression_advisor.report.phrases import SizesMade
     from snapcraft_compression_advisor.report.report_launch import LaunchReport
     from snapcraft_compression_advisor.trial.result import CodecTrial
 
@@ -93,16 +93,8 @@ def app_heading(launch: LaunchReport, launches: Sequence[LaunchReport]) -> str:
 
 def sizes_made(report: Report) -> SizesMade:
     """Return how a report's image sizes were made."""
-    method = report.method
-    return SizesMade(
-        packed=report.trial.mode == "exact",
-        own=own_codec(
-            {name: each.image_bytes for name, each in report.trial.codecs.items()},
-            report.payload.image_bytes,
-        ),
-        known_blocks=dict[str, int](method.blocks_known.items()) if method else {},
-        all_blocks=method.distinct_blocks if method else 0,
-    )
+    size = report.payload.image_bytes
+    return report_method.sizes_made(report.trial, report.method, image_bytes=size)
 
 
 def percent(share: float) -> str:
