@@ -117,21 +117,21 @@ def _marks() -> list[Spec]:
         "y": {"field": "y0"},
         "y2": {"field": "y1"},
     }
-    limit = {"signal": f"max(0, (datum.x1 - datum.x0 - 6) * {_TEXT_ROOM})"}
-    label: Spec = {
-        "x": {"signal": "datum.x0 + 4"},
-        "y": {"signal": "datum.y0 + 13"},
-        "text": {"field": "name"},
-        "limit": limit,
-        "fill": {"value": INK},
-        "fontSize": {"value": FONT_PX},
-        "font": {"value": "sans-serif"},
-    }
     room = "(datum.x1 - datum.x0 - 6)"
     fits = (
         f"{room} >= min({_LEAST_LABEL_PX}, length(datum.name) * {_LETTER_PX}) "
         "&& datum.y1 - datum.y0 > 15"
     )
+    label: Spec = {
+        "x": {"signal": "datum.x0 + 4"},
+        "y": {"signal": "datum.y0 + 13"},
+        "text": {"field": "name"},
+        "limit": {"signal": f"max(0, {room} * {_TEXT_ROOM})"},
+        "fill": {"value": INK},
+        "fontSize": {"value": FONT_PX},
+        "font": {"value": "sans-serif"},
+        "opacity": {"signal": f"{fits} ? 1 : 0"},
+    }
     return [
         {
             "type": "rect",
@@ -145,24 +145,13 @@ def _marks() -> list[Spec]:
                 }
             },
         },
-        {
-            "type": "text",
-            "from": {"data": "tiles"},
-            "aria": False,
-            "encode": {
-                "enter": {**label, "opacity": {"signal": f"{fits} ? 1 : 0"}},
-            },
-        },
-        {
-            "type": "text",
-            "from": {"data": "groups"},
-            "aria": False,
-            "encode": {
-                "enter": {
-                    **label,
-                    "fontWeight": {"value": "bold"},
-                    "opacity": {"signal": f"{fits} ? 1 : 0"},
-                },
-            },
-        },
+        *(
+            {
+                "type": "text",
+                "from": {"data": data},
+                "aria": False,
+                "encode": {"enter": {**label, "fontWeight": {"value": weight}}},
+            }
+            for data, weight in (("tiles", "normal"), ("groups", "bold"))
+        ),
     ]
