@@ -115,7 +115,7 @@ class Xz(BoundCodec):
     def implementation(self) -> str:
         """See :class:`Codec`."""
         if not self.library.available:
-            return "Python's own lzma, of an unknown version"
+            return "Python's own lzma, version unknown"
         return super().implementation
 
     def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:

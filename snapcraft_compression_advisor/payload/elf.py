@@ -291,10 +291,10 @@ class Elf:
         if not named:
             return
         if len(named) > MAX_STRINGS:
-            message = f"it names {len(named)} libraries and places"
+            message = f"it names {len(named)} libraries and search paths"
             raise BrokenElfError(message)
         if table is None:
-            message = "its dynamic segment names no table of strings"
+            message = "its dynamic segment has no string table"
             raise BrokenElfError(message)
         start = self.offset_of(table)
         if start is None:
@@ -330,7 +330,7 @@ class Elf:
             raise BrokenElfError(message)
         content = self._read(offset, length)
         if len(content) != length:
-            message = f"it became shorter than byte {offset + length}"
+            message = f"it shrank below {offset + length} bytes while it was read"
             raise BrokenElfError(message)
         return content
 

@@ -263,7 +263,8 @@ def _too_long(path: str) -> BadDataError:
 def _raise_unreadable(root: Path, paths: list[str]) -> NoReturn:
     listed = "\n".join(paths[:_LISTED_PATHS])
     more = len(paths) - _LISTED_PATHS
-    message = f"Cannot read {len(paths)} of the entries of {str(root)!r}: {paths[0]!r}"
+    count = "1 entry" if len(paths) == 1 else f"{len(paths)} entries"
+    message = f"Cannot read {count} of {str(root)!r}: {paths[0]!r}"
     raise NoInputError(
         message + (", …" if len(paths) > 1 else ""),
         details=listed + (f"\nand {more} more" if more > 0 else ""),

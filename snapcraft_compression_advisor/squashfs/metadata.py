@@ -147,7 +147,7 @@ class MetadataReader:
     def _check_growth(self, name: str, size_bytes: int, stored_bytes: int) -> None:
         """Refuse a table that is far larger than what it takes in the image."""
         if size_bytes > GROWTH_FREE_BYTES + GROWTH_LIMIT * stored_bytes:
-            reason = f"its {name} of {stored_bytes} bytes decompresses to too much"
+            reason = f"its {name} of {stored_bytes} bytes is implausibly large unpacked"
             raise damaged(self._file.where, reason)
 
     def index(self, name: str, start: int, size_bytes: int) -> tuple[int, ...]:

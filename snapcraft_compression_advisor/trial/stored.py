@@ -207,7 +207,7 @@ def errors_of_layout(
     A block that wasn't read is taken to compress like the next one that was. Blocks of
     one file are more alike than those of neighbours.
 
-    :param errors: theirs, per byte.
+    :param errors: of the census's blocks, per byte.
     :returns: per byte of each block's size.
     """
     if blocks.complete or not len(blocks.members):

@@ -103,7 +103,7 @@ def test_unreadable_files_are_named_and_counted(
         (tmp_path / f"f{number:02}").write_bytes(b"x")
     (tmp_path / "empty").write_bytes(b"")
     mocker.patch("os.access", return_value=False)
-    with pytest.raises(NoInputError, match="12 of the entries") as caught:
+    with pytest.raises(NoInputError, match="Cannot read 12 entries of") as caught:
         scan_directory(tmp_path)
     assert caught.value.details is not None
     assert "f09\nand 2 more" in caught.value.details

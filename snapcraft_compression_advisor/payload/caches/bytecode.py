@@ -111,8 +111,8 @@ def _faults(
             path=root,
             sources=tuple(sorted(stale)),
             source_count=round(len(stale) * len(pairs) / len(looked_at)),
-            reason="Python ignores their bytecode: length, time or hash in it isn't "
-            f"the source's ({len(looked_at)} of {len(pairs)} checked)",
+            reason="Python ignores bytecode that doesn't match its source's length, "
+            f"time or hash ({len(looked_at)} of {len(pairs)} checked)",
         )
 
 

@@ -132,7 +132,7 @@ def _stale(tree: Tree, directory: str, caches: Mapping[str, list[Entry]]) -> str
             )
         moved = entry is None or times.seconds != entry.modified_s
         if tree.payload.kind == "snap" and moved:
-            return "some caches record another time than their directory has"
+            return "some caches record a different time from their directory's"
     return None
 
 

@@ -104,7 +104,7 @@ def _faults(tree: Tree, cache: _ModuleCache, directory: str) -> Iterator[CacheFa
     path = posixpath.normpath(posixpath.join(directory, cache.cache))
     sources = tuple(entry.path for entry in modules)
     state: CacheState = "missing"
-    reason = "there are modules but no list of them"
+    reason = "the directory has modules but no list of them"
     if path in tree.entries:
         sources, state = _unknown(tree, cache, path, modules), "stale"
         reason = "these modules aren't in the list"
