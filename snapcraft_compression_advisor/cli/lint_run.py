@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.lint.project import ProjectFile
-    from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import Progress
 
 PAYLOADS_AT_ONCE = 2
@@ -118,33 +116,18 @@ def _lint(
     try:
         with open_payload(path) as payload:
             name = payload.snap.name
+            project = find_project(payload, project_dir)
+            if project is not None:
+                check_selectors(project.ignored, ALL_RULES, where=str(project.path))
             linted = lint_payload(
-                payload,
-                request,
-                path=str(path),
-                project=_project(payload, project_dir),
-                progress=progress,
+                payload, request, path=str(path), project=project, progress=progress
             )
+        return Outcome(linted=linted)
     except AdvisorError as error:
         message = ". ".join(filter(None, (str(error), error.resolution)))
-        return _failed(path, name, message, error.retcode)
+        status = error.retcode
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
-        return _failed(path, name, message, os.EX_IOERR)
-    return Outcome(linted=linted)
-
-
-def _failed(path: Path, name: str, message: str, status: int) -> Outcome:
-    return Outcome(
-        linted=LintedPayload(
-            path=str(path), snap_name=name, findings=(), error=message
-        ),
-        error_status=status,
-    )
-
-
-def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
-    project = find_project(payload, project_dir)
-    if project is not None:
-        check_selectors(project.ignored, ALL_RULES, where=str(project.path))
-    return project
+        status = os.EX_IOERR
+    failed = LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
+    return Outcome(linted=failed, error_status=status)

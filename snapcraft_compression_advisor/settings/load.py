@@ -70,12 +70,8 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 
 _LISTS = frozenset({"devices", "apps", "launch-profile"})
 _TRUTHS = {
-    "true": True,
-    "yes": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "0": False,
+    **dict.fromkeys(("true", "yes", "1"), True),
+    **dict.fromkeys(("false", "no", "0"), False),
 }
 _Model = TypeVar("_Model", bound=PolicyModel)
 
