@@ -117,7 +117,7 @@ def _pages() -> ModuleType:
 
     Its imports would make up a tenth of the time that a small snap's text takes.
     """
-    return import_module("snapcraft_compression_advisor.cli.report_output")
+    return import_module("snapcraft_compression_advisor.cli.report")
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:

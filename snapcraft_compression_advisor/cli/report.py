@@ -1,29 +1,51 @@
-"""``compression-advisor report``: a page from saved JSON."""
+"""``compression-advisor report``: a page from saved JSON; also that of ``advise``."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from craft_cli import BaseCommand
+from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.report_output import (
-    check_report_path,
-    write_page,
-)
-from snapcraft_compression_advisor.cli.write import check_outputs
+from snapcraft_compression_advisor.cli.write import check_outputs, write_output
 from snapcraft_compression_advisor.core.documents import DocumentKind
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.report.json_report import Report
+from snapcraft_compression_advisor.lint.lint import lint_analysed
+from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.preflight.packing import look_at_packing
+from snapcraft_compression_advisor.report.html_report import (
+    check_html_extra,
+    render_html,
+)
+from snapcraft_compression_advisor.report.json_report import (
+    Beside,
+    Report,
+    build_report,
+)
 from snapcraft_compression_advisor.report.lint_formats.json import LintDocument
+from snapcraft_compression_advisor.report.markdown_report import render_markdown
 from snapcraft_compression_advisor.report.measure_json import MeasurementReport
-from snapcraft_compression_advisor.report.page.build import Sources
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.lint.lint import LintRequest
+    from snapcraft_compression_advisor.lint.project import ProjectFile
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.report.page.model import Page
+
+RENDERERS: Mapping[str, Callable[[Page], str]] = {
+    ".html": render_html,
+    ".htm": render_html,
+    ".md": render_markdown,
+}
+"""By the ending of the file's name."""
 
 Saved = Report | MeasurementReport | LintDocument
 
@@ -132,3 +154,64 @@ def _has_huge_number(value: object) -> bool:
     if isinstance(value, list):
         return any(map(_has_huge_number, value))
     return isinstance(value, int | float) and not -(2**63) <= value < 2**63
+
+
+def check_report_path(path: Path | None) -> None:
+    """Refuse early what can't be written after minutes of work.
+
+    :raises UsageError: where the name's ending is of no known form.
+    :raises ToolError: where an HTML report needs what isn't installed.
+    """
+    if path is None:
+        return
+    render = RENDERERS.get(path.suffix.lower())
+    if render is None:
+        message = f"{str(path)!r} is neither .html nor .md"
+        raise UsageError(message, resolution="Name a file such as report.html.")
+    if render is render_html:
+        check_html_extra()
+
+
+def write_page(sources: Sources, path: Path) -> None:
+    """Write the page.
+
+    :param path: as :func:`check_report_path` accepts it.
+    :raises AdvisorError: where that isn't possible.
+    """
+    write_output(RENDERERS[path.suffix.lower()](build_page(sources)), path)
+
+
+def full_report(
+    analysis: Analysis,
+    payload: Payload,
+    lint: LintRequest,
+    *,
+    project: ProjectFile | None,
+    command: object,
+) -> Report:
+    """Return the report with all that a page shows.
+
+    :param lint: what to check the payload against.
+    :param project: of the payload, where it is at hand.
+    :param command: arguments of the command line; anything else where they aren't
+        known.
+    :raises AdvisorError: where the payload can't be looked at.
+    """
+    emit.progress("Checking caches and unneeded files")
+    survey = take_survey(payload)
+    linted = lint_analysed(
+        payload,
+        lint,
+        (analysis, survey, look_at_packing(payload)),
+        path=str(payload.path),
+        project=project,
+        progress=emit.progress,
+    )
+    entries = payload.inventory.entries.values()
+    words = map(str, command) if isinstance(command, list) else ()
+    beside = Beside(
+        linted=linted,
+        executables=frozenset(entry.path for entry in entries if entry.executable),
+        command=shlex.join(("compression-advisor", *words)) if command else "",
+    )
+    return build_report(analysis, beside)
