@@ -8,7 +8,7 @@ import os
 import select
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,16 +125,9 @@ class PreparedProcess:
         )  # fmt: skip
 
     def _specification(self) -> bytes:
-        request, shared = self._request, self._request.shared_as
-        specification = {
-            "words": request.words,
-            "environment": dict(request.environment),
-            "directory": request.directory,
-            "new_root": str(request.new_root) if request.new_root else None,
-            "shared_as": [str(shared[0]), shared[1]] if shared else None,
-            "control_group": str(self._processes_file or ""),
-        }
-        return json.dumps(specification).encode() + b"\n"
+        group = str(self._processes_file or "")
+        specification = {**asdict(self._request), "control_group": group}
+        return json.dumps(specification, default=str).encode() + b"\n"
 
     def _send(self, text: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # its report says why
