@@ -12,6 +12,7 @@ from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.core.printable import printable
 from snapcraft_compression_advisor.lint.rules.regressions import REGRESSIONS
 from snapcraft_compression_advisor.lint.run import SEVERITIES
 
@@ -141,7 +142,13 @@ def _moves(finding: Finding, was: Finding) -> bool:
 
 
 def _same_subject(finding: Finding, was: Finding) -> bool:
-    return was.subject is None or finding.subject == was.subject
+    """Tell whether subjects are the same, as reports save them."""
+    return was.subject is None or _printable(finding) == _printable(was)
+
+
+def _printable(finding: Finding) -> dict[str, str]:
+    subject = finding.subject or {}
+    return {kind: printable(name) for kind, name in subject.items()}
 
 
 def _worse(finding: Finding, was: Finding) -> bool:

@@ -112,6 +112,15 @@ def test_other_words_make_no_finding_new_but_another_subject_does() -> None:
     assert states((OTHER_BUDGET_BROKEN,), (BUDGET_BROKEN,)) == ["new"]
 
 
+def test_names_that_reports_escape_make_no_finding_new() -> None:
+    odd = replace(
+        DEBUG_SYMBOLS,
+        location=Location("payload", "lib/\udcff.so"),
+        subject={"target": "a\nkiosk"},
+    )
+    assert states((odd,), (odd,)) == ["known"]
+
+
 def test_what_only_the_baseline_has_is_gone() -> None:
     (payload,) = judged(
         report_of(BUDGET_BROKEN), report_of(BUDGET_BROKEN, LZO_WOULD_GAIN)

@@ -51,6 +51,7 @@ StoreRule = partial(
     how_to_fix=PACK_AGAIN,
     remedy="Pack again with 'snapcraft pack' or 'snap pack'",
 )
+"""A rule about the store's review, unless it says otherwise an error."""
 
 
 def repacked_packing(context: Context) -> Packing | None:
