@@ -145,7 +145,7 @@ def resident_share(path: Path) -> float:
         with path.open("rb") as file:
             return float(resident_pages(file.fileno()).mean())
     except OSError as error:
-        message = f"Cannot tell what of {str(path)!r} is cached: {error.strerror}"
+        message = f"Cannot read the cache state of {str(path)!r}: {error.strerror}"
         raise StorageError(message, resolution="Check the disk.") from error
 
 
@@ -202,7 +202,7 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
         finally:
             os.close(descriptor)
     except OSError as error:
-        message = f"Cannot tell what of {path!r} is cached: {error.strerror}"
+        message = f"Cannot read the cache state of {path!r}: {error.strerror}"
         raise StorageError(
             message, resolution="Make sure that the mounted image holds this payload."
         ) from error
@@ -256,7 +256,7 @@ def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfil
     """
     fitted = fit_profile(profile, inventory)
     if not fitted.launch_set.files:
-        message = "The payload has none of the files of the launch profile"
+        message = "The payload contains none of the files in the launch profile"
         raise BadDataError(
             message, resolution="Use a profile of this snap, or record one."
         )

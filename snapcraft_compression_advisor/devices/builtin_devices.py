@@ -194,7 +194,7 @@ def find_device(name: str) -> DeviceProfile:
     raise UsageError(
         message,
         resolution=(f"Did you mean {near[0]!r}? " if near else "")
-        + f"Built-in profiles: {names}. The path of a YAML file works, too.",
+        + f"Choose a built-in profile ({names}), or give the path of a YAML file.",
     )
 
 

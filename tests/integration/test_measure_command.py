@@ -175,7 +175,7 @@ def test_profile_of_another_payload_is_bad_data(
         "measure", small_prime, "--launch-profile", profile, TMPDIR=str(scratch)
     )
     assert result.returncode == 65
-    assert "has none of the files of the launch profile" in result.stderr
+    assert "contains none of the files in the launch profile" in result.stderr
 
 
 def test_profile_and_command_exclude_each_other(
