@@ -13,6 +13,11 @@ from snapcraft_compression_advisor.diff.launches import (
     LaunchChange,
     compare_launches,
 )
+from snapcraft_compression_advisor.trial.result import (
+    StoredBlock,
+    StoredBlocks,
+    blocks_of_files,
+)
 
 SURE = Interval(low=0.9, mid=1.0, high=1.1)
 VAGUE = Interval(low=0.2, mid=1.0, high=5.0)
@@ -111,6 +116,19 @@ def test_file_that_a_trial_estimates_otherwise_makes_no_difference(
     measured = make_build(files, launched=launched, stored_share=share)
     (expected,) = compare_launches(measured, measured, (device,), same)
     assert change.old_s == change.new_s == expected.new_s
+
+
+def test_blocks_are_taken_over_for_files_that_both_have() -> None:
+    def stored(**files: int) -> StoredBlocks:
+        return blocks_of_files(
+            {
+                path: [StoredBlock(raw_bytes=9, stored_bytes=size, compressed=size < 9)]
+                for path, size in files.items()
+            }
+        )
+
+    mixed = stored(a=3, b=4, c=5).with_files_of(stored(x=1, b=9), ("a", "b", "x"))
+    assert mixed == stored(a=3, b=9, c=5)
 
 
 def test_same_files_that_two_images_store_otherwise_make_a_difference() -> None:
