@@ -82,8 +82,8 @@ def _chart(report: Report, saved: Interval) -> Chart | None:
     if not links:
         return None
     texts = {
-        link.link_mbit_per_s: f"{link.link_mbit_per_s:,g} Mbit/s: {_count(link)} for "
-        f"{seconds(link.download_s)} of download"
+        link.link_mbit_per_s: f"{link.link_mbit_per_s:,g} Mbit/s: "
+        f"{seconds(link.download_s)} longer, {_count(link)}"
         for link in links
     }
     data = [*_saved(saved, most)]
@@ -197,10 +197,8 @@ def _apart(report: Report, top_s: float, axis_s: float) -> list[BreakEvenReport]
 def _count(link: BreakEvenReport) -> str:
     if link.launches is None:
         return "never pays off"
-    if link.download_s.mid <= 0:
-        return "pays off at once"
     low, high = (_number(end) for end in (link.launches_low, link.launches_high))
-    return f"{_number(link.launches)} launches ({low}\N{EN DASH}{high})"
+    return f"pays off after {_number(link.launches)} launches ({low}\N{EN DASH}{high})"
 
 
 def _number(launches: float | None) -> str:
