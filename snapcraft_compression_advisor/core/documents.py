@@ -128,7 +128,7 @@ class DocumentKind(Generic[Model]):
 
     def _check_size(self, content: bytes, where: str) -> None:
         if len(content) > self.max_bytes:
-            mib, kib = divmod(self.max_bytes, MIB)[0], self.max_bytes // KIB
+            mib, kib = self.max_bytes // MIB, self.max_bytes // KIB
             limit = f"{mib} MiB" if mib else f"{kib} KiB"
             raise self.error(where, f"it has more than {limit}")
 
