@@ -130,7 +130,7 @@ class Measurement:
     """What was measured, and under which conditions.
 
     :param codecs: in the order of the request.
-    :param unavailable: why a codec isn't among them.
+    :param unavailable: why a codec is missing.
     :param mount: who read the images.
     :param storage: ``memory`` where the image stays there whatever is dropped, so
         that a cold launch waits for decompression alone.

@@ -169,7 +169,7 @@ class FittedProfile:
 
     :param launch_set: the blocks that are still there.
     :param fitting_share: of the profile's blocks, from 0 to 1.
-    :param gone: files that the payload doesn't hold.
+    :param gone: files that the payload doesn't contain.
     :param changed: files of another size; their blocks are used as far as they reach.
     :param warm_s: of the profile.
     """

@@ -98,9 +98,9 @@ class Finding:
         ``component``; what tells two findings of one rule at one place apart. ``None``
         where a saved report doesn't say.
     :param evidence: what it rests on.
-    :param files: of the payload that it is about, the largest first.
+    :param files: files of the payload that it concerns, the largest first.
     :param fix: what fixes it.
-    :param undecided: whether the evidence leaves open if the rule is broken.
+    :param undecided: whether the evidence is inconclusive.
     :param state: against a baseline; ``None`` without one.
     :param was: what the baseline knows it as; ``None`` where it is new.
     """

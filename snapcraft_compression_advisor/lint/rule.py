@@ -60,7 +60,7 @@ class Context:
 
 Judge = Callable[["Rule", Context], Iterator[Finding]]
 
-RECORD = Fix("Record a launch, and name it as 'launch-profile'")
+RECORD = Fix("Record a launch and specify it as 'launch-profile'")
 """What decides many a finding that is undecided."""
 
 

@@ -53,7 +53,9 @@ class ComparisonReport(Document):
         description="of all guessed blocks, times the share in which they are read"
     )
     files: list[FileReport] = Field(description="that differ, by path")
-    gone: list[Text] = Field(description="recorded files that the payload doesn't hold")
+    gone: list[Text] = Field(
+        description="recorded files that the payload doesn't contain"
+    )
 
 
 def render_comparison_json(comparison: Comparison, *, app: str) -> str:

@@ -68,9 +68,9 @@ def _device(device: DeviceProfile) -> Iterator[str]:
 
 def _legend() -> list[str]:
     return wrapped(
-        "Figures are from the sources: a slow device of the kind to a fast one. "
-        "Decompression rates are bytes of contents per second, for 128 KiB blocks that "
-        "are stored in a third of their size.",
+        "Figures are from the sources and range from a slow device of the kind to a "
+        "fast one. Decompression rates are bytes of contents per second, for 128 KiB "
+        "blocks that are stored in a third of their size.",
         COLUMNS,
     )
 

@@ -38,23 +38,27 @@ class FileReport(Part):
 
     path: Text
     change: Literal["added", "removed", "changed"]
-    old_bytes: Count | None = Field(description="length before; null where it is new")
-    new_bytes: Count | None = Field(description="length now; null where it is gone")
+    old_bytes: Count | None = Field(description="length in the old build; null if new")
+    new_bytes: Count | None = Field(description="length in the new build; null if gone")
     stored_change_bytes: IntervalReport = Field(
-        description="what it adds to the image; contents that several names share "
-        "count under one of them"
+        description="bytes that it adds to the image; contents shared by several "
+        "names count for one of them"
     )
-    share: Share = Field(description="of all files' changes, whichever their sign")
+    share: Share = Field(description="share of the sum of all files' absolute changes")
 
 
 class CauseReport(Part):
     """Why a launch takes more or less time."""
 
-    path: Text | None = Field(description="null: other compression of unchanged files")
-    seconds: Rounded = Field(description="that it adds; the middle of an estimate")
+    path: Text | None = Field(
+        description="null for unchanged files that are compressed differently"
+    )
+    seconds: Rounded = Field(
+        description="seconds that it adds, the middle of an estimate"
+    )
     old_bytes: Count | None
     new_bytes: Count | None
-    unchanged: bool = Field(description="the file is the same, but read otherwise")
+    unchanged: bool = Field(description="the file is unchanged, but read differently")
 
 
 class LaunchReport(Part):
@@ -67,7 +71,7 @@ class LaunchReport(Part):
     )
     old_s: IntervalReport
     new_s: IntervalReport
-    change_s: IntervalReport = Field(description="what is alike in both cancels out")
+    change_s: IntervalReport = Field(description="what both builds share cancels out")
     verdict: Literal["slower", "faster", "same", "undecided"]
     causes: list[CauseReport] = Field(description="the largest first")
 
@@ -83,10 +87,11 @@ class DifferenceReport(Document):
     image_change_bytes: IntervalReport
     unchanged_files: Count
     repacked_bytes: IntervalReport = Field(
-        description="what unchanged files add to the image, packed otherwise"
+        description="bytes that unchanged files add to the image because they are "
+        "packed differently"
     )
     tables_change_bytes: IntervalReport = Field(
-        description="what the image's tables and padding add"
+        description="bytes that the image's tables and padding add"
     )
     launches: list[LaunchReport]
     files: list[FileReport] = Field(description="the largest in the image first")

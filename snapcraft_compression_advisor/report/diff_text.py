@@ -79,8 +79,8 @@ def _legend_lines(difference: BuildDifference) -> list[str]:
     traced = any(launch.traced for launch in difference.launches)
     reads = "a guess" if guessed else "a trace" if traced else "a recording"
     return wrapped(
-        "Seconds are what a cold launch takes longer than a warm one, estimated from "
-        f"the device's figures and {reads} of what the launch reads.",
+        "Seconds are how much longer a cold launch takes than a warm one, estimated "
+        f"from the device's figures and {reads} of what the launch reads.",
         COLUMNS,
     )
 

@@ -79,7 +79,7 @@ class PayloadReport(Part):
     raw_bytes: Count = Field(description="their length")
     data_blocks: Count = Field(description="their blocks of 128 KiB, tails included")
     declared_compression: str | None = Field(
-        description="of snapcraft.yaml or the built snap; null where neither is known"
+        description="of snapcraft.yaml or the built snap; null if neither is known"
     )
     image_bytes: Count | None = Field(
         default=None, description="of a built snap; null for a prime directory"
@@ -89,11 +89,11 @@ class PayloadReport(Part):
 class CodecReport(Part):
     """One codec's image."""
 
-    image_bytes: Interval | None = Field(description="null where not available")
+    image_bytes: Interval | None = Field(description="null if not available")
     origin: Literal["measured", "estimated"] | None = Field(
         default=None,
-        description="of that size: measured for a built snap's own, and for all where "
-        "the payload was packed with every codec",
+        description="of that size: measured for a built snap's own codec, and for all "
+        "codecs if the payload was packed with each",
     )
     available: bool = Field(description="whether this machine can pack with it")
     shippable: bool = Field(description="whether snapcraft and the store accept it")
@@ -103,8 +103,8 @@ class TrialReport(Part):
     """Every codec's image."""
 
     mode: Literal["exact", "sampled"]
-    tool: str = Field(description="what the sizes come from")
-    notes: list[str] = Field(description="what else to know of the sizes")
+    tool: str = Field(description="source of the sizes")
+    notes: list[str] = Field(description="remarks on the sizes")
     codecs: dict[CodecName, CodecReport]
 
 
@@ -116,17 +116,17 @@ class RecommendationReport(Part):
     reasons: list[str]
     seconds_saved: Interval | None = Field(
         description="by lzo over xz in a cold launch of the deciding app, on the "
-        "device where it saves least; null where nothing can be said of it"
+        "device where it saves least; null if it can't be estimated"
     )
     bytes_added: Interval | None = Field(
-        description="by lzo over xz to the image; null where either is not available"
+        description="by lzo over xz to the image; null if either is not available"
     )
     next_steps: list[str] = Field(
-        default=[], description="what would decide it; only where it is undecided"
+        default=[], description="what would decide it; only if it is undecided"
     )
     break_even_launches: float | None = Field(
         description="cold launches after which the larger download has paid for "
-        "itself; null where it never does"
+        "itself; null if it never does"
     )
 
 
@@ -148,7 +148,7 @@ class Report(Document):
         default=[], description="by the speed of the link; of the deciding app"
     )
     findings: list[FindingReport] | None = Field(
-        default=None, description="of 'lint'; null where the payload wasn't linted"
+        default=None, description="of 'lint'; null if the payload wasn't linted"
     )
     method: MethodReport | None = None
 

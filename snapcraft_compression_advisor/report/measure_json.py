@@ -23,11 +23,11 @@ class SampleReport(Part):
 
     median: Seconds
     stdev: Seconds | None = Field(
-        description="sample standard deviation; null where there is one run only"
+        description="sample standard deviation; null if there is only one run"
     )
     n: Annotated[int, Field(ge=1)]
     runs: list[Seconds] = Field(
-        description="each run, in their order",
+        description="all runs, in order",
         validation_alias=AliasChoices("runs", "runs_s"),
     )
 
@@ -39,8 +39,7 @@ class CodecMeasurementReport(Part):
     cold_s: SampleReport = Field(description="caches dropped right before")
     warm_s: SampleReport = Field(description="right after the cold one")
     walk_s: SampleReport | None = Field(
-        description="reading every file, caches dropped before; null where it "
-        "wasn't asked for"
+        description="reading every file with cold caches; null if not requested"
     )
 
 
@@ -50,22 +49,20 @@ class MeasurementReport(Document):
     model_config = ConfigDict(title="compression-advisor measurement")
 
     codecs: dict[CodecName, CodecMeasurementReport]
-    unavailable: dict[CodecName, Text] = Field(
-        description="why a codec isn't among them"
-    )
+    unavailable: dict[CodecName, Text] = Field(description="why a codec is missing")
     method: Literal["launch", "replay"] = Field(
-        description="whether the app was started, or what a recorded launch read was "
-        "read"
+        description="whether the app was started or the reads of a recorded launch "
+        "were replayed"
     )
     mount: Literal["kernel", "squashfuse"]
     storage: Literal["memory", "disk"] = Field(
-        description="memory where the images stayed there throughout, so that cold "
-        "launches waited for decompression alone"
+        description="memory if the images stayed in memory, so that cold launches "
+        "waited for decompression alone"
     )
     dropped: Literal["system", "payload"] = Field(
-        description="whose caches were dropped before a cold launch"
+        description="which caches were dropped before a cold launch"
     )
-    read_ahead_kb: int | None = Field(description="of the mounts, where known")
+    read_ahead_kb: int | None = Field(description="of the mounts, if known")
     runs: Annotated[int, Field(ge=1)]
     kernel: str
     processor: str

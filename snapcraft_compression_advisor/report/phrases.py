@@ -87,7 +87,7 @@ class SizesMade:
     :param packed: whether the payload was packed with every codec.
     :param own: the codec of a built snap, whose size is that of the file.
     :param known_blocks: by codec, data blocks of different contents whose size is
-        known; empty where that wasn't kept.
+        known; empty if that wasn't kept.
     :param all_blocks: how many there are.
     """
 

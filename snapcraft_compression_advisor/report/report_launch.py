@@ -52,7 +52,7 @@ class GuessReport(Part):
         description="data blocks expected to be read of those named"
     )
     read_share: Interval = Field(
-        description="bytes really read per byte expected, in nine launches of ten"
+        description="bytes actually read per byte expected, in nine of ten launches"
     )
     recorded: dict[str, float] = Field(
         description="applications of this kind whose launches were recorded, and what "
@@ -68,7 +68,7 @@ class TraceReport(Part):
         "read or mapped"
     )
     read_share: Interval = Field(
-        description="bytes really read per byte expected, in nine launches of ten; "
+        description="bytes actually read per byte expected, in nine of ten launches; "
         "measured by residency"
     )
 
@@ -77,7 +77,7 @@ class FitReport(Part):
     """How far a recorded launch fits a payload that has changed since."""
 
     blocks_share: float = Field(description="of the launch profile's blocks, 0 to 1")
-    gone: list[Text] = Field(description="files that the payload doesn't hold")
+    gone: list[Text] = Field(description="files that the payload doesn't contain")
     changed: list[Text] = Field(description="files of another size")
 
 
@@ -125,12 +125,16 @@ class CostReport(Part):
     added_s: Interval = Field(
         description="seconds that a cold launch takes longer than a warm one"
     )
-    io_s: float = Field(description="of its middle: waiting for storage")
-    copy_s: float = Field(
-        description="of its middle: asking for blocks and copying them; the same for "
-        "every codec"
+    io_s: float = Field(
+        description="seconds of the middle estimate: waiting for storage"
     )
-    decompress_s: float = Field(description="of its middle: decompressing")
+    copy_s: float = Field(
+        description="seconds of the middle estimate: requesting blocks and copying "
+        "them; the same for every codec"
+    )
+    decompress_s: float = Field(
+        description="seconds of the middle estimate: decompressing"
+    )
     warm_s: float | None = Field(description="only from a recorded launch")
     cold_s: float | None = Field(description="only from a recorded launch")
 
@@ -142,25 +146,26 @@ class LaunchReport(Part):
     source: Source
     method: Method | None = Field(
         default=None,
-        description="by which means the launch was recorded; null where it was guessed "
-        "or the profile doesn't say",
+        description="how the launch was recorded; null if it was guessed or the "
+        "profile doesn't say",
     )
     files: Count
     data_blocks: Count
     raw_bytes: Count
     guess: GuessReport | None = Field(
-        default=None, description="only where the launch was guessed from files"
+        default=None, description="only if the launch was guessed from files"
     )
     trace: TraceReport | None = Field(
-        default=None, description="only where the launch was recorded by trace"
+        default=None, description="only if the launch was recorded by trace"
     )
     fit: FitReport | None = Field(
         default=None,
-        description="only where the launch was recorded and the payload has changed",
+        description="only if the launch was recorded and the payload has changed",
     )
     unresolved: list[UnresolvedReport]
     directories: list[LaunchDirectoryReport] = Field(
-        default=[], description="where its blocks lie, most of them first"
+        default=[],
+        description="directories of its blocks, the one with the most blocks first",
     )
     heaviest: list[HeavyFileReport] = Field(
         default=[], description="the files that add most with xz"

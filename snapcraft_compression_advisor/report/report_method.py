@@ -39,9 +39,13 @@ class BreakEvenReport(Part):
     download_s: Interval = Field(
         description="seconds that the download takes longer; negative where shorter"
     )
-    launches: float | None = Field(description="null where it never pays")
-    launches_low: float | None = Field(description="at the best ends; likewise")
-    launches_high: float | None = Field(description="at the worst ends; likewise")
+    launches: float | None = Field(description="null if it never pays off")
+    launches_low: float | None = Field(
+        description="at the best ends of the intervals; null if it never pays off"
+    )
+    launches_high: float | None = Field(
+        description="at the worst ends of the intervals; null if it never pays off"
+    )
 
 
 class DeviceReport(Part):
@@ -49,7 +53,7 @@ class DeviceReport(Part):
 
     name: Text
     description: Text
-    sources: list[Text] = Field(description="measured or published, each as it says")
+    sources: list[Text] = Field(description="measured or published, as each one states")
 
 
 class PolicyReport(Part):
@@ -65,12 +69,12 @@ class PolicyReport(Part):
 
 
 class MethodReport(Part):
-    """How the numbers were made."""
+    """How the figures were obtained."""
 
-    command: Text = Field(description="empty where it isn't known")
+    command: Text = Field(description="empty if it isn't known")
     app_choice: str = Field(description="why these apps count")
     distinct_blocks: Count = Field(
-        description="data blocks of different contents, as an image holds them"
+        description="distinct data blocks, as an image stores them"
     )
     blocks_known: dict[CodecName, Count] = Field(
         description="of these, those whose size with a codec is measured"

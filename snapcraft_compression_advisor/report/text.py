@@ -124,9 +124,9 @@ def _method_lines(analysis: Analysis) -> Iterator[str]:
     text = " ".join(sentences)
     if analysis.launches:
         text += (
-            " Seconds are what a cold launch takes longer than a warm one, estimated "
-            f"from {_origins(analysis)} device figures; the interval covers what these"
-            f"{_and_the_guess(analysis)} leave open."
+            " Seconds are how much longer a cold launch takes than a warm one, "
+            f"estimated from {_origins(analysis)} device figures; the interval covers "
+            f"the uncertainty of these{_and_the_guess(analysis)}."
         )
     yield from wrapped(text)
 

@@ -198,7 +198,7 @@ def size_difference(
 class TrialResult:
     """Every codec's image.
 
-    :param tool: what the sizes come from, with its version.
+    :param tool: source of the sizes, with its version.
     :param codecs: by name, in the order of the report.
     :param lzo_less_xz_bytes: the difference of the two sizes, whose interval is
         narrower than theirs, since the same blocks went to both; ``None`` where either

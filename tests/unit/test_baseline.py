@@ -180,7 +180,7 @@ def test_builds_of_one_name_are_held_against_their_own() -> None:
         (b"\x00\xff", "isn't JSON"),
         (b"[" * 100_000, "isn't JSON"),
         (b"[]", "neither a report of lint nor a snap"),
-        (b"{}", "doesn't say its schema version"),
+        (b"{}", "has no schema version"),
         (b'{"schema": 1}', "Field required"),
         (b'{"schema": 2}', "of schema version 2, not 1"),
         (b'{"schema": 1, "payloads": 3}', "neither a report"),

@@ -268,7 +268,7 @@ def test_repack_that_is_the_same_is_no_finding() -> None:
     [
         ({"flags": SNAP_FLAGS | COMPRESSOR_OPTIONS}, "falls back to a delta"),
         ({"flags": SNAP_FLAGS | CHECK}, "falls back to a delta"),
-        ({"flags": SNAP_FLAGS | 1}, "rebuilds another image"),
+        ({"flags": SNAP_FLAGS | 1}, "rebuilds a different image"),
         ({"block_bytes": 4096}, "whole one: blocks of 4 KiB"),
         ({"order": FAULT}, "mksquashfs's order"),
         ({"zeros": "a"}, "stored blocks of zeros"),

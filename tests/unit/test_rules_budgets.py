@@ -98,7 +98,7 @@ def test_launch_of_which_nothing_is_known_is_undecided() -> None:
     )
     (finding,) = found_by(COLD_START_BUDGET, context)
     assert finding.undecided
-    assert "holds no file" in finding.message
+    assert "contains no file" in finding.message
 
 
 def test_budget_of_another_app_is_not_that_of_this_one() -> None:

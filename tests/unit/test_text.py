@@ -65,7 +65,7 @@ def test_traced_launch_is_not_called_recorded() -> None:
     assert "launch set, traced: 1 file" in text
     assert "accuracy: a trace counts mapped files whole; launches read" in text
     assert "(measured on" in text
-    assert "these and the trace of what a launch reads leave open" in text
+    assert "the uncertainty of these and the trace of what a launch reads" in text
     assert "recorded" not in text
 
 

@@ -47,7 +47,7 @@ class Comparison:
     :param hit_bytes: recorded and named.
     :param expected_bytes: of all guessed blocks, times their shares.
     :param files: that differ, by path.
-    :param gone: recorded files that the payload doesn't hold; they don't count.
+    :param gone: recorded files that the payload doesn't contain; they don't count.
     """
 
     read_bytes: int

@@ -57,7 +57,10 @@ def _cold_start_message(
     budget = f"the budget is {format_seconds(limit_s)}"
     cold, known = _cold_start(launch, device, codec), _warm_s(launch) is not None
     if cold is None:
-        return f"What a {start} takes isn't known: {_unknown(launch, codec)}; {budget}."
+        return (
+            f"How long a {start} takes isn't known: {_unknown(launch, codec)}; "
+            f"{budget}."
+        )
     takes = f"A {start} takes an estimated {seconds_text(cold)} with {codec}"
     if cold.low > limit_s:
         least = "" if known else ", excluding the app's own time"
@@ -77,17 +80,18 @@ COLD_START_BUDGET = Rule(
     severity="error",
     summary="A cold start takes longer than its budget.",
     fails_if="A cold start of an app on a device takes longer than "
-    "`budgets.cold-start` allows, even at the low end of the interval. A cold start is "
-    "the app's own time, taken from a recorded launch, plus what reading and "
-    "decompressing add. Without a recorded launch, only the added time is known: if it "
-    "alone breaks the budget, the rule fires; otherwise the finding is undecided. The "
-    "finding is also undecided if the interval includes the budget.",
+    "`budgets.cold-start` allows, even at the low end of the interval. A cold "
+    "start is the app's own time, taken from a recorded launch, plus what reading "
+    "and decompressing add. Without a recorded launch, only the added time is "
+    "known: if it alone exceeds the budget, the rule fires; otherwise the finding "
+    "is undecided. The finding is also undecided if the interval includes the "
+    "budget.",
     why="A cold start is the first thing that users see of a snap. Without a limit, it "
     "grows a little with each release.",
-    how_to_fix="See SCA101 (codec), SCA202 (files that dominate the launch) and SCA210 "
-    "to SCA216 (caches that save work), or raise the budget. If the finding is "
-    "undecided, record a launch with `compression-advisor record` and name it as "
-    "`launch-profile`.",
+    how_to_fix="See SCA101 (codec), SCA202 (files that dominate the launch) and "
+    "SCA210 to SCA216 (caches that save work), or raise the budget. If the "
+    "finding is undecided, record a launch with `compression-advisor record` and "
+    "specify it as `launch-profile`.",
     options={
         "budgets.cold-start": "a duration for each device profile, or durations by app",
         "apps": "target apps, the deciding one first",
@@ -155,7 +159,7 @@ def _cold_start(launch: LaunchAnalysis, device: str, codec: str) -> Interval | N
 
 def _unknown(launch: LaunchAnalysis, codec: str) -> str:
     if not launch.launch_set.files:
-        return "the payload holds no file that its launch is known to read"
+        return "the payload contains no file that its launch is known to read"
     return f"{codec} isn't available here"
 
 

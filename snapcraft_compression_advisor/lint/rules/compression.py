@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
-    "advice.min-saving": "what lzo has to save per cold launch: a duration, or a "
+    "advice.min-saving": "time that lzo must save per cold launch: a duration, or a "
     "percentage of what xz adds (default 0.25s)",
     "advice.max-size-growth": "how much lzo may add to the image (default: no limit)",
     "advice.max-launches": "number of cold launches within which the larger download "
     "must pay for itself (default 20)",
     "advice.link": "speed of the download (default 50 Mbit/s)",
-    "advice.deciding-apps": "target apps that have to gain: `first`, the default, or "
+    "advice.deciding-apps": "target apps that must gain: `first`, the default, or "
     "`every`",
     "apps": "target apps, the deciding one first",
-    "devices": "devices on which lzo has to gain",
+    "devices": "devices on which lzo must gain",
     "launch-profile": "recorded launches, which narrow the intervals",
 }
 
@@ -55,20 +55,21 @@ LZO_WOULD_GAIN = Rule(
     name="lzo-would-gain",
     severity="warning",
     summary="lzo would make cold launches faster and is worth its size.",
-    fails_if="The snap isn't packed with lzo, but lzo would pay: on every device, at "
-    "both ends of the interval, it saves at least `min-saving` per cold launch of the "
-    "deciding app, and its larger download pays for itself within `max-launches`. The "
-    "rule also fires if only lzo keeps `budgets.cold-start`. If the interval leaves "
-    "this open, the finding is undecided. If one of the policy's targets can't "
-    "decompress lzo, the rule is skipped.",
+    fails_if="The snap isn't packed with lzo, but lzo would be worth its size: on "
+    "every device, at both ends of the interval, it saves at least `min-saving` "
+    "per cold launch of the deciding app, and its larger download pays for itself "
+    "within `max-launches`. The rule also fires if only lzo meets "
+    "`budgets.cold-start`. If the interval doesn't decide this, the finding is "
+    "undecided. If one of the policy's targets can't decompress lzo, the rule is "
+    "skipped.",
     why="xz decompresses about 50 MB/s, lzo several hundred. A launch waits for every "
     "block that it reads, so a large launch set takes seconds longer with xz.",
-    how_to_fix="Set `compression: lzo` in snapcraft.yaml. `--fix` does this, and gives "
-    "components without a key the compression that they inherit now. If the finding is "
-    "undecided, record a launch and name it as `launch-profile`.",
+    how_to_fix="Set `compression: lzo` in snapcraft.yaml. `--fix` does this, and "
+    "gives components without a key the compression that they inherit now. If the "
+    "finding is undecided, record a launch and specify it as `launch-profile`.",
     options={
         **_ADVICE_OPTIONS,
-        "targets": "systems that have to be able to mount the snap",
+        "targets": "systems that must be able to mount the snap",
     },
     judge=_check_gain,
 )
@@ -84,15 +85,16 @@ LZO_GAINS_NOTHING = Rule(
     name="lzo-gains-nothing",
     severity="warning",
     summary="lzo makes the image larger without a gain that is worth it.",
-    fails_if="The snap is packed with lzo, its image is more than 1 % larger than with "
-    "xz, and lzo doesn't pay: it saves less than `min-saving` per cold launch of the "
-    "deciding app, or its larger download doesn't pay for itself within "
-    "`max-launches`. The rule doesn't fire if lzo keeps `budgets.cold-start` and xz "
-    "would break it. If the interval leaves this open, the finding is undecided.",
+    fails_if="The snap is packed with lzo, its image is more than 1 % larger than "
+    "with xz, and lzo isn't worth its size: it saves less than `min-saving` per "
+    "cold launch of the deciding app, or its larger download doesn't pay for "
+    "itself within `max-launches`. The rule doesn't fire if lzo meets "
+    "`budgets.cold-start` and xz would exceed it. If the interval doesn't decide "
+    "this, the finding is undecided.",
     why="Every user downloads the larger image at every refresh. A launch that reads "
     "few blocks gains nothing from lzo.",
     how_to_fix="Set `compression: xz` in snapcraft.yaml. `--fix` does this. If the "
-    "finding is undecided, record a launch and name it as `launch-profile`.",
+    "finding is undecided, record a launch and specify it as `launch-profile`.",
     options=_ADVICE_OPTIONS,
     judge=_check_loss,
 )
@@ -147,7 +149,9 @@ def _advised(
 def _open_question(context: Context) -> str:
     """Say what is undecided, and the figure that leaves it so."""
     advice = context.analysis.recommendation
-    message = f"Whether lzo pays is undecided: {sentences(advice.reasons)[0]}"
+    message = (
+        f"It is undecided whether lzo is worth its size: {sentences(advice.reasons)[0]}"
+    )
     if advice.decisive is None:
         return message
     saving = advice.decisive

@@ -185,9 +185,9 @@ COMPRESSION_LOST = Rule(
     name="compression-lost",
     severity="warning",
     summary="The snap isn't packed with the declared compression.",
-    fails_if="A built snap is packed with another codec than snapcraft.yaml or the "
-    "policy declares, or snapcraft.yaml and the policy declare different codecs. If "
-    "neither declares a codec, the rule is skipped.",
+    fails_if="A built snap is packed with a codec other than the one that "
+    "snapcraft.yaml or the policy declares, or snapcraft.yaml and the policy "
+    "declare different codecs. If neither declares a codec, the rule is skipped.",
     why="A plugin, a wrapper or another packer can pack with a default of its own, or "
     "the snap can be older than the key. Users then get a codec that nobody chose.",
     how_to_fix="Build the snap again. If the declared compression is lost again, pack "
@@ -228,9 +228,9 @@ COMPRESSION_CHANGED = Rule(
     id="SCA107",
     name="compression-changed",
     severity="warning",
-    summary="The previous snap was packed with another codec.",
+    summary="The previous snap was packed with a different codec.",
     fails_if="With `--previous FILE`: the previously published snap of the same name "
-    "is packed with another codec than this one.",
+    "is packed with a different codec than this one.",
     why="A new codec changes every block, so the next refresh downloads the whole "
     "image, and launch time and size change for all users. Such a change should be "
     "deliberate.",

@@ -85,9 +85,9 @@ SETTINGS_SCHEMAS = _CacheRule(
     name="settings-schemas-cache",
     remedy="Run glib-compile-schemas on the directory during the build",
     summary="`gschemas.compiled` is missing or incomplete.",
-    fails_if="A directory `glib-2.0/schemas` holds `*.gschema.xml` files, but has no "
-    "`gschemas.compiled`, or one that lacks a schema or a key of these files. The rule "
-    "compares contents, not times. " + _WHEN,
+    fails_if="A directory `glib-2.0/schemas` contains `*.gschema.xml` files, but has "
+    "no `gschemas.compiled`, or one that lacks a schema or a key of these files. "
+    "The rule compares contents, not times. " + _WHEN,
     why="GSettings reads only the compiled form. Without it, a launcher has to compile "
     "the schemas into the user's data before the application starts, or the "
     "application aborts.",
@@ -101,8 +101,9 @@ IMAGE_LOADERS = _CacheRule(
     name="image-loaders-cache",
     remedy="Run gdk-pixbuf-query-loaders during the build",
     summary="gdk-pixbuf's `loaders.cache` is missing or incomplete.",
-    fails_if="A directory `gdk-pixbuf-2.0/…/loaders` holds modules, but there is no "
-    "`loaders.cache` beside it, or the cache doesn't name all of them. " + _WHEN_LISTED,
+    fails_if="A directory `gdk-pixbuf-2.0/…/loaders` contains modules, but there is "
+    "no `loaders.cache` beside it, or the cache doesn't name all of them. "
+    + _WHEN_LISTED,
     why="gdk-pixbuf knows its loaders only from this list. Without it, a launcher has "
     "to load every module to write one, or images aren't shown.",
     how_to_fix="Write the list during the build, with the paths that the modules have "
@@ -115,9 +116,9 @@ INPUT_METHODS = _CacheRule(
     name="input-methods-cache",
     remedy="Run gtk-query-immodules during the build",
     summary="GTK's `immodules.cache` is missing or incomplete.",
-    fails_if="A directory `gtk-2.0/…/immodules` or `gtk-3.0/…/immodules` holds "
-    "modules, but there is no `immodules.cache` beside it, or the cache doesn't name "
-    "all of them. " + _WHEN_LISTED,
+    fails_if="A directory `gtk-2.0/…/immodules` or `gtk-3.0/…/immodules` contains "
+    "modules, but there is no `immodules.cache` beside it, or the cache doesn't "
+    "name all of them. " + _WHEN_LISTED,
     why="GTK knows its input methods only from this list. Without it, a launcher has "
     "to load every module to write one, or input methods don't work.",
     how_to_fix="Write the list during the build, with the paths that the modules have "
@@ -150,11 +151,12 @@ FONTS = _CacheRule(
     remedy="Run fc-cache during the build, or ship fewer fonts",
     summary="fontconfig has no valid cache of the snap's fonts.",
     fails_if="At least ten fonts below `usr/share/fonts` are in directories without a "
-    "cache in `var/cache/fontconfig`, or with a cache that fontconfig ignores: one "
-    "made while the directory's time had nanoseconds, which images don't keep, or, in "
-    "a built snap, one made for another time than the image records. fontconfig finds "
-    "caches by the directory's path at run time; unless a layout or the base `bare` "
-    "fixes that path, a missing cache is undecided. " + _WHEN,
+    "cache in `var/cache/fontconfig`, or with a cache that fontconfig ignores: "
+    "one made when the directory's modification time had nanoseconds, which "
+    "images don't keep, or, in a built snap, one made for another time than the "
+    "image records. fontconfig finds caches by the directory's path at run time; "
+    "unless a layout or the base `bare` fixes that path, a missing cache is "
+    "undecided. " + _WHEN,
     why="Without a cache, every user's first launch, also after each refresh, opens "
     "every font to write one.",
     how_to_fix="Set the times of the font directories to a whole second (`touch -d "
@@ -168,10 +170,10 @@ GIO_MODULES = _CacheRule(
     name="gio-modules-cache",
     remedy="Run gio-querymodules on the directory during the build",
     summary="`giomodule.cache` is missing or incomplete.",
-    fails_if="A directory `gio/modules` holds modules (`lib*.so`), but has no "
-    "`giomodule.cache`, or one that doesn't name all of them. In a built snap, the "
-    "rule also fires if the list is older than a module, because GIO then ignores its "
-    "entry. " + _WHEN_LISTED,
+    fails_if="A directory `gio/modules` contains modules (`lib*.so`), but has no "
+    "`giomodule.cache`, or one that doesn't name all of them. In a built snap, "
+    "the rule also fires if the list is older than a module, because GIO then "
+    "ignores its entry. " + _WHEN_LISTED,
     why="GIO loads every module that isn't in the list, with all libraries that the "
     "module needs, only to ask what it is for.",
     how_to_fix="Run `gio-querymodules "
@@ -236,7 +238,7 @@ def _ruled_out(fault: CacheFault, launches: tuple[LaunchAnalysis, ...]) -> bool:
 
 def _evidence(fault: CacheFault, use: tuple[str, ...]) -> Iterator[Evidence]:
     yield Evidence(
-        "files to make it from" if fault.state == "missing" else "files it lacks",
+        "files to build it from" if fault.state == "missing" else "files it lacks",
         f"{fault.source_count:,}",
         "estimated" if fault.source_count > len(fault.sources) else "measured",
     )

@@ -38,7 +38,7 @@ def _check_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
         return
     yield rule.finding(
         context,
-        "The image holds extended attributes, and the store's repack has none.",
+        "The image has extended attributes, but the store's repack has none.",
         evidence=(measured("extended attributes", "the image has their table"),),
     )
 
@@ -46,7 +46,7 @@ def _check_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
 EXTENDED_ATTRIBUTES = StoreRule(
     id="SCA505",
     name="extended-attributes",
-    summary="The image holds extended attributes.",
+    summary="The image has extended attributes.",
     fails_if=f"A built snap has a table of extended attributes. {ENFORCED_FOR}",
     why=f"{RESQUASH_WHY} `-no-xattrs` drops the attributes, file capabilities "
     "included, so the repack differs.",
@@ -101,11 +101,11 @@ FILE_MODES = StoreRule(
     id="SCA507",
     name="file-modes",
     summary="The image has file modes or kinds that the store refuses.",
-    fails_if="A built snap holds a device, FIFO or socket, a file or directory with "
-    "set-user-id or set-group-id, a file with the sticky bit, a symbolic link whose "
-    "mode isn't 0777, or a root directory or `meta` that not everybody can list. For "
-    "bases and `os`, for which the store lists exceptions by name, the finding is "
-    "undecided.",
+    fails_if="A built snap contains a device, FIFO or socket, a file or directory "
+    "with set-user-id or set-group-id, a file with the sticky bit, a symbolic "
+    "link whose mode isn't 0777, or a root directory or `meta` that not everybody "
+    "can list. For bases and `os`, for which the store lists exceptions by name, "
+    "the finding is undecided.",
     why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
     "on its list of exceptions. It unpacks without root, which loses devices and "
     "set-user-id bits, so the repack differs as well.",

@@ -126,7 +126,7 @@ def _check_options(rule: Rule, context: Context) -> Iterator[Finding]:
     raw = packing.compressor_options.hex(" ")
     yield rule.finding(
         context,
-        f"The image has {codec} options other than mksquashfs's defaults, and the "
+        f"The image has {codec} options other than mksquashfs's defaults, but the "
         "store's repack has none.",
         evidence=(measured("compressor options", raw),),
     )
@@ -239,7 +239,7 @@ def _check_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     effect = (
         "can't be used, so snapd falls back to a delta of the compressed files"
         if refused
-        else "rebuilds another image, so snapd downloads the whole one"
+        else "rebuilds a different image, so snapd downloads the whole one"
     )
     yield rule.finding(
         context,
@@ -261,10 +261,10 @@ NO_SNAP_DELTA = StoreRule(
     severity="info",
     summary="snapd's newer delta format can't be used for the image.",
     fails_if="A built snap has compressor options or the check flag, for which snapd "
-    "refuses the delta format `snap-1-1-xdelta3`. Or it has another block size than "
-    "128 KiB, flags for which the delta has no mksquashfs option, data that isn't in "
-    "mksquashfs's order, stored blocks of zeros, or another end of the file: snapd "
-    "then rebuilds another image and downloads the whole one.",
+    "refuses the delta format `snap-1-1-xdelta3`. Or it has a block size other "
+    "than 128 KiB, flags for which the delta has no mksquashfs option, data that "
+    "isn't in mksquashfs's order, stored blocks of zeros, or a different end of "
+    "the file: snapd then rebuilds a different image and downloads the whole one.",
     why="This format (snapd 2.75 and later, experimental: `snap set system "
     "experimental.snap-delta-format=true`; `snap delta` in 2.76) takes the difference "
     "of the unpacked contents. The user's machine packs the new image with the codec, "

@@ -38,7 +38,7 @@ def _check_launches(rule: Rule, context: Context) -> Iterator[Finding]:
             continue
         undecided = change.change_s.low <= limit_s
         causes = _causes(context.baseline, change)
-        because = f", above all because of {causes[0]}" if causes else ""
+        because = f", mainly because of {causes[0]}" if causes else ""
         within = ", which lies within that interval" if undecided else ""
         yield rule.finding(
             context,
@@ -64,9 +64,9 @@ LAUNCH_SLOWER = Rule(
     "a report, only the intervals of both launches are known, so few differences are "
     "decided. If only the middle of the difference exceeds the budget, the finding is "
     "undecided. Without `--baseline`, the rule is skipped.",
-    why="Launches become slower by a library here and a file there. In the change that "
-    "causes it, the reason is plain; a year later it isn't.",
-    how_to_fix="Look at the files that the finding names, or run `compression-advisor "
+    why="Launches slow down one file at a time. The cause is obvious when the change "
+    "is made, but not a year later.",
+    how_to_fix="Check the files that the finding names, or run `compression-advisor "
     "diff` on both builds. If the finding is undecided, record a launch with "
     "`compression-advisor record`, or use the previous `.snap` as the baseline.",
     options={

@@ -162,7 +162,7 @@ DOCUMENTATION = _ShippedRule(
     "files and credits are left out. If an application may show the pages as its help "
     "(HTML, PDF, pictures), or the snap ships a reader for manual pages such as `man`, "
     "the finding is undecided. " + _WHEN,
-    why="`man` and `info` on the host don't look into snaps. Changelogs are already "
+    why="`man` and `info` on the host don't search snaps. Changelogs are already "
     "compressed, so the image's codec can't make them smaller.",
     how_to_fix="Leave them out of the part, but keep the licences: `prime: "
     "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`.",
@@ -205,7 +205,7 @@ DUPLICATED_CONTENT = _ShippedRule(
     id="SCA307",
     name="duplicated-content",
     remedy="Ship only one of them",
-    summary="The image holds contents twice, or in several versions.",
+    summary="The image contains files twice, or in several versions.",
     fails_if="A built snap stores equal files in separate blocks, or a library is "
     "beside another version with the same soname, to which the links point, and these "
     "are a significant part of the image. If two versions of a library are in two "
@@ -221,7 +221,7 @@ DUPLICATED_CONTENT = _ShippedRule(
 
 
 def _check_supplied(rule: Rule, context: Context) -> Iterator[Finding]:
-    what = "Libraries that the base or a content snap brings"
+    what = "Libraries that the base or a content snap provides"
     pairs = {
         each.path: Evidence(
             f"{each.path!r} is in",
@@ -248,11 +248,11 @@ SUPPLIED_LIBRARIES = _ShippedRule(
     name="supplied-libraries",
     remedy="Take these libraries from the base or the content snap",
     summary="The snap ships libraries that its base or a content snap has.",
-    fails_if="Libraries that equal those of a base or content snap given with `--base` "
-    "or `--content` are a significant part of the image. If only their names are known "
-    "to be in the base, or the other snap has other builds, the finding is undecided. "
-    "For a classic snap, which doesn't use its base's files, and for libc and "
-    "libstdc++, the rule needs the base itself. " + _WHEN,
+    fails_if="Libraries identical to those of a base or content snap given with "
+    "`--base` or `--content` are a significant part of the image. If only their "
+    "names are known to be in the base, or the other snap has other builds, the "
+    "finding is undecided. For a classic snap, which doesn't use its base's "
+    "files, and for libc and libstdc++, the rule needs the base itself. " + _WHEN,
     why="Users download and cache them twice, and they miss the base's security "
     "updates.",
     how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "

@@ -33,7 +33,7 @@ _NO_LINE = 1
 
 
 def render(findings: Findings) -> str:
-    """Return the report as JSON text: an array, empty where nothing is found.
+    """Return the report as JSON text: an array, empty if nothing is found.
 
     GitLab compares branches' reports itself: what isn't in there counts as fixed.
     """

@@ -46,7 +46,7 @@ class LocationReport(Part):
         "of the payload itself; what isn't UTF-8 or printable is escaped"
     )
     line: Annotated[int, Field(ge=1)] | None = Field(
-        description="of the project file; null where there is none"
+        description="of the project file; null if there is none"
     )
 
 
@@ -62,10 +62,10 @@ class FixReport(Part):
     """What fixes a finding."""
 
     description: Text
-    safe: bool = Field(description="whether it can be made without a look at it")
-    automatic: bool = Field(description="whether --fix can make it")
+    safe: bool = Field(description="whether it can be applied without a review")
+    automatic: bool = Field(description="whether --fix can apply it")
     diff: str | None = Field(
-        description="its change to the project file, for 'patch -p1'; null where there "
+        description="its change to the project file, for 'patch -p1'; null if there "
         "is none"
     )
 
@@ -76,26 +76,24 @@ class FindingReport(Part):
     rule: Annotated[str, Field(pattern=r"^SCA\d{3}$")]
     name: str
     severity: Literal["error", "warning", "info"]
-    undecided: bool = Field(
-        description="whether the evidence leaves open if the rule is broken"
-    )
+    undecided: bool = Field(description="whether the evidence is inconclusive")
     message: Text
     location: LocationReport
     subject: dict[str, Text] | None = Field(
         default=None,
-        description="what it is about beside its place, by kind, such as app and "
-        "device; null in reports of versions that didn't say",
+        description="the subject besides the location, by kind, such as app and "
+        "device; null in reports of older versions",
     )
     evidence: list[EvidenceReport]
     files: list[Text] = Field(
-        description="of the payload that it is about, the largest first"
+        description="files of the payload that it concerns, the largest first"
     )
     fix: FixReport | None
     fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] = Field(
-        description="stays the same while figures, lines and the checkout's path change"
+        description="doesn't depend on figures, line numbers or the checkout's path"
     )
     state: Literal["new", "worse", "moved", "known"] | None = Field(
-        default=None, description="against the baseline; null without one"
+        default=None, description="compared with the baseline; null without one"
     )
 
 
@@ -132,7 +130,7 @@ class LintedPayloadReport(Part):
     """One payload's findings."""
 
     path: Text
-    snap_name: Text = Field(description="empty where snap.yaml couldn't be read")
+    snap_name: Text = Field(description="empty if snap.yaml couldn't be read")
     error: Text | None = Field(description="why it couldn't be linted")
     findings: list[FindingReport]
     figures: FiguresReport | None = Field(
@@ -237,7 +235,7 @@ def parse_baseline(content: bytes, *, where: str) -> LintReport:
 def _check_version(document: Mapping[str, object], where: str) -> None:
     """Refuse other versions, and a report that doesn't say its own."""
     if "schema" not in document:
-        raise BASELINE.error(where, "it doesn't say its schema version")
+        raise BASELINE.error(where, "it has no schema version")
     version = document["schema"]
     if version != SCHEMA:
         message = f"The baseline {where!r} is of schema version {version!r}, not 1"

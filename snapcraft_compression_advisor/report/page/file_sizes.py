@@ -128,7 +128,7 @@ def _curve(sizes: FileSizesReport) -> Chart:
     )
     return Chart(
         key="curve",
-        title="What the largest files make up",
+        title="Share of the largest files",
         alt=told(
             "Share of the payload by number of its largest files",
             (point.text for point in own[:6]),

@@ -61,8 +61,9 @@ def launch_section(report: Report) -> Section | None:
     warm = (
         "The warm launch was measured when the launch was recorded."
         if recorded
-        else "Files don't tell how long a warm launch takes, so only the time that a "
-        "cold launch adds is shown. 'compression-advisor record' measures a warm one."
+        else "The duration of a warm launch can't be derived from files, so the chart "
+        "shows only the time that a cold launch adds. 'compression-advisor "
+        "record' measures a warm launch."
     )
     return Section(
         key="launch",

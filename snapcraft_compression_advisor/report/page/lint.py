@@ -104,7 +104,7 @@ def before_now_section(
         key="before-now",
         title="Before and now",
         paragraphs=tuple(_states(payloads)),
-        legend="A hollow point is before, a filled one now; lines are intervals.",
+        legend="Hollow points are before, filled points now; lines are intervals.",
         groups=tuple(group for payload in payloads for group in _groups(payload)),
     )
 

@@ -38,8 +38,8 @@ _METHODS = {
     "replay": "The reads of a recorded launch were replayed; the app wasn't started.",
 }
 _BOXES = (
-    "A box holds the middle half of the runs, the bar in it is the median, the line "
-    "reaches from the shortest to the longest, and each dot is a run."
+    "A box covers the middle half of the runs, its bar is the median, the line "
+    "extends from the shortest to the longest run, and each dot is a run."
 )
 _ROW_PX = 40
 _AXES_PX = 50
@@ -60,7 +60,7 @@ def measured_section(
     return Section(
         key="measured",
         title="Measured launches",
-        origin="Measured" + ("; what was predicted is estimated." if report else "."),
+        origin="Measured" + ("; predictions are estimated." if report else "."),
         paragraphs=(_METHODS[measurement.method], *notes_on(measurement)),
         legend=_legend(measurement, report),
         groups=(

@@ -1,4 +1,4 @@
-"""How the numbers were made."""
+"""How the figures were obtained."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def method_section(
     versions = [each.advisor_version for each in (report, measurement) if each]
     version = ", ".join(dict.fromkeys(versions))
     terms.append(("Version", (f"snapcraft-compression-advisor {version}",)))
-    return Section(key="method", title="How the numbers were made", terms=tuple(terms))
+    return Section(
+        key="method", title="How the figures were obtained", terms=tuple(terms)
+    )
 
 
 def _analysis_terms(report: Report) -> Iterator[Term]:
@@ -107,7 +109,7 @@ def _launches(report: Report) -> Iterator[str]:
         yield f"{launch.app}: blocks read are {how_known(launch.source, launch.method)}"
     yield (
         "seconds: estimated from the blocks read and the device's figures; the "
-        "interval covers what these leave open"
+        "interval covers their uncertainty"
     )
 
 

@@ -58,7 +58,7 @@ class Chart:
 class Group:
     """Charts that belong together, such as one app's on several devices.
 
-    :param heading: empty where the section's own says it.
+    :param heading: empty if the section's own says it.
     :param table: with the figures of all of them.
     :param open_table: whether the table is to be read rather than looked up.
     """

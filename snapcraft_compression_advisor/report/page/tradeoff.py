@@ -34,8 +34,8 @@ DRAWN_APPS = 3
 """Apps whose launches are drawn; those of others stand in tables."""
 
 _COLD = (
-    "Seconds are what a cold launch, the first one after the system has started, takes "
-    "longer than a warm one."
+    "Seconds are how much longer a cold launch, the first one after boot, takes than "
+    "a warm one."
 )
 _LEGEND = (
     "Each point is a codec. Points further left are smaller images; lower points start "
