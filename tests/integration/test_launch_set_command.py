@@ -61,7 +61,7 @@ def test_guess_is_compared_with_a_recording(small_prime: Path, tmp_path: Path) -
     ("arguments", "message"),
     [
         (["--app", "nobody"], "has no app 'nobody'"),
-        (["--app", "sample", "--compare", "recorded.json"], "is of app 'other'"),
+        (["--app", "sample", "--compare", "recorded.json"], "is for app 'other'"),
         (["--compare", "nowhere.json"], "Cannot read the launch profile"),
     ],
 )
