@@ -174,7 +174,7 @@ def _saving(saving: Saving) -> str:
     seconds = saving.seconds
     where = f"cold launch of {saving.app} on {saving.device}"
     if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
-        return f"By estimate, lzo changes a {where} by less than 0.01 s."
+        return f"lzo changes a {where} by less than 0.01 s (estimated)."
     return (
         f"lzo saves an estimated {format_seconds(seconds.mid)} per {where} (between "
         f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})."

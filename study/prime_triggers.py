@@ -194,7 +194,7 @@ def _run(trigger: Trigger, folder: Path, *, roots: Sequence[Path]) -> None:
     made = folder / trigger.makes
     if trigger.prints:
         made.write_text(_MODULE.sub('"', printed), encoding="utf-8")
-    # Some tools pass over what they can't load, and end with 0.
+    # Some tools ignore what they can't load, and end with 0.
     if not made.is_file():
         message = f"{tool.name} has made no {trigger.makes} in {folder}."
         raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)

@@ -34,7 +34,7 @@ def corpus(scratch: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _damaged(name: str, raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield an image with a bit flipped, cut short, or changed in its tables."""
+    """Yield an image with a bit flipped, truncated, or changed in its tables."""
     for number in range(_FLIPS):
         flipped = bytearray(raw)
         position = number * len(raw) // _FLIPS + 5 * number % 96

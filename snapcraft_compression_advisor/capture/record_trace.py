@@ -183,7 +183,7 @@ def import_trace(
 def strace_words(strace: str, log: Path) -> tuple[str, ...]:
     """Return the words before a command that have strace write a log of it.
 
-    A call that this machine doesn't have is passed over (``?``).
+    A call that this machine doesn't have is ignored (``?``).
     """
     calls = ",".join(f"?{name}" for name in TRACED_CALLS)
     return (

@@ -111,7 +111,7 @@ def descriptor(argument: str) -> tuple[int | None, str | None]:
 
 
 def quoted(argument: str) -> str | None:
-    """Return a string's value, ``None`` where it isn't one or was cut short."""
+    """Return a string's value, ``None`` where it isn't one or was truncated."""
     if len(argument) < 2 or argument[0] != '"' or argument[-1] != '"':  # noqa: PLR2004 # the quotes
         return None
     return unescape(argument[1:-1])

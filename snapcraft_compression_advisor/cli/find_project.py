@@ -89,7 +89,7 @@ def find_policy(path: Path, project_dir: Path | None) -> Path | None:
     if project_dir is not None or _has_other_policy(_folder(path)):
         folder = find_project_folder(path, project_dir)
         places = [here] if folder is None else [folder / here, here]
-    # A broken link isn't passed over: who reads it says so.
+    # A broken link isn't ignored: who reads it says so.
     return next((place for place in places if os.path.lexists(place)), None)
 
 

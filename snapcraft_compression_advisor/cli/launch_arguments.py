@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.source import Payload
 
 NO_DISPLAY_ADVICE = (
-    "Install the package xvfb ('sudo apt-get install xvfb')to start a virtual one, or "
-    "name one with --display."
+    "Install the package xvfb ('sudo apt-get install xvfb') to start a virtual one, "
+    "or name one with --display."
 )
 
 DEFAULT_TIMEOUT_S = 60.0
@@ -177,7 +177,7 @@ def chosen_launch(
     words, app, display = options.words, options.app, options.display
     if words and app is not None:
         message = "Both an app and a command are given"
-        raise UsageError(message, resolution="Name one: --app NAME or -- COMMAND….")
+        raise UsageError(message, resolution="Specify one: --app NAME or -- COMMAND….")
     if not words:
         app = chosen_app(options, payload)
     command = (
@@ -213,7 +213,7 @@ def chosen_app(options: LaunchOptions, payload: Payload) -> str:
         return payload.snap.name
     if not names:
         message = f"Snap {payload.snap.name!r} has no apps"
-        raise UsageError(message, resolution="Name a command after '--'.")
+        raise UsageError(message, resolution="Specify a command after '--'.")
     return names[0]
 
 
@@ -240,15 +240,15 @@ def _chosen_event(
     if options.until is not None:
         return options.until(display)
     if app is not None and has_desktop_file(payload.snap, payload.inventory, app):
-        emit.progress("Launched when its window is shown", permanent=True)
+        emit.progress("The launch ends when its window is shown", permanent=True)
         return window_mapped(display=display)
     if options.has_display:
         emit.progress(
-            "Launched when a window is shown or the command has ended", permanent=True
+            "The launch ends when a window is shown or the command ends", permanent=True
         )
         return window_or_exit(display=display)
     emit.progress(
-        "Launched when the command has ended (there is no display; the package xvfb "
+        "The launch ends when the command ends (there is no display; the package xvfb "
         "provides a virtual one)",
         permanent=True,
     )

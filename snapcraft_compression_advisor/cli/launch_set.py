@@ -108,7 +108,7 @@ def _app(payload: Payload, wanted: str | None, recorded: LaunchProfile | None) -
         is_component = payload.snap.type == COMPONENT_TYPE
         what = "Component" if is_component else "Snap"
         message = f"{what} {payload.snap.name!r} has no apps, so nothing is launched"
-        raise UsageError(message, resolution="Name a payload with apps.")
+        raise UsageError(message, resolution="Specify a payload with apps.")
     if recorded is not None and recorded.app != names[0]:
         message = f"The recorded launch is for app {recorded.app!r}, not {names[0]!r}"
         raise BadDataError(message, resolution="Record a launch of that app.")

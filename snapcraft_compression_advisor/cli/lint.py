@@ -181,7 +181,7 @@ def _requests(
         given = getattr(parsed_args, option)
         if given and not any(each.wants(rule.id) for each in selections):
             message = f"--{option} is given, but its rule {rule.id} isn't checked"
-            resolution = f"Leave --{option} out, or select it."
+            resolution = f"Remove --{option}, or select the rule."
             raise UsageError(message, resolution=resolution)
     others = {
         "resquash": parsed_args.resquash,
@@ -232,10 +232,10 @@ def _check_options(parsed_args: argparse.Namespace) -> None:
         )
     if parsed_args.statistics and parsed_args.format != "text":
         message = f"--statistics doesn't support format {parsed_args.format!r}"
-        raise UsageError(message, resolution="Leave one of the two out.")
+        raise UsageError(message, resolution="Leave out one of the two.")
     if parsed_args.diff and (parsed_args.baseline or parsed_args.write_baseline):
         message = "--diff can't be combined with a baseline"
-        raise UsageError(message, resolution="Leave one of the two out.")
+        raise UsageError(message, resolution="Leave out one of the two.")
 
 
 def _add_store_arguments(parser: argparse.ArgumentParser) -> None:

@@ -165,7 +165,7 @@ def _replayed(parsed_args: argparse.Namespace, payload: Payload) -> Launch:
         message = "Both a launch profile and an app or command are given"
         raise UsageError(
             message,
-            resolution="Name one: --launch-profile FILE, --app NAME or -- COMMAND….",
+            resolution="Specify one: --launch-profile FILE, --app NAME or -- COMMAND….",
         )
     recorded = read_profile(parsed_args.launch_profile)
     fitted = fit_for_replay(recorded, payload.inventory)

@@ -123,7 +123,9 @@ def sources_of(saved: Sequence[Saved]) -> Sources:
             before, now = now, each
         else:
             message = f"Too many reports of {_COMMANDS[type(each)]!r} are named"
-            raise UsageError(message, resolution="Name one of each, of lint up to two.")
+            raise UsageError(
+                message, resolution="Specify one of each, or up to two of lint."
+            )
     return Sources(report=report, measurement=measurement, lint=now, lint_before=before)
 
 
@@ -131,7 +133,7 @@ def read_saved(path: Path) -> Saved:
     """Read a report.
 
     :raises NoInputError: where it isn't there or can't be read.
-    :raises BadDataError: where it is no report, or one of another version.
+    :raises BadDataError: where it isn't a report of this version.
     """
     content, where = SAVED.read(path), str(path)
     keys = SAVED.load_json(content, where=where)
@@ -167,7 +169,7 @@ def check_report_path(path: Path | None) -> None:
     render = RENDERERS.get(path.suffix.lower())
     if render is None:
         message = f"{str(path)!r} is neither .html nor .md"
-        raise UsageError(message, resolution="Name a file such as report.html.")
+        raise UsageError(message, resolution="Specify a file such as report.html.")
     if render is render_html:
         check_html_extra()
 

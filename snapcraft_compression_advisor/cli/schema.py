@@ -47,7 +47,7 @@ class Schema:
 
 SCHEMAS: Mapping[str, Schema] = {
     "compression-advisor": Schema(
-        "compression-advisor.yaml, what a project asks for", LintPolicy
+        "compression-advisor.yaml, a project's settings", LintPolicy
     ),
     "device": Schema("device profiles, as 'calibrate' writes them", DeviceFile),
     "diff": Schema("'diff --format json'", DifferenceReport),

@@ -105,7 +105,7 @@ def _check_stdout() -> None:
         raise StorageError(
             message,
             resolution="Leave it open ('>/dev/null' discards it), or name a file with "
-            "-o FILE where the command takes one.",
+            "-o FILE if the command supports it.",
         )
 
 
@@ -138,7 +138,7 @@ def _target(path: Path) -> Path:
 def _cannot_write(path: Path, error: OSError) -> StorageError:
     message = f"Cannot write {str(path)!r}: {error.strerror}"
     return StorageError(
-        message, resolution="Name a file in a directory that you can write to."
+        message, resolution="Specify a file in a directory that you can write to."
     )
 
 

@@ -32,7 +32,7 @@ class Decompressor(Protocol):
 
         :param block: a compressed data or metadata block.
         :param max_bytes: the most that the contents may come to.
-        :raises BadDataError: where the block is broken, cut short or comes to more.
+        :raises BadDataError: where the block is broken, truncated or comes to more.
         :raises ToolError: where the library is missing.
         """
 

@@ -85,7 +85,7 @@ class BuildDifference:
 
     @property
     def tables_change(self) -> Interval:
-        """What of that is no file's: the image's tables and its padding."""
+        """What of that belongs to no file: the image's tables and its padding."""
         files = total(each.stored_change for each in self.files.changes)
         return minus(minus(self.image_change, files), self.files.repacked_bytes)
 
@@ -123,7 +123,7 @@ def compare_payloads(
             f"{str(old.path)!r} is a build of {old.snap.name!r}, {str(new.path)!r} is "
             f"one of {new.snap.name!r}"
         )
-        raise BadDataError(message, resolution="Name two builds of the same snap.")
+        raise BadDataError(message, resolution="Specify two builds of the same snap.")
     _check_apps(old, new, request)
     progress("Comparing files")
     with ThreadPoolExecutor(max_workers=1) as beside:

@@ -58,7 +58,7 @@ class FilesDifference:
     :param changes: the largest in the image first.
     :param unchanged: names that are the same.
     :param repacked_bytes: what the unchanged ones add to the image: nothing unless
-        they are packed otherwise.
+        they are packed differently.
     """
 
     changes: tuple[FileChange, ...]

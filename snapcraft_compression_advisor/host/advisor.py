@@ -300,8 +300,8 @@ def check_budgets(context: Context) -> None:
         if not finding.undecided:
             raise PolicyBrokenError(
                 finding.message,
-                resolution="Look at what 'snapcraft compression-advice' reports for "
-                "the other codec, ship less, or raise the budget.",
+                resolution="See what 'snapcraft compression-advice' reports for the "
+                "other codec, ship less, or raise the budget.",
             )
 
 

@@ -157,7 +157,7 @@ def importable_directory(environment: Mapping[str, str]) -> Path | None:
 
 
 _UNMOUNTED = (
-    "the build instance doesn't have it, since its Python may differ: name a "
+    "the build instance doesn't have it, because its Python may differ: name a "
     f"directory that 'pip install --target' filled for it in {INSTANCE_PATH_VARIABLE}"
 )
 

@@ -129,7 +129,7 @@ def _compression(
     """Return what to pack with, the given one where the advisor leaves it at that."""
     artifact = advisor.judging(
         lambda: _artifact(advisor, prime_dir, given, is_component=is_component),
-        what="no advice, since the payload isn't as expected",
+        what="no advice, because the payload isn't as expected",
     )
     if artifact is None:
         return given

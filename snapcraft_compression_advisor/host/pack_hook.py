@@ -76,7 +76,7 @@ class AdvisingPackage(Below):
         super()._pack(name=name, path=path)
 
     def _app_needs_repack(self, partition: str | None = None) -> bool:
-        """Tell whether what is there was packed otherwise than it would be now.
+        """Tell whether what is there was packed differently than it would be now.
 
         This is asked where nothing else has changed since.
         """
@@ -110,7 +110,7 @@ class AdvisingPackage(Below):
             return None
         artifact = advisor.judging(
             lambda: self._artifact(advisor, component),
-            what="no advice, since the project isn't as expected",
+            what="no advice, because the project isn't as expected",
         )
         if artifact is None:
             return None

@@ -77,7 +77,7 @@ def read_settings(
     file = directory / POLICY_FILE_NAME
     sources = Sources(
         parts=parts,
-        file=file if os.path.lexists(file) else None,  # a broken link isn't passed over
+        file=file if os.path.lexists(file) else None,  # a broken link isn't ignored
         environment=environment,
         folder=directory,
     )

@@ -34,7 +34,7 @@ def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:  # noqa: A
     def find_advisor() -> Advisor | None:
         return judging(
             lambda: advisor_here(services, project_dir),
-            what="no advice, since it can't be loaded",
+            what="no advice, because it can't be loaded",
             enforces=lambda: asks_to_enforce(project_dir, os.environ),
         )
 

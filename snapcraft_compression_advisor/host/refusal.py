@@ -26,7 +26,7 @@ PROJECT_FILE_NAMES = (
     ".snapcraft.yaml",
 )
 RESOLUTION = (
-    "Repair or reinstall the advisor, or choose another mode than 'enforce' "
+    "Repair or reinstall the advisor, or choose a mode other than 'enforce' "
     f"({ENVIRONMENT_PREFIX}MODE=advise for one run)."
 )
 

@@ -75,7 +75,7 @@ def judge(report: LintReport, baseline: Baseline) -> LintReport:
         )
         raise BadDataError(
             message,
-            resolution="Name a report or a build of the same snap, or write a new "
+            resolution="Specify a report or a build of the same snap, or write a new "
             "baseline with --write-baseline.",
         )
     return replace(with_states(report, baseline.report), against=baseline.where)

@@ -130,7 +130,7 @@ def _selector(text: str) -> Selector:
 def _resolution(text: str, rules: Sequence[Rule]) -> str:
     known = {name: rule for rule in rules for name in (rule.id, rule.name)}
     near = difflib.get_close_matches(text, known, n=1)
-    listed = "'compression-advisor rule' lists all rules."
+    listed = "Run 'compression-advisor rule' to list all rules."
     if not near:
         return listed
     rule = known[near[0]]

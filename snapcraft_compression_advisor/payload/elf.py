@@ -321,7 +321,7 @@ class Elf:
             text, end, _ = self._exactly(offset, length).partition(b"\0")
             if end:
                 return text.decode("utf-8", "surrogateescape")
-        message = f"the string at {offset} doesn't end"
+        message = f"the string at {offset} isn't terminated"
         raise BrokenElfError(message)
 
     def _exactly(self, offset: int, length: int) -> bytes:

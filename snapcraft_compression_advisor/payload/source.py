@@ -47,7 +47,7 @@ _METADATA: Mapping[str, Callable[..., SnapMetadata]] = {
     COMPONENT_YAML_PATH: parse_component_yaml,
 }
 """What tells a payload's name, and how it is read; the first one found counts."""
-_NAME_ONE = "Name a prime directory, or a built .snap or .comp."
+_NAME_ONE = "Specify a prime directory, or a built .snap or .comp."
 _SUFFIXES = (".snap", ".comp")
 
 
@@ -252,11 +252,11 @@ def _no_metadata(path: Path) -> NoInputError:
         named = "./prime" if str(prime) == "prime" else str(prime)
         return NoInputError(
             f"{str(path)!r} is a project folder; its prime directory is {named}",
-            resolution=f"Name {named}, or leave the argument out in that folder.",
+            resolution=f"Specify {named}, or omit the argument in that folder.",
         )
     return NoInputError(
         f"{str(path)!r} is not a prime directory: it has no {SNAP_YAML_PATH}",
-        resolution="Name the directory that 'snapcraft prime' fills (usually "
+        resolution="Specify the directory that 'snapcraft prime' fills (usually "
         "'prime'), or a built .snap or .comp.",
     )
 
@@ -311,11 +311,13 @@ def find_payload(directory: Path) -> Path:
     if snaps:
         names = ", ".join(snap.name for snap in snaps)
         message = f"Several snaps in {where!r}: {names}"
-        raise UsageError(message, resolution="Name the one to analyse.")
+        raise UsageError(message, resolution="Specify the one to analyse.")
     if prime.is_dir():  # its reader says what it lacks
         return prime
     message = f"Nothing to analyse: neither 'prime' nor a .snap in {where!r}"
-    raise NoInputError(message, resolution="Name a prime directory or a built .snap.")
+    raise NoInputError(
+        message, resolution="Specify a prime directory or a built .snap."
+    )
 
 
 def named_payloads(paths: Iterable[Path]) -> list[Path]:

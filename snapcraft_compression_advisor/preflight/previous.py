@@ -37,7 +37,7 @@ def read_previous(path: Path) -> PreviousSnap:
     with open_payload(path) as payload:
         if not isinstance(payload, SnapPayload):
             message = f"{str(path)!r} is a directory, not a previous snap"
-            raise BadDataError(message, resolution="Name the published .snap file.")
+            raise BadDataError(message, resolution="Specify the published .snap file.")
         return PreviousSnap(
             path=str(path),
             name=payload.snap.name,
@@ -58,4 +58,6 @@ def previous_of(name: str, previous: Sequence[PreviousSnap]) -> PreviousSnap | N
             return each
     given = ", ".join(f"{each.path} is of {each.name!r}" for each in previous)
     message = f"No previous snap of {name!r} is given: {given}"
-    raise UsageError(message, resolution="Name one of the same snap with --previous.")
+    raise UsageError(
+        message, resolution="Specify one of the same snap with --previous."
+    )

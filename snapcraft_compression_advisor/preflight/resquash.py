@@ -207,7 +207,7 @@ def _unpack(
 def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
     """Return what runs a tool so that owners and devices survive, where they count.
 
-    An app is packed with ``-all-root``, so they don't. Else it takes root, or
+    An app is packed with ``-all-root``, so they don't. Else it needs root, or
     fakeroot, as the store's review has it.
 
     :raises ToolError: where there is neither.

@@ -164,8 +164,8 @@ def read_document(content: bytes, *, where: str) -> ProjectDocument:
     :param where: the file, for errors.
     :raises BadDataError: where it isn't UTF-8, is larger than
         ``MAX_PROJECT_FILE_BYTES`` or nested deeper than ``MAX_DEPTH``; where the YAML
-        is broken; where there is no document, or more than one; where the root is no
-        mapping, has a tag or a merge key, or a key that isn't a plain or quoted name
+        is broken; where there is no document, or more than one; where the root isn't
+        a mapping, has a tag or a merge key, or a key that isn't a plain or quoted name
         or that is there twice.
     """
     text = _decode(content, where=where)
@@ -338,6 +338,6 @@ def _check_keys(root: Node, *, where: str) -> None:
             message = f"{place}: the root has a merge key, which may hold any key"
             raise BadDataError(message, resolution="Write the merged keys out.")
         if key.scalar in seen:
-            message = f"{place}: {key.scalar!r} is on line {seen[key.scalar]} already"
+            message = f"{place}: {key.scalar!r} is already on line {seen[key.scalar]}"
             raise BadDataError(message, resolution="Remove one of the two.")
         seen[key.scalar] = key.line

@@ -47,11 +47,11 @@ def find_project_file(project_dir: Path) -> Path:
     """
     if _mode_of(project_dir) is None:
         message = f"{project_dir} doesn't exist"
-        raise NoInputError(message, resolution="Give the project's directory.")
+        raise NoInputError(message, resolution="Specify the project's directory.")
     if not project_dir.is_dir():
         if project_dir.suffix not in _YAML_SUFFIXES:
             message = f"{project_dir} is neither a directory nor a YAML file"
-            raise UsageError(message, resolution="Give the project's directory.")
+            raise UsageError(message, resolution="Specify the project's directory.")
         return project_dir
     for name in PROJECT_FILES:
         if _mode_of(project_dir / name) is not None:
@@ -60,7 +60,7 @@ def find_project_file(project_dir: Path) -> Path:
     raise NoInputError(
         message,
         details=f"Looked for {', '.join(PROJECT_FILES)}.",
-        resolution="Give the directory that has one of them, or the file itself.",
+        resolution="Specify the directory that has one of them, or the file itself.",
     )
 
 
@@ -168,7 +168,7 @@ def read_project_file(path: Path) -> bytes:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             message = f"{path} is not a regular file"
-            raise BadDataError(message, resolution="Give a snapcraft.yaml.")
+            raise BadDataError(message, resolution="Specify a snapcraft.yaml.")
         with open(descriptor, "rb", closefd=False) as stream:
             return stream.read(MAX_PROJECT_FILE_BYTES + 1)
     except OSError as error:
@@ -194,7 +194,7 @@ def _check_writable(target: Path, status: os.stat_result) -> None:
     if status.st_nlink > 1:
         message = f"{target} has {status.st_nlink} hard links"
         raise StorageError(
-            message, resolution="Make it a file of its own, or edit it by hand."
+            message, resolution="Replace it with a separate copy, or edit it by hand."
         )
 
 

@@ -57,14 +57,14 @@ def set_compression(
     :raises BadDataError: where the YAML is broken, or can't be edited in one line.
     """
     if compression not in SHIPPABLE:
-        message = f"snapcraft accepts no compression {compression!r}"
-        raise UsageError(message, resolution=f"Give {' or '.join(SHIPPABLE)}.")
+        message = f"snapcraft doesn't accept compression {compression!r}"
+        raise UsageError(message, resolution=f"Use {' or '.join(SHIPPABLE)}.")
     document = read_document(content, where=where)
     if component is None:
         return set_scalar(document, (COMPRESSION,), compression, place=_IN_ROOT)
     if document.root.child("components", component) is None:
         message = f"{where}: there is no component {component!r}"
-        raise UsageError(message, resolution="Name one of the file's components.")
+        raise UsageError(message, resolution="Specify one of the file's components.")
     path = ("components", component, COMPRESSION)
     return set_scalar(document, path, compression, place=_IN_COMPONENT)
 

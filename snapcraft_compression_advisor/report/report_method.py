@@ -136,7 +136,7 @@ CODEC_NAMES: tuple[CodecName, ...] = get_args(CodecName)
 def break_even_reports(
     advice: Recommendation, policy_link_mbit_per_s: float
 ) -> list[BreakEvenReport]:
-    """Return for some links when lzo has paid; nothing where nothing can be said."""
+    """Return for some links when lzo has paid; nothing where it isn't known."""
     added, decisive = advice.bytes_added, advice.decisive
     if added is None or decisive is None:
         return []

@@ -116,7 +116,7 @@ class Target(PolicyModel):
     )
     codecs: tuple[CompressorName, ...] | None = pydantic.Field(
         default=None,
-        description="squashfs decompressors that its kernel has, where they are fewer "
+        description="squashfs decompressors of the target's kernel, if it has fewer "
         "than its version suggests",
     )
 
@@ -143,8 +143,8 @@ class AdvicePolicy(PolicyModel):
     )
     max_size_growth: BytesOrShare | None = pydantic.Field(
         default=None,
-        description="what lzo may add to the image: bytes, or percent of its size with "
-        "xz",
+        description="how much lzo may add to the image: bytes, or percent of its size "
+        "with xz",
     )
     max_launches: Count = pydantic.Field(
         default=_DEFAULTS.max_launches,
@@ -284,7 +284,9 @@ def contradictions(policy: LintPolicy) -> list[str]:
             found.append(f"budget {name!r} is set, but {ignored[0]!r} is ignored")
     if budgets.image_size is not None and budgets.image_size < MINIMUM_IMAGE_BYTES:
         least = f"{MINIMUM_IMAGE_BYTES // KIB} KiB"
-        found.append(f"budget 'image-size' is less than any image has ({least})")
+        found.append(
+            f"budget 'image-size' is below the size of the smallest image ({least})"
+        )
     for device, by_app in budgets.cold_start.items():
         found += [
             f"app {app!r} has a budget on {device!r}, but isn't one of 'apps'"

@@ -110,8 +110,8 @@ def check_policy(document: object, *, where: str) -> LintPolicy:
         message = f"{where!r} is a policy of version {version!r}, not {SCHEMA}"
         raise BadDataError(
             message,
-            resolution="Use a version of the advisor that knows it, or write it as "
-            f"{SCHEMA_COMMAND!r} says.",
+            resolution="Use a version of the advisor that supports it, or follow "
+            f"{SCHEMA_COMMAND!r}.",
         )
     return POLICY.check(document, where=where)
 
@@ -173,7 +173,7 @@ POLICY = DocumentKind(
     name="policy",
     max_bytes=64 * KIB,
     broken="{where!r} is not a valid policy",
-    resolution=f"Correct it; {SCHEMA_COMMAND!r} prints what it may hold.",
+    resolution=f"Correct it; {SCHEMA_COMMAND!r} prints its schema.",
     describe=_problem,
 )
 
@@ -295,7 +295,7 @@ def _devices(
 def _unnamed(device: str, names: Iterable[str]) -> UsageError:
     return UsageError(
         f"Device {device!r} has a budget, but isn't one of the devices named",
-        resolution="Name it as well, or change the budget. Named: "
+        resolution="Add it, or remove the budget. Devices: "
         f"{', '.join(sorted(names))}.",
     )
 

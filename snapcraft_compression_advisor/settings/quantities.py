@@ -50,7 +50,7 @@ class Quantity:
     def parse(self, value: object) -> float:
         """Return a number of the unit that is worth 1.
 
-        :raises ValueError: where it isn't one, or is nought.
+        :raises ValueError: where it isn't one, or is zero.
         """
         if isinstance(value, int | float) and not isinstance(value, bool):
             return self._plain(value)
@@ -58,7 +58,7 @@ class Quantity:
         pattern = self.pattern.strip("^$")
         found = re.fullmatch(pattern, value) if isinstance(value, str) else None
         if found is None:
-            message = f"{value!r} isn't a {self.words}, like {self.example}"
+            message = f"{value!r} isn't a {self.words}, such as {self.example}"
             raise ValueError(message)
         unit = str(found[2] or self.plain)
         return _positive(value, float(found[1]) * self.units[unit])
@@ -66,7 +66,7 @@ class Quantity:
     def _plain(self, number: float) -> float:
         if self.plain is None:
             units = ", ".join(self.units)
-            message = f"{number} has no unit: write it like {self.example} ({units})"
+            message = f"{number} has no unit: write it as in {self.example} ({units})"
             raise ValueError(message)
         if not math.isfinite(number) or number < 0:
             message = f"{number} isn't a positive number"
@@ -103,7 +103,7 @@ def share_pattern() -> str:
 def parse_share(text: object) -> float | None:
     """Return a share of one, from a text such as ``20%``; ``None`` of another text.
 
-    :raises ValueError: where it is nought.
+    :raises ValueError: where it is zero.
     """
     found = re.match(share_pattern(), text) if isinstance(text, str) else None
     return None if found is None else _positive(text, float(found[1])) / 100
@@ -112,7 +112,7 @@ def parse_share(text: object) -> float | None:
 def parse_count(value: object) -> float:
     """Return a positive number without a unit.
 
-    :raises ValueError: where it isn't one, or is nought.
+    :raises ValueError: where it isn't one, or is zero.
     """
     number = value
     if isinstance(value, str) and re.fullmatch(_NUMBER, value):

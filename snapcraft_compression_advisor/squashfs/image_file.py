@@ -41,7 +41,7 @@ class ImageFile:
 
     :param path: a regular file, or a symbolic link to one.
     :raises NoInputError: where the file is missing or may not be read.
-    :raises BadDataError: where it is no regular file.
+    :raises BadDataError: where it isn't a regular file.
     :raises StorageError: where the system fails to open it.
     """
 
@@ -121,5 +121,5 @@ def not_an_image(where: str, finding: str) -> BadDataError:
     """
     return BadDataError(
         f"{where}: {finding}",
-        resolution="Name a built .snap or another squashfs 4.0 image.",
+        resolution="Specify a built .snap or another squashfs 4.0 image.",
     )

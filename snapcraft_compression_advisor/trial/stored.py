@@ -96,7 +96,7 @@ class StoredSizes:
 
         A content that other names keep takes as much as before.
 
-        :param paths: of files; names that have no contents are passed over.
+        :param paths: of files; names that have no contents are ignored.
         :returns: ``None`` for a codec that nothing is known of.
         """
         sizes = self.codecs.get(codec)

@@ -1,4 +1,4 @@
-"""Blocks chosen and written for timing; the timing itself takes root."""
+"""Blocks chosen and written for timing; the timing itself needs root."""
 
 from __future__ import annotations
 

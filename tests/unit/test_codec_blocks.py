@@ -200,7 +200,7 @@ def test_a_block_cut_short_anywhere_is_refused(name: str) -> None:
 
 
 def test_an_lz4_block_cut_short_is_refused_or_gives_less() -> None:
-    # The format has no end marker: a cut behind literals can't be told from an end.
+    # The format has no end marker: a cut behind literals looks like an end.
     codec = present("lz4")
     block = codec.compress(TEXT[:4000])
     for length in range(len(block)):

@@ -87,7 +87,7 @@ def test_object_file_needs_nothing() -> None:
         (_PROGRAM_COUNT_AT, b"\xff\xff", "65535 program headers"),
         (54, b"\x01", "of 1 bytes"),
         (32, b"\xff" * 8, "ends before byte"),
-        (_PT_INTERP_AT + 32, b"\x03" + bytes(7), "doesn't end"),
+        (_PT_INTERP_AT + 32, b"\x03" + bytes(7), "isn't terminated"),
     ],
 )
 def test_file_that_contradicts_itself_is_broken(

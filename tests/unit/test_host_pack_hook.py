@@ -76,7 +76,9 @@ def test_services_that_nothing_is_known_of_pack_without(
     made = service(folder, NoServices(), None, lambda: advisor)
     assert made.packed_with == "xz"
     said = [str(each.args[1]) for each in emitter.interactions if len(each.args) > 1]
-    assert any("no advice, since the project isn't as expected" in one for one in said)
+    assert any(
+        "no advice, because the project isn't as expected" in one for one in said
+    )
 
 
 @pytest.mark.usefixtures("emitter")

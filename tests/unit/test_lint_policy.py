@@ -91,7 +91,7 @@ def test_empty_file_means_all_defaults() -> None:
         ("select: [SCA10]", "'SCA10' is neither a rule"),
         ("severity: {'SCA101:x': info}", "has a path pattern"),
         ("severity: {SCA101: fatal}", "'error', 'warning' or 'info'"),
-        ("budgets: {image-size: 300}", "300 has no unit: write it like 300MB"),
+        ("budgets: {image-size: 300}", "300 has no unit: write it as in 300MB"),
         ("budgets: {image-size: 300 mb}", "isn't a number with a unit"),
         ("budgets: {image-size: 0MB}", "is zero"),
         ("budgets: {cold-start: {x: -1.5}}", "-1.5 isn't a positive number"),
@@ -130,7 +130,7 @@ def test_what_does_not_fit_is_named(text: str, problem: str) -> None:
         ),
         (
             "budgets: {image-size: 16 kB}",
-            "budget 'image-size' is less than any image has (16 KiB)",
+            "budget 'image-size' is below the size of the smallest image (16 KiB)",
         ),
         (
             "apps: [a]\nbudgets: {cold-start: {x: {b: 1s}}}",

@@ -161,8 +161,11 @@ def test_a_compression_elsewhere_is_neither_read_nor_changed(text: str) -> None:
         ("a: *nowhere\n", "line 1: no anchor &nowhere"),
         ("a: b\n---\nc: d\n", "line 2: a second YAML document"),
         ("a: b\n---\n", "line 2: a second YAML document"),
-        ("compression: xz\ncompression: xz\n", "line 2: 'compression' is on line 1"),
-        ("name: a\n'name': b\n", "line 2: 'name' is on line 1"),
+        (
+            "compression: xz\ncompression: xz\n",
+            "line 2: 'compression' is already on line 1",
+        ),
+        ("name: a\n'name': b\n", "line 2: 'name' is already on line 1"),
         ("a: &a {compression: xz}\n<<: *a\n", "line 2: the root has a merge key"),
         ("a: &a {b: c}\n!!merge c: *a\n", "line 2: the root has a merge key"),
         ("a: [b?]\n", "invalid YAML"),  # YAML 1.2 would take it
@@ -241,9 +244,9 @@ def test_a_value_that_is_set_already_stays_as_it_is_written(text: str) -> None:
 def test_a_compression_that_snapcraft_refuses_is_a_usage_error(
     compression: str,
 ) -> None:
-    with pytest.raises(UsageError, match="accepts no compression") as refusal:
+    with pytest.raises(UsageError, match="doesn't accept compression") as refusal:
         set_compression(b"base: core24\n", compression)
-    assert refusal.value.resolution == "Give xz or lzo."
+    assert refusal.value.resolution == "Use xz or lzo."
 
 
 @pytest.mark.parametrize(

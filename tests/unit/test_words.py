@@ -25,6 +25,20 @@ STANDARD = {
     r"for the asking": "on request",
     r"one sees": "you see",
     r"so it is with": "likewise",
+    r"cut short": "truncated",
+    r"nought": "zero",
+    r"may be given again": "may be repeated",
+    r"takes root": "requires root",
+    r"(go|goes|reach|reaches) past": "extends past",
+    r"nothing can be said": "can't be estimated",
+    r"keeps the budget of": "meets the … budget",
+    r"(packed|read|numbered) otherwise": "differently",
+    r"pass(es|ed)? (it |them )?over": "ignores",
+    r"is no (file|report|directory|prime directory|number|regular file|mapping)": (
+        "isn't a …"
+    ),
+    r"can't be told (from|by)": "can't be derived from, can't be identified by",
+    r"weighs? something": "takes up space in the image",
     r"there(of|by|in|upon)|where(of|in)": "of it, by it, in it",
 }
 """A pattern, and what to write."""

@@ -236,7 +236,7 @@ def shell_words(text: str) -> Iterator[str]:
     """Yield the words of a shell script, plain variables followed.
 
     Assignments are taken in the order of the lines, whatever branch they stand in.
-    ``$SNAP`` stays. What can't be split (an unclosed quote) is passed over.
+    ``$SNAP`` stays. What can't be split (an unclosed quote) is ignored.
     """
     variables: dict[str, str] = {"SNAP": "$SNAP"}
     for line in text.replace("\\\n", " ").splitlines():

@@ -167,7 +167,7 @@ def _traces(packing: Packing) -> Iterator[_Trace]:
         yield "numbers", message, (_example(packing.numbers),), True
     again, block = packing.recompressed, packing.superblock
     if block.has_compressor_options or block.uncompressed_data:
-        return  # another rule says why blocks come out otherwise
+        return  # another rule says why blocks differ
     if again is not None and again.differing is not None:
         message = (
             f"A data block differs when it is compressed again with {again.library}: "

@@ -128,7 +128,7 @@ def _bytecode(tree: Tree, source: Entry, minors: frozenset[int]) -> Entry | None
 
 
 def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
-    """Tell whether Python would pass over a source's bytecode.
+    """Tell whether Python would ignore a source's bytecode.
 
     See "Cached bytecode invalidation" of Python's reference (PEP 552). A prime
     directory's times may be of its copying, so there only the length counts.

@@ -112,7 +112,7 @@ def _fault(
 
 
 def _stale(tree: Tree, directory: str, caches: Mapping[str, list[Entry]]) -> str | None:
-    """Return why fontconfig would pass over a directory's cache."""
+    """Return why fontconfig would ignore a directory's cache."""
     name = hashlib.md5(
         f"/{directory}".encode("utf-8", "surrogateescape"), usedforsecurity=False
     ).hexdigest()

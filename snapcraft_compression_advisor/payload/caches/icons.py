@@ -39,7 +39,7 @@ class BrokenIconCacheError(ValueError):
 
 
 def icon_faults(tree: Tree) -> Iterator[CacheFault]:
-    """Yield icon themes whose cache is missing, or passed over by GTK and Qt."""
+    """Yield icon themes whose cache is missing, or ignored by GTK and Qt."""
     qt = () if tree.has_library(*KDE) else QT
     if not tree.has_library(*GTK, *qt, content=GNOME_CONTENT):
         return

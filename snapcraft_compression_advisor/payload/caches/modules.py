@@ -35,7 +35,7 @@ class _ModuleCache:
     :param directory: what the directory's path ends with.
     :param cache: the list's place, from that directory.
     :param entry: of the list, with the module as its first group.
-    :param checks_times: whether the library passes over entries that are older than
+    :param checks_times: whether the library ignores entries that are older than
         their module.
     """
 

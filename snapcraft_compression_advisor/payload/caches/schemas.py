@@ -148,7 +148,7 @@ def table_keys(data: bytes) -> dict[str, frozenset[str]]:
 
 
 def _items(data: bytes, start: int, end: int) -> list[_Item]:
-    """Return a hash table's items; the buckets that lead to them are passed over."""
+    """Return a hash table's items; the buckets that lead to them are ignored."""
     try:
         bloom, buckets = struct.unpack_from("<II", data, start)
         first = start + 8 + 4 * (bloom & _BLOOM_COUNT_MASK) + 4 * buckets

@@ -39,7 +39,7 @@ _SAVED = "var(--lzo)"
 
 
 def break_even_section(report: Report) -> Section | None:
-    """Return when lzo has paid; ``None`` where nothing can be said."""
+    """Return when lzo has paid; ``None`` where it isn't known."""
     links, advice = report.break_even, report.recommendation
     if not links or advice.seconds_saved is None or advice.bytes_added is None:
         return None
