@@ -124,7 +124,7 @@ def test_apply_packs_as_advised_twice_the_same(
     assert ran.status == 0, ran.output
     verdict = ran.lines.index("Compression of hello: packed with lzo as advised")
     assert verdict > max(at for at, line in enumerate(ran.lines) if line[:2] == "- ")
-    assert "There is no 'compression' key: this is packed with lzo" in ran.output
+    assert "There is no 'compression' key: the snap is packed with lzo" in ran.output
     assert "packs with xz" not in ran.output
     assert list(codecs_of(folder).values()) == ["lzo"]
     (snap,) = folder.glob("*.snap")

@@ -172,4 +172,4 @@ def test_what_an_extension_chose_is_what_is_linted(
     )
     findings = linter_module.find(advisor, folder / "files")
     (message,) = [each.message for each in findings if each.rule == "SCA103"]
-    assert "this is packed with lzo" in message
+    assert "the snap is packed with lzo" in message
