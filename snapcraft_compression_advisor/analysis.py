@@ -6,52 +6,31 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.evidence import (
-    ColdStart,
-    Evidence,
-    Policy,
-    Saving,
-)
-from snapcraft_compression_advisor.advice.recommendation import (
-    SNAPCRAFT_DEFAULT,
-    Recommendation,
-    recommend,
-)
-from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
-from snapcraft_compression_advisor.launch.launch_set import select_apps
-from snapcraft_compression_advisor.launch.model import (
-    LaunchEstimate,
-    cost_of_blocks,
-    expect_blocks,
-    seconds_saved,
-)
-from snapcraft_compression_advisor.launch.profile import fit_profile
-from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.trial.exact import run_exact_trial
-from snapcraft_compression_advisor.trial.sampled import (
-    ORDINARY,
-    Effort,
-    run_sampled_trial,
-)
+from .advice.evidence import ColdStart, Evidence, Policy, Saving
+from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
+from .codecs import SHIPPABLE
+from .core.errors import BadDataError
+from .core.units import Interval
+from .launch.guess.guess import static_launch_set
+from .launch.launch_set import select_apps
+from .launch.model import LaunchEstimate, cost_of_blocks, expect_blocks, seconds_saved
+from .launch.profile import fit_profile
+from .payload.snap_yaml import COMPONENT_TYPE
+from .payload.source import SnapPayload
+from .trial.exact import run_exact_trial
+from .trial.sampled import ORDINARY, Effort, run_sampled_trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
-    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-    from snapcraft_compression_advisor.launch.model import ExpectedBlocks
-    from snapcraft_compression_advisor.launch.profile import (
-        FittedProfile,
-        LaunchProfile,
-    )
-    from snapcraft_compression_advisor.payload.source import Payload, PayloadKind
-    from snapcraft_compression_advisor.trial.result import Progress, TrialResult
+    from .devices.device import DeviceProfile
+    from .launch.launch_set import LaunchSet
+    from .launch.model import ExpectedBlocks
+    from .launch.profile import FittedProfile, LaunchProfile
+    from .payload.source import Payload, PayloadKind
+    from .trial.result import Progress, TrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

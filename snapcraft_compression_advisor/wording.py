@@ -5,22 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeAlias
 
-from snapcraft_compression_advisor.advice.evidence import ColdStart, Policy, Saving
-from snapcraft_compression_advisor.advice.reasons import (
-    Budget,
-    Code,
-    Fails,
-    Growth,
-    InDoubt,
-    Lacking,
-    PaidAfter,
-)
-from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
+from .advice.evidence import ColdStart, Policy, Saving
+from .advice.reasons import Budget, Code, Fails, Growth, InDoubt, Lacking, PaidAfter
+from .core.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from snapcraft_compression_advisor.advice.reasons import Condition, Reason
+    from .advice.reasons import Condition, Reason
 
 Figures: TypeAlias = "Growth | PaidAfter | Saving | ColdStart"
 

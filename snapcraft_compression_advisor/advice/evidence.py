@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.errors import UsageError
+from ..core.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

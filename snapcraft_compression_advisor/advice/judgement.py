@@ -6,27 +6,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.advice.evidence import break_even_launches
-from snapcraft_compression_advisor.advice.reasons import (
-    Budget,
-    Code,
-    Compression,
-    Condition,
-    Fails,
-    InDoubt,
-    Reason,
-)
+from .evidence import break_even_launches
+from .reasons import Budget, Code, Compression, Condition, Fails, InDoubt, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from snapcraft_compression_advisor.advice.evidence import (
-        ColdStart,
-        Evidence,
-        Policy,
-        Saving,
-    )
-    from snapcraft_compression_advisor.core.units import Interval
+    from ..core.units import Interval
+    from .evidence import ColdStart, Evidence, Policy, Saving
 
 Verdict = Literal["change", "keep", "no-benefit", "undecided"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.advice.evidence import ColdStart, Policy, Saving
+from .evidence import ColdStart, Policy, Saving
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.core.units import Interval
+    from ..core.units import Interval
 
 Compression = Literal["xz", "lzo"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.evidence import break_even_launches
-from snapcraft_compression_advisor.advice.judgement import (
+from .evidence import break_even_launches
+from .judgement import (
     SNAPCRAFT_DEFAULT,
     Judgement,
     Verdict,
@@ -14,21 +14,13 @@ from snapcraft_compression_advisor.advice.judgement import (
     judge,
     stay_small,
 )
-from snapcraft_compression_advisor.advice.reasons import (
-    Code,
-    Compression,
-    Condition,
-    Growth,
-    Lacking,
-    PaidAfter,
-    Reason,
-)
+from .reasons import Code, Compression, Condition, Growth, Lacking, PaidAfter, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-    from snapcraft_compression_advisor.core.units import Interval
+    from ..core.units import Interval
+    from .evidence import Evidence, Policy, Saving
 
 __all__ = ["SNAPCRAFT_DEFAULT", "Recommendation", "Verdict", "recommend"]
 

@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.capture.mount import mounted
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.errors import (
-    NoInputError,
-    StorageError,
-    ToolError,
-)
-from snapcraft_compression_advisor.squashfs.image import Image
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.errors import NoInputError, StorageError, ToolError
+from ..squashfs.image import Image
+from .mount import mounted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..trial.result import Progress
 
 PAGE_BYTES = 4096
 _PREPARE_READ_BYTES = 1024 * 1024

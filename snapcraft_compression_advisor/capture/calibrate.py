@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.capture.block_timing import (
+from ..codecs import CODECS
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.errors import NoInputError, StorageError, ToolError
+from ..core.scratch import scratch_directory
+from ..devices.device import NO_COST, DeviceProfile
+from ..payload.inventory import block_count
+from ..payload.source import open_payload
+from .block_timing import (
     PAGE_BYTES,
     BlockPlace,
     Timings,
@@ -28,39 +35,19 @@ from snapcraft_compression_advisor.capture.block_timing import (
     time_round,
     write_blocks,
 )
-from snapcraft_compression_advisor.capture.cost_fit import (
-    MINIMUM_BLOCKS,
-    StorageCosts,
-    fit_costs,
-    fit_storage,
-)
-from snapcraft_compression_advisor.capture.measure import processor_name
-from snapcraft_compression_advisor.capture.mount import can_mount
-from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.page_cache import (
-    can_drop_caches,
-    drop_caches,
-    storage_of,
-)
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.errors import (
-    NoInputError,
-    StorageError,
-    ToolError,
-)
-from snapcraft_compression_advisor.core.scratch import scratch_directory
-from snapcraft_compression_advisor.devices.device import NO_COST, DeviceProfile
-from snapcraft_compression_advisor.payload.inventory import block_count
-from snapcraft_compression_advisor.payload.source import open_payload
+from .cost_fit import MINIMUM_BLOCKS, StorageCosts, fit_costs, fit_storage
+from .measure import processor_name
+from .mount import can_mount
+from .packed_images import packed_images
+from .page_cache import can_drop_caches, drop_caches, storage_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.devices.device import BlockCost
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..devices.device import BlockCost
+    from ..trial.result import Progress
 
     Floats = NDArray[np.float64]
 

@@ -17,21 +17,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.devices.device import (
-    NO_COST,
-    BlockCost,
-    block_seconds,
-)
-from snapcraft_compression_advisor.payload.inventory import block_count
+from ..core.errors import BadDataError
+from ..core.units import Interval
+from ..devices.device import NO_COST, BlockCost, block_seconds
+from ..payload.inventory import block_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.capture.block_timing import TimedBlock
+    from .block_timing import TimedBlock
 
     Floats = NDArray[np.float64]
 

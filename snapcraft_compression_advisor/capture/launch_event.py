@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from snapcraft_compression_advisor.capture.x11 import WindowSight
+    from .x11 import WindowSight
 
 _WINDOW, _EXIT = "window", "exit"
 
@@ -63,10 +63,7 @@ class LaunchEvent:
             yield Watch(self)
             return
         # Takes longer to import than most of the advisor, and few runs need it.
-        from snapcraft_compression_advisor.capture.x11 import (  # noqa: PLC0415 # see above
-            WindowSight,
-            open_display,
-        )
+        from .x11 import WindowSight, open_display  # noqa: PLC0415 # see above
 
         with open_display(self.display) as connection:
             yield Watch(self, WindowSight(connection))

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import ToolError
+from ..core.errors import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,31 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.capture.mount import (
-    UBUNTU_READ_AHEAD_KB,
-    Mount,
-    MountMethod,
-    mount_point,
-    mounted,
-)
-from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.page_cache import (
-    can_drop_caches,
-    drop_caches,
-    drop_file_cache,
-    storage_of,
-    walk,
-)
-from snapcraft_compression_advisor.codecs import CODECS
+from ..codecs import CODECS
+from .mount import UBUNTU_READ_AHEAD_KB, Mount, MountMethod, mount_point, mounted
+from .packed_images import packed_images
+from .page_cache import can_drop_caches, drop_caches, drop_file_cache, storage_of, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from snapcraft_compression_advisor.capture.packed_images import PackedImages
-    from snapcraft_compression_advisor.capture.page_cache import Storage
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..payload.source import Payload
+    from ..trial.result import Progress
+    from .packed_images import PackedImages
+    from .page_cache import Storage
 
 WALKS_AT_MOST = 3
 """Reading everything takes long and varies little."""

@@ -17,23 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.capture.loop_device import (
+from ..core.child import ending_with_us
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import NoInputError, StorageError, ToolError
+from ..core.scratch import scratch_directory
+from ..squashfs.superblock import SUPERBLOCK_BYTES, parse_superblock
+from .loop_device import (
     device_read_ahead,
     free_loop_device,
     loop_device,
     open_with_read_ahead,
-)
-from snapcraft_compression_advisor.core.child import ending_with_us
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import (
-    NoInputError,
-    StorageError,
-    ToolError,
-)
-from snapcraft_compression_advisor.core.scratch import scratch_directory
-from snapcraft_compression_advisor.squashfs.superblock import (
-    SUPERBLOCK_BYTES,
-    parse_superblock,
 )
 
 if TYPE_CHECKING:

@@ -7,23 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.mount import (
-    can_mount,
-    find_squashfuse,
-    mounted,
-)
-from snapcraft_compression_advisor.core.errors import StorageError, ToolError
-from snapcraft_compression_advisor.core.scratch import scratch_directory
-from snapcraft_compression_advisor.payload.inventory import exclude_file_text
-from snapcraft_compression_advisor.squashfs import mksquashfs
-from snapcraft_compression_advisor.trial.exact import payload_directory
+from ..core.errors import StorageError, ToolError
+from ..core.scratch import scratch_directory
+from ..payload.inventory import exclude_file_text
+from ..squashfs import mksquashfs
+from ..trial.exact import payload_directory
+from .mount import can_mount, find_squashfuse, mounted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..payload.source import Payload
+    from ..trial.result import Progress
 
 _LARGER_DISK = (
     "Choose a directory on a larger disk with --scratch ('calibrate': --storage)."

@@ -18,30 +18,19 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    StorageError,
-    ToolError,
-)
-from snapcraft_compression_advisor.launch.profile import (
-    ProfileFile,
-    fit_profile,
-    is_utf8,
-)
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.errors import BadDataError, StorageError, ToolError
+from ..launch.profile import ProfileFile, fit_profile, is_utf8
+from ..squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-    from snapcraft_compression_advisor.launch.profile import (
-        FittedProfile,
-        LaunchProfile,
-    )
-    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+    from ..launch.launch_set import LaunchFile
+    from ..launch.profile import FittedProfile, LaunchProfile
+    from ..payload.inventory import Entry, Inventory
 
 
 Storage = Literal["memory", "disk"]

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import ToolError
+from ..core.errors import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

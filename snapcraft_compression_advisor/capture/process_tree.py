@@ -12,8 +12,10 @@ from functools import reduce
 from operator import sub
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.prepared_process import PreparedProcess
-from snapcraft_compression_advisor.capture.processes import (
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import ToolError
+from .prepared_process import PreparedProcess
+from .processes import (
     ControlGroup,
     Process,
     ThreadFigures,
@@ -24,14 +26,12 @@ from snapcraft_compression_advisor.capture.processes import (
     read_process,
     thread_figures,
 )
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from resource import struct_rusage
 
-    from snapcraft_compression_advisor.capture.prepared_process import StartRequest
+    from .prepared_process import StartRequest
 
 GRACE_S = 2.0
 """What the processes get to end by themselves before they are killed."""

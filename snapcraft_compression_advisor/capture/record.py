@@ -9,37 +9,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.mount import (
-    UBUNTU_READ_AHEAD_KB,
-    Mount,
-    mount_point,
-    mounted,
-)
-from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.page_cache import (
-    drop_caches,
-    resident_blocks,
-    storage_of,
-)
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
-from snapcraft_compression_advisor.capture.start import time_launch
-from snapcraft_compression_advisor.core.errors import ToolError, UsageError
-from snapcraft_compression_advisor.launch.profile import (
+from ..core.errors import ToolError, UsageError
+from ..launch.profile import (
     CpuTime,
     LaunchProfile,
     ProfileFile,
     RecordedLaunch,
     RecordedThread,
 )
+from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
+from .packed_images import packed_images
+from .page_cache import drop_caches, resident_blocks, storage_of
+from .snap_environment import launch_home
+from .start import time_launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from snapcraft_compression_advisor.capture.launch_event import LaunchEvent
-    from snapcraft_compression_advisor.capture.start import Command, Launched
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..payload.source import Payload
+    from ..trial.result import Progress
+    from .launch_event import LaunchEvent
+    from .start import Command, Launched
 
 KEPT_THREADS = 20
 """Threads of this many names are kept; the rest hardly read."""

@@ -10,48 +10,33 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.record import (
-    RecordRequest,
-    cpu_time,
-    launch,
-    rounded,
-)
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
-from snapcraft_compression_advisor.capture.trace import TRACED_CALLS, follow
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    NoInputError,
-    ToolError,
-    UsageError,
-)
-from snapcraft_compression_advisor.core.scratch import scratch_directory
-from snapcraft_compression_advisor.launch.guess.candidates import Candidate
-from snapcraft_compression_advisor.launch.guess.guess import keys_of
-from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
-from snapcraft_compression_advisor.launch.guess.programs import parse_shebang
-from snapcraft_compression_advisor.launch.launch_set import share_ranges
-from snapcraft_compression_advisor.launch.profile import (
-    LaunchProfile,
-    ProfileFile,
-    RecordedLaunch,
-    is_utf8,
-)
-from snapcraft_compression_advisor.payload.elf import readable_linkage
-from snapcraft_compression_advisor.payload.inventory import block_count
-from snapcraft_compression_advisor.payload.paths import MAX_LINKS, PathResolver
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
-from snapcraft_compression_advisor.trial.exact import payload_directory
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.errors import BadDataError, NoInputError, ToolError, UsageError
+from ..core.scratch import scratch_directory
+from ..launch.guess.candidates import Candidate
+from ..launch.guess.guess import keys_of
+from ..launch.guess.priors import built_in_priors
+from ..launch.guess.programs import parse_shebang
+from ..launch.launch_set import share_ranges
+from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch, is_utf8
+from ..payload.elf import readable_linkage
+from ..payload.inventory import block_count
+from ..payload.paths import MAX_LINKS, PathResolver
+from ..squashfs.entry import EntryKind
+from ..trial.exact import payload_directory
+from .record import RecordRequest, cpu_time, launch, rounded
+from .snap_environment import launch_home
+from .trace import TRACED_CALLS, follow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.capture.trace import Trace
-    from snapcraft_compression_advisor.launch.guess.priors import Priors
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..launch.guess.priors import Priors
+    from ..payload.inventory import Entry
+    from ..payload.source import Payload
+    from ..trial.result import Progress
+    from .trace import Trace
 
 _HEAD_BYTES = 4096
 """What the kernel looks at of a script (``BINPRM_BUF_SIZE`` is less)."""

@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import StorageError
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import StorageError
+from ..core.scratch import ScratchDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,30 +13,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.launch_event import (
-    LaunchState,
-)
-from snapcraft_compression_advisor.capture.prepared_process import StartRequest
-from snapcraft_compression_advisor.capture.process_tree import process_tree
-from snapcraft_compression_advisor.capture.snap_environment import (
-    INSIDE,
-    PATH,
-    expand,
-    launch_environment,
-    launch_home,
-)
-from snapcraft_compression_advisor.core.errors import ToolError, UsageError
-from snapcraft_compression_advisor.payload.paths import PathResolver
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..core.errors import ToolError, UsageError
+from ..payload.paths import PathResolver
+from ..squashfs.entry import EntryKind
+from .launch_event import LaunchState
+from .prepared_process import StartRequest
+from .process_tree import process_tree
+from .snap_environment import INSIDE, PATH, expand, launch_environment, launch_home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.capture.launch_event import LaunchEvent, Watch
-    from snapcraft_compression_advisor.capture.process_tree import ProcessTree
-    from snapcraft_compression_advisor.capture.processes import ThreadFigures
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.source import Payload
+    from .launch_event import LaunchEvent, Watch
+    from .process_tree import ProcessTree
+    from .processes import ThreadFigures
 
 PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 """Where a bare program name is looked up in a payload, in this order."""

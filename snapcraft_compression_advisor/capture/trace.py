@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.strace_log import (
-    Call,
-    Unreadable,
-    descriptor,
-    number,
-    quoted,
-    read_calls,
-)
+from .strace_log import Call, Unreadable, descriptor, number, quoted, read_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

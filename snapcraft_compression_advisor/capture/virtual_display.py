@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.child import END_S, ending_with_us
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import StorageError, ToolError
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
+from ..core.child import END_S, ending_with_us
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import StorageError, ToolError
+from ..core.scratch import ScratchDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING
 
 from Xlib import X
 from Xlib.display import Display
-from Xlib.error import (
-    ConnectionClosedError,
-    DisplayError,
-    XauthError,
-    XError,
-)
+from Xlib.error import ConnectionClosedError, DisplayError, XauthError, XError
 from Xlib.ext.res import LocalClientPIDMask
 
-from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from ..core.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,40 +10,26 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.analysis import analyse
-from snapcraft_compression_advisor.cli.arguments import (
-    add_format_argument,
-    add_output_argument,
-    add_path_argument,
-)
-from snapcraft_compression_advisor.cli.find_project import find_policy, find_project
-from snapcraft_compression_advisor.cli.policy_options import (
-    add_advice_arguments,
-    advice_options,
-    lint_request,
-)
-from snapcraft_compression_advisor.cli.set_compression import set_compression
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.lint.lint import analysis_request, check_apps
-from snapcraft_compression_advisor.payload.snap_yaml import (
-    COMPONENT_TYPE,
-    split_component_name,
-)
-from snapcraft_compression_advisor.payload.source import find_payload, open_payload
-from snapcraft_compression_advisor.project.project_file import (
-    declared_compression,
-    find_project_file,
-)
-from snapcraft_compression_advisor.report.text import render_text
-from snapcraft_compression_advisor.trial.sampled import ORDINARY
+from ..analysis import analyse
+from ..core.errors import AdvisorError, NoInputError
+from ..lint.lint import analysis_request, check_apps
+from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
+from ..payload.source import find_payload, open_payload
+from ..project.project_file import declared_compression, find_project_file
+from ..report.text import render_text
+from ..trial.sampled import ORDINARY
+from .arguments import add_format_argument, add_output_argument, add_path_argument
+from .find_project import find_policy, find_project
+from .policy_options import add_advice_arguments, advice_options, lint_request
+from .set_compression import set_compression
+from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
     from types import ModuleType
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..analysis import Analysis
+    from ..payload.source import Payload
 
 FORMATS = ("text", "json")
 

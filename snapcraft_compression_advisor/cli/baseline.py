@@ -8,27 +8,24 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.find_project import find_project
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.lint.baseline import Baseline
-from snapcraft_compression_advisor.lint.finding import LintReport
-from snapcraft_compression_advisor.lint.lint import lint_payload
-from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.report.lint_formats import Findings, render
-from snapcraft_compression_advisor.report.lint_formats.json import (
-    BASELINE,
-    parse_baseline,
-)
+from .. import __version__
+from ..lint.baseline import Baseline
+from ..lint.finding import LintReport
+from ..lint.lint import lint_payload
+from ..payload.source import open_payload
+from ..report.lint_formats import Findings, render
+from ..report.lint_formats.json import BASELINE, parse_baseline
+from .find_project import find_project
+from .write import write_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from contextlib import ExitStack
     from pathlib import Path
 
-    from snapcraft_compression_advisor.lint.lint import LintRequest
-    from snapcraft_compression_advisor.lint.project import ProjectFile
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..lint.lint import LintRequest
+    from ..lint.project import ProjectFile
+    from ..payload.source import Payload
 
 _IMAGE_MAGIC = b"hsqs"
 """First bytes of a squashfs image; no JSON text begins with them."""

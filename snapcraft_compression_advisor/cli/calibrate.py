@@ -9,18 +9,12 @@ from pathlib import Path
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.capture.calibrate import (
-    CalibrationRequest,
-    calibrate,
-)
-from snapcraft_compression_advisor.capture.cost_fit import MINIMUM_BLOCKS
-from snapcraft_compression_advisor.cli.arguments import (
-    add_output_argument,
-    whole_number,
-)
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.devices.device_file import device_text
-from snapcraft_compression_advisor.report.names import printable
+from ..capture.calibrate import CalibrationRequest, calibrate
+from ..capture.cost_fit import MINIMUM_BLOCKS
+from ..devices.device_file import device_text
+from ..report.names import printable
+from .arguments import add_output_argument, whole_number
+from .write import check_outputs, write_output
 
 DEFAULT_NAME = "this-machine"
 DEFAULT_SAMPLE = Path("/usr")

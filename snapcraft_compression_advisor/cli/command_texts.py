@@ -8,11 +8,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.cli.commands import (
-    APP_NAME,
-    command_groups,
-    make_dispatcher,
-)
+from .commands import APP_NAME, command_groups, make_dispatcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

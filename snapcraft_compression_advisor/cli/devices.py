@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
 
-from snapcraft_compression_advisor.cli.arguments import add_format_argument
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
-from snapcraft_compression_advisor.report.devices_text import (
-    render_devices_json,
-    render_devices_text,
-)
+from ..devices.builtin_devices import builtin_devices
+from ..report.devices_text import render_devices_json, render_devices_text
+from .arguments import add_format_argument
+from .write import write_output
 
 if TYPE_CHECKING:
     import argparse

@@ -7,28 +7,22 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.arguments import (
-    add_format_argument,
-    add_output_argument,
-)
-from snapcraft_compression_advisor.cli.find_project import find_project
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_NAMES
-from snapcraft_compression_advisor.devices.device_file import choose_devices
-from snapcraft_compression_advisor.diff.difference import (
-    DifferenceRequest,
-    compare_payloads,
-)
-from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.report.diff_json import render_diff_json
-from snapcraft_compression_advisor.report.diff_markdown import render_diff_markdown
-from snapcraft_compression_advisor.report.diff_text import render_diff_text
+from ..devices.builtin_devices import DEFAULT_NAMES
+from ..devices.device_file import choose_devices
+from ..diff.difference import DifferenceRequest, compare_payloads
+from ..launch.profile import read_profile
+from ..payload.source import open_payload
+from ..report.diff_json import render_diff_json
+from ..report.diff_markdown import render_diff_markdown
+from ..report.diff_text import render_diff_text
+from .arguments import add_format_argument, add_output_argument
+from .find_project import find_project
+from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
 
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.source import Payload
 
 RENDERERS = {
     "text": render_diff_text,

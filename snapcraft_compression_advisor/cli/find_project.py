@@ -7,23 +7,16 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.lint.project import (
-    project_of_component,
-    read_project,
-)
-from snapcraft_compression_advisor.payload.snap_yaml import split_component_name
-from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.project.project_file import (
-    PROJECT_FILES,
-    find_project_file,
-    read_project_file,
-)
-from snapcraft_compression_advisor.settings.load import POLICY_FILE_NAME
+from ..core.errors import AdvisorError, NoInputError
+from ..lint.project import project_of_component, read_project
+from ..payload.snap_yaml import split_component_name
+from ..payload.source import open_payload
+from ..project.project_file import PROJECT_FILES, find_project_file, read_project_file
+from ..settings.load import POLICY_FILE_NAME
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.project import ProjectFile
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..lint.project import ProjectFile
+    from ..payload.source import Payload
 
 
 _COMPONENT_PRIME = ("partitions", "component", "*", "prime")

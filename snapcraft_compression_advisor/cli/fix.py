@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.project.edit import merge_edits
-from snapcraft_compression_advisor.project.project_file import apply_edit
-from snapcraft_compression_advisor.project.project_lines import read_project_lines
+from ..project.edit import merge_edits
+from ..project.project_file import apply_edit
+from ..project.project_lines import read_project_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.lint.finding import Finding, LintReport
-    from snapcraft_compression_advisor.project.edit import Edit
+    from ..lint.finding import Finding, LintReport
+    from ..project.edit import Edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

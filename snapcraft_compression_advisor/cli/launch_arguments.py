@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.capture.launch_event import (
+from ..capture.launch_event import (
     EXITED,
     LaunchEvent,
     elapsed,
@@ -19,29 +19,19 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
-from snapcraft_compression_advisor.capture.mount import UBUNTU_READ_AHEAD_KB
-from snapcraft_compression_advisor.capture.start import (
-    Command,
-    app_command,
-    given_command,
-)
-from snapcraft_compression_advisor.capture.virtual_display import (
-    can_bring_display,
-    virtual_display,
-)
-from snapcraft_compression_advisor.cli.arguments import quantity, whole_number
-from snapcraft_compression_advisor.cli.commands import WORD_MARK, WORD_OPTION
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.launch.launch_set import (
-    has_desktop_file,
-    select_apps,
-)
-from snapcraft_compression_advisor.settings.quantities import SECONDS
+from ..capture.mount import UBUNTU_READ_AHEAD_KB
+from ..capture.start import Command, app_command, given_command
+from ..capture.virtual_display import can_bring_display, virtual_display
+from ..core.errors import UsageError
+from ..launch.launch_set import has_desktop_file, select_apps
+from ..settings.quantities import SECONDS
+from .arguments import quantity, whole_number
+from .commands import WORD_MARK, WORD_OPTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.source import Payload
 
 NO_DISPLAY_ADVICE = (
     "Install the package xvfb ('sudo apt-get install xvfb') to start a virtual one, "

@@ -7,35 +7,27 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
 
-from snapcraft_compression_advisor.cli.arguments import (
-    add_format_argument,
-    add_output_argument,
-    add_path_argument,
-)
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.launch.guess.compare import compare_launches
-from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
-from snapcraft_compression_advisor.launch.launch_set import select_apps
-from snapcraft_compression_advisor.launch.profile import (
-    guessed_profile,
-    profile_text,
-    read_profile,
-)
-from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
-from snapcraft_compression_advisor.payload.source import find_payload, open_payload
-from snapcraft_compression_advisor.report.compare import (
+from ..core.errors import BadDataError, UsageError
+from ..launch.guess.compare import compare_launches
+from ..launch.guess.guess import static_launch_set
+from ..launch.launch_set import select_apps
+from ..launch.profile import guessed_profile, profile_text, read_profile
+from ..payload.snap_yaml import COMPONENT_TYPE
+from ..payload.source import find_payload, open_payload
+from ..report.compare import (
     render_comparison_json,
     render_comparison_text,
     render_guess_text,
 )
+from .arguments import add_format_argument, add_output_argument, add_path_argument
+from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
 
-    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..launch.launch_set import LaunchSet
+    from ..launch.profile import LaunchProfile
+    from ..payload.source import Payload
 
 
 class LaunchSetCommand(BaseCommand):

@@ -12,50 +12,30 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, EmitterMode, emit
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.arguments import (
-    PAYLOAD_DEFAULT,
-    add_format_argument,
-    add_output_argument,
-)
-from snapcraft_compression_advisor.cli.find_project import find_policy
-from snapcraft_compression_advisor.cli.lint_run import lint_all
-from snapcraft_compression_advisor.cli.policy_options import (
-    add_rule_arguments,
-    lint_request,
-    rule_options,
-)
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.lint.baseline import Baseline, judge
-from snapcraft_compression_advisor.lint.finding import LintReport
-from snapcraft_compression_advisor.lint.rules.declared import COMPRESSION_CHANGED
-from snapcraft_compression_advisor.lint.rules.preflight_contents import RESQUASH_DIFFERS
-from snapcraft_compression_advisor.lint.run import at_least
-from snapcraft_compression_advisor.lint.select import make_selection
-from snapcraft_compression_advisor.payload.source import (
-    find_payload,
-    named_payloads,
-    open_payload,
-)
-from snapcraft_compression_advisor.preflight.previous import read_previous
-from snapcraft_compression_advisor.report.lines import (
-    TextStyle,
-    terminal_columns,
-    wants_colour,
-)
-from snapcraft_compression_advisor.report.lint_formats import (
-    FORMATS,
-    Findings,
-    render,
-)
+from .. import __version__
+from ..core.errors import UsageError
+from ..lint.baseline import Baseline, judge
+from ..lint.finding import LintReport
+from ..lint.rules.declared import COMPRESSION_CHANGED
+from ..lint.rules.preflight_contents import RESQUASH_DIFFERS
+from ..lint.run import at_least
+from ..lint.select import make_selection
+from ..payload.source import find_payload, named_payloads, open_payload
+from ..preflight.previous import read_previous
+from ..report.lines import TextStyle, terminal_columns, wants_colour
+from ..report.lint_formats import FORMATS, Findings, render
+from .arguments import PAYLOAD_DEFAULT, add_format_argument, add_output_argument
+from .find_project import find_policy
+from .lint_run import lint_all
+from .policy_options import add_rule_arguments, lint_request, rule_options
+from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.cli.lint_run import Outcome
-    from snapcraft_compression_advisor.lint.lint import LintRequest
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..lint.lint import LintRequest
+    from ..payload.source import Payload
+    from .lint_run import Outcome
 
 FINDINGS_STATUS = 1
 """Exit status where there are findings; errors have those of sysexits, 64 and up."""
@@ -130,7 +110,7 @@ class LintCommand(BaseCommand):
             requests = _requests(parsed_args, paths, until)
             baseline = None
             if parsed_args.baseline is not None:
-                from snapcraft_compression_advisor.cli.baseline import open_baseline
+                from .baseline import open_baseline
 
                 baseline = open_baseline(
                     parsed_args.baseline, requests, parsed_args.project, until=until
@@ -144,7 +124,7 @@ class LintCommand(BaseCommand):
             version=__version__, payloads=tuple(each.linted for each in outcomes)
         )
         if parsed_args.diff:
-            from snapcraft_compression_advisor.cli.fix import fixes_diff
+            from .fix import fixes_diff
 
             write_output(fixes_diff(report), parsed_args.output)
         else:
@@ -201,11 +181,11 @@ def _write(
     :returns: the findings that count.
     """
     if parsed_args.fix:
-        from snapcraft_compression_advisor.cli.fix import apply_fixes
+        from .fix import apply_fixes
 
         report = apply_fixes(report)
     if parsed_args.write_baseline is not None:
-        from snapcraft_compression_advisor.cli.baseline import keep_baseline
+        from .baseline import keep_baseline
 
         keep_baseline(report, parsed_args.write_baseline)
     if baseline is not None:

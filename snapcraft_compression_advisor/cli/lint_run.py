@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.cli.find_project import find_project
-from snapcraft_compression_advisor.core.errors import AdvisorError
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.finding import LintedPayload
-from snapcraft_compression_advisor.lint.lint import LintRequest, lint_payload
-from snapcraft_compression_advisor.lint.select import check_selectors
-from snapcraft_compression_advisor.payload.source import open_payload
+from ..core.errors import AdvisorError
+from ..lint.all_rules import ALL_RULES
+from ..lint.finding import LintedPayload
+from ..lint.lint import LintRequest, lint_payload
+from ..lint.select import check_selectors
+from ..payload.source import open_payload
+from .find_project import find_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..trial.result import Progress
 
 PAYLOADS_AT_ONCE = 2
 """One takes up to 200 MB of memory. Its trial keeps all cores busy by itself, so that a

@@ -24,25 +24,13 @@ from craft_cli import (
     emit,
 )
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.command_texts import command_help
-from snapcraft_compression_advisor.cli.commands import (
-    APP_NAME,
-    command_groups,
-    make_dispatcher,
-    split_command,
-)
-from snapcraft_compression_advisor.cli.write import (
-    discard_broken_pipes,
-    open_standard_streams,
-    write_output,
-)
-from snapcraft_compression_advisor.core.deferred_signals import (
-    HELD_BACK,
-    DeferredSignals,
-)
-from snapcraft_compression_advisor.core.errors import AdvisorError, StorageError
-from snapcraft_compression_advisor.core.units import MIB
+from .. import __version__
+from ..core.deferred_signals import HELD_BACK, DeferredSignals
+from ..core.errors import AdvisorError, StorageError
+from ..core.units import MIB
+from .command_texts import command_help
+from .commands import APP_NAME, command_groups, make_dispatcher, split_command
+from .write import discard_broken_pipes, open_standard_streams, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,43 +8,39 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.capture.measure import (
-    WALKS_AT_MOST,
-    MeasureRequest,
-    measure,
-)
-from snapcraft_compression_advisor.capture.page_cache import fit_for_replay, replay
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
-from snapcraft_compression_advisor.capture.start import time_launch
-from snapcraft_compression_advisor.cli.arguments import (
+from ..capture.measure import WALKS_AT_MOST, MeasureRequest, measure
+from ..capture.page_cache import fit_for_replay, replay
+from ..capture.snap_environment import launch_home
+from ..capture.start import time_launch
+from ..codecs import CODECS
+from ..core.errors import UsageError
+from ..launch.profile import read_profile
+from ..payload.source import find_payload, open_payload
+from ..report.measure_json import render_measurement_json
+from ..report.measure_text import render_measurement_text
+from .arguments import (
     add_format_argument,
     add_output_argument,
     add_path_argument,
     whole_number,
 )
-from snapcraft_compression_advisor.cli.launch_arguments import (
+from .launch_arguments import (
     add_launch_arguments,
     add_read_ahead_argument,
     chosen_launch,
     launch_display,
     launch_options,
 )
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.payload.source import find_payload, open_payload
-from snapcraft_compression_advisor.report.measure_json import render_measurement_json
-from snapcraft_compression_advisor.report.measure_text import render_measurement_text
+from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.capture.measure import Launch
-    from snapcraft_compression_advisor.capture.mount import Mount
-    from snapcraft_compression_advisor.launch.profile import FittedProfile
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..capture.measure import Launch
+    from ..capture.mount import Mount
+    from ..launch.profile import FittedProfile
+    from ..payload.source import Payload
 
 RENDERERS = {"text": render_measurement_text, "json": render_measurement_json}
 DEFAULT_RUNS = 10

@@ -10,29 +10,16 @@ from typing import TYPE_CHECKING, get_args
 import pydantic
 from craft_cli import emit
 
-from snapcraft_compression_advisor.advice.evidence import Policy
-from snapcraft_compression_advisor.cli.arguments import quantity
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_NAMES
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.lint import LintRequest
-from snapcraft_compression_advisor.lint.select import check_selectors
-from snapcraft_compression_advisor.settings.lint_policy import (
-    AdvicePolicy,
-    LintPolicy,
-    Selector,
-    SeverityName,
-)
-from snapcraft_compression_advisor.settings.load import (
-    POLICY_FILE_NAME,
-    Sources,
-    load_settings,
-)
-from snapcraft_compression_advisor.settings.quantities import (
-    LINK,
-    parse_count,
-    seconds_or_share,
-)
+from ..advice.evidence import Policy
+from ..core.errors import BadDataError, UsageError
+from ..devices.builtin_devices import DEFAULT_NAMES
+from ..lint.all_rules import ALL_RULES
+from ..lint.lint import LintRequest
+from ..lint.select import check_selectors
+from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityName
+from ..settings.load import POLICY_FILE_NAME, Sources, load_settings
+from ..settings.quantities import LINK, parse_count, seconds_or_share
+from .arguments import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

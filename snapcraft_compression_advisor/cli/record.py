@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.capture.mount import can_mount
-from snapcraft_compression_advisor.capture.page_cache import can_drop_caches
-from snapcraft_compression_advisor.capture.record import (
-    RecordRequest,
-    record_residency,
-)
-from snapcraft_compression_advisor.capture.record_trace import (
-    import_trace,
-    record_trace,
-)
-from snapcraft_compression_advisor.cli.arguments import (
-    PAYLOAD_DEFAULT,
-    add_output_argument,
-)
-from snapcraft_compression_advisor.cli.launch_arguments import (
+from ..capture.mount import can_mount
+from ..capture.page_cache import can_drop_caches
+from ..capture.record import RecordRequest, record_residency
+from ..capture.record_trace import import_trace, record_trace
+from ..core.errors import UsageError
+from ..core.units import format_seconds
+from ..launch.profile import profile_text
+from ..payload.source import find_payload, open_payload
+from .arguments import PAYLOAD_DEFAULT, add_output_argument
+from .launch_arguments import (
     add_launch_arguments,
     add_read_ahead_argument,
     chosen_app,
@@ -29,18 +24,14 @@ from snapcraft_compression_advisor.cli.launch_arguments import (
     launch_display,
     launch_options,
 )
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.core.units import format_seconds
-from snapcraft_compression_advisor.launch.profile import profile_text
-from snapcraft_compression_advisor.payload.source import find_payload, open_payload
+from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
 
-    from snapcraft_compression_advisor.capture.record_trace import TracedLaunch
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..capture.record_trace import TracedLaunch
+    from ..launch.profile import LaunchProfile
+    from ..payload.source import Payload
 
 _METHODS = ("residency", "trace")
 

@@ -9,36 +9,29 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.write import check_outputs, write_output
-from snapcraft_compression_advisor.core.documents import DocumentKind
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.lint.lint import lint_analysed
-from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.preflight.packing import look_at_packing
-from snapcraft_compression_advisor.report.html_report import (
-    check_html_extra,
-    render_html,
-)
-from snapcraft_compression_advisor.report.json_report import (
-    Beside,
-    Report,
-    build_report,
-)
-from snapcraft_compression_advisor.report.lint_formats.json import LintDocument
-from snapcraft_compression_advisor.report.markdown_report import render_markdown
-from snapcraft_compression_advisor.report.measure_json import MeasurementReport
-from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from ..core.documents import DocumentKind
+from ..core.errors import UsageError
+from ..core.units import MIB
+from ..lint.lint import lint_analysed
+from ..payload.survey import take_survey
+from ..preflight.packing import look_at_packing
+from ..report.html_report import check_html_extra, render_html
+from ..report.json_report import Beside, Report, build_report
+from ..report.lint_formats.json import LintDocument
+from ..report.markdown_report import render_markdown
+from ..report.measure_json import MeasurementReport
+from ..report.page.build import Sources, build_page
+from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.lint import LintRequest
-    from snapcraft_compression_advisor.lint.project import ProjectFile
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.report.page.model import Page
+    from ..analysis import Analysis
+    from ..lint.lint import LintRequest
+    from ..lint.project import ProjectFile
+    from ..payload.source import Payload
+    from ..report.page.model import Page
 
 RENDERERS: Mapping[str, Callable[[Page], str]] = {
     ".html": render_html,

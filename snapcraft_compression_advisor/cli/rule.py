@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
 
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.select import find_rule
-from snapcraft_compression_advisor.report.rule_pages import (
-    render_rule_list,
-    render_rule_page,
-)
+from ..lint.all_rules import ALL_RULES
+from ..lint.select import find_rule
+from ..report.rule_pages import render_rule_list, render_rule_page
+from .write import write_output
 
 if TYPE_CHECKING:
     import argparse

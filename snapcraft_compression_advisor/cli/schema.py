@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand
 
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.core.documents import json_schema_text
-from snapcraft_compression_advisor.devices.device_file import DeviceFile
-from snapcraft_compression_advisor.launch.profile import LaunchProfile
-from snapcraft_compression_advisor.report.compare import ComparisonReport
-from snapcraft_compression_advisor.report.contract import Document
-from snapcraft_compression_advisor.report.diff_json import DifferenceReport
-from snapcraft_compression_advisor.report.json_report import Report
-from snapcraft_compression_advisor.report.lint_formats.json import LintDocument
-from snapcraft_compression_advisor.report.measure_json import MeasurementReport
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from ..core.documents import json_schema_text
+from ..devices.device_file import DeviceFile
+from ..launch.profile import LaunchProfile
+from ..report.compare import ComparisonReport
+from ..report.contract import Document
+from ..report.diff_json import DifferenceReport
+from ..report.json_report import Report
+from ..report.lint_formats.json import LintDocument
+from ..report.measure_json import MeasurementReport
+from ..settings.lint_policy import LintPolicy
+from .write import write_output
 
 if TYPE_CHECKING:
     import argparse

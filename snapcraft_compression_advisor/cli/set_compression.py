@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, emit
 
-from snapcraft_compression_advisor.cli.write import write_output
-from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.project.project_file import (
-    apply_edit,
-    find_project_file,
-    plan_edit,
-)
+from ..codecs import SHIPPABLE
+from ..project.project_file import apply_edit, find_project_file, plan_edit
+from .write import write_output
 
 if TYPE_CHECKING:
     import argparse

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import StorageError
-from snapcraft_compression_advisor.core.scratch import FILE_PREFIX, replace_text
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import StorageError
+from ..core.scratch import FILE_PREFIX, replace_text
 
 _STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
 """Of ``/dev/null``: what stands in for a stream that is closed.

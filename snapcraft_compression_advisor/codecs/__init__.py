@@ -5,20 +5,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.codecs.codec import (
-    DATA_BLOCK_BYTES,
-    METADATA_BLOCK_BYTES,
-    Codec,
-    Decompressor,
-    Identity,
-)
-from snapcraft_compression_advisor.codecs.deflate import Gzip
-from snapcraft_compression_advisor.codecs.legacy_lzma import LegacyLzma
-from snapcraft_compression_advisor.codecs.lz4 import Lz4
-from snapcraft_compression_advisor.codecs.lzo import Lzo
-from snapcraft_compression_advisor.codecs.xz import Xz
-from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.core.errors import BadDataError
+from ..core.errors import BadDataError
+from .codec import DATA_BLOCK_BYTES, METADATA_BLOCK_BYTES, Codec, Decompressor, Identity
+from .deflate import Gzip
+from .legacy_lzma import LegacyLzma
+from .lz4 import Lz4
+from .lzo import Lzo
+from .xz import Xz
+from .zstandard import Zstd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Protocol
 
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.errors import BadDataError
+from ..core.units import Interval
 
 DATA_BLOCK_BYTES = 128 * 1024
 """Size of a data block in a snap: mksquashfs's default, which ``snap pack`` keeps."""

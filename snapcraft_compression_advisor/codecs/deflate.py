@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import zlib
 
-from snapcraft_compression_advisor.codecs.codec import (
-    DATA_BLOCK_BYTES,
-    Codec,
-    KernelTime,
-    broken_block,
-)
-from snapcraft_compression_advisor.codecs.library import Library
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.units import Interval
+from .codec import DATA_BLOCK_BYTES, Codec, KernelTime, broken_block
+from .library import Library
 
 _LEVEL = 9
 """``GZIP_DEFAULT_COMPRESSION_LEVEL`` of squashfs-tools' ``gzip_wrapper.h``.

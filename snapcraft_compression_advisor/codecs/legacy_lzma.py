@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import lzma
 
-from snapcraft_compression_advisor.codecs.codec import broken_block
-from snapcraft_compression_advisor.codecs.xz import MEMORY_BYTES, decompress_stream
+from .codec import broken_block
+from .xz import MEMORY_BYTES, decompress_stream
 
 _PROPERTIES_BYTES = 5
 _HEADER_BYTES = 13

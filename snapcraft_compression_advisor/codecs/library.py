@@ -7,8 +7,8 @@ import threading
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES, Codec
-from snapcraft_compression_advisor.core.errors import ToolError
+from ..core.errors import ToolError
+from .codec import DATA_BLOCK_BYTES, Codec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ctypes import c_char_p, c_int, string_at
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs.codec import KernelTime, broken_block
-from snapcraft_compression_advisor.codecs.library import OUTPUT, BoundCodec, Library
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.units import Interval
+from .codec import KernelTime, broken_block
+from .library import OUTPUT, BoundCodec, Library
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.codecs.library import Buffer
+    from .library import Buffer
 
 _BLOCK_TO_BLOCK = (c_int, (c_char_p, c_char_p, c_int, c_int))
 

@@ -9,17 +9,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from snapcraft_compression_advisor.codecs.codec import (
-    DATA_BLOCK_BYTES,
-    KernelTime,
-    broken_block,
-)
-from snapcraft_compression_advisor.codecs.library import BoundCodec, Library
-from snapcraft_compression_advisor.core.errors import ToolError
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.errors import ToolError
+from ..core.units import Interval
+from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
+from .library import BoundCodec, Library
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.codecs.library import Buffer
+    from .library import Buffer
 
 PRESET = 6
 """``LZMA_PRESET_DEFAULT`` of ``lzma/container.h``."""

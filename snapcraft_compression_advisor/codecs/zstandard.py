@@ -8,13 +8,13 @@ from ctypes import c_char_p, c_int, c_size_t, c_uint, c_void_p, string_at
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs.codec import KernelTime, broken_block
-from snapcraft_compression_advisor.codecs.library import OUTPUT, BoundCodec, Library
-from snapcraft_compression_advisor.core.errors import ToolError
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.errors import ToolError
+from ..core.units import Interval
+from .codec import KernelTime, broken_block
+from .library import OUTPUT, BoundCodec, Library
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.codecs.library import Buffer
+    from .library import Buffer
 
 _LEVEL = 15
 """``ZSTD_DEFAULT_COMPRESSION_LEVEL`` of ``zstd_wrapper.h``."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
+from .deferred_signals import deferred_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ import pydantic_core
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
-from snapcraft_compression_advisor.core.units import KIB, MIB
+from .errors import BadDataError, NoInputError
+from .units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable

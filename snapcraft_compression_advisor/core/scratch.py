@@ -20,9 +20,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import StorageError
-from snapcraft_compression_advisor.core.units import format_bytes
+from .deferred_signals import deferred_signals
+from .errors import StorageError
+from .units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

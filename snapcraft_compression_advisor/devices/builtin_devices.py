@@ -19,16 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.core.units import KIB, Interval
-from snapcraft_compression_advisor.devices.device import (
-    NO_COST,
-    BlockCost,
-    DeviceProfile,
-    block_seconds,
-    scaled,
-)
+from ..codecs import CODECS
+from ..core.errors import UsageError
+from ..core.units import KIB, Interval
+from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

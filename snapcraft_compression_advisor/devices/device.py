@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

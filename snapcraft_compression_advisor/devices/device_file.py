@@ -12,22 +12,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from typing_extensions import Self
 
-from snapcraft_compression_advisor.codecs import CODECS, CodecName
-from snapcraft_compression_advisor.core.documents import DocumentKind
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.core.units import KIB, Interval
-from snapcraft_compression_advisor.devices.builtin_devices import (
-    DEFAULT_NAMES,
-    default_devices,
-    find_device,
-    usual_block_s,
-)
-from snapcraft_compression_advisor.devices.device import (
-    NO_COST,
-    BlockCost,
-    DeviceProfile,
-    scaled,
-)
+from ..codecs import CODECS, CodecName
+from ..core.documents import DocumentKind
+from ..core.errors import UsageError
+from ..core.units import KIB, Interval
+from .builtin_devices import DEFAULT_NAMES, default_devices, find_device, usual_block_s
+from .device import NO_COST, BlockCost, DeviceProfile, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

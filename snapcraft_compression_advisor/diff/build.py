@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from snapcraft_compression_advisor.core.errors import ToolError
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.trial.result import (
-    CodecTrial,
-    StoredBlocks,
-    as_stored,
-    blocks_of_files,
-)
+from ..core.errors import ToolError
+from ..core.units import Interval
+from ..trial.result import CodecTrial, StoredBlocks, as_stored, blocks_of_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
 
-    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-    from snapcraft_compression_advisor.payload.source import Payload, SnapPayload
-    from snapcraft_compression_advisor.trial.result import TrialResult
-    from snapcraft_compression_advisor.trial.stored import StoredSizes
+    from ..launch.launch_set import LaunchSet
+    from ..payload.source import Payload, SnapPayload
+    from ..trial.result import TrialResult
+    from ..trial.stored import StoredSizes
 
 
 class FileSizes(Protocol):

@@ -6,38 +6,27 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.diff.build import (
-    Build,
-    launched_files,
-    prime_build,
-    snap_build,
-)
-from snapcraft_compression_advisor.diff.files import (
-    FilesDifference,
-    compare_files,
-    minus,
-    total,
-    unchanged_paths,
-)
-from snapcraft_compression_advisor.diff.launches import LaunchChange, compare_launches
-from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
-from snapcraft_compression_advisor.launch.launch_set import select_apps
-from snapcraft_compression_advisor.launch.profile import fit_profile
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.trial.sampled import LEAST, run_sampled_trial
+from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..core.errors import BadDataError
+from ..core.units import Interval
+from ..launch.guess.guess import static_launch_set
+from ..launch.launch_set import select_apps
+from ..launch.profile import fit_profile
+from ..payload.source import SnapPayload
+from ..trial.sampled import LEAST, run_sampled_trial
+from .build import Build, launched_files, prime_build, snap_build
+from .files import FilesDifference, compare_files, minus, total, unchanged_paths
+from .launches import LaunchChange, compare_launches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
-    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.result import Progress, TrialResult
+    from ..devices.device import DeviceProfile
+    from ..launch.launch_set import LaunchSet
+    from ..launch.profile import LaunchProfile
+    from ..payload.source import Payload
+    from ..trial.result import Progress, TrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.diff.files import minus
+from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..core.units import Interval
+from .files import minus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.diff.difference import BuildDifference
+    from ..analysis import Analysis
+    from .difference import BuildDifference
 
 Verdict = Literal["slower", "faster", "same", "undecided"]
 

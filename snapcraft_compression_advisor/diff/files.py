@@ -8,16 +8,16 @@ from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.core.units import MIB, Interval
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..core.units import MIB, Interval
+from ..payload.source import SnapPayload
+from ..squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-    from snapcraft_compression_advisor.diff.build import Build
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.inventory import Entry
+    from ..payload.source import Payload
+    from .build import Build
 
 Change = Literal["added", "removed", "changed"]
 NONE = Interval.exactly(0)

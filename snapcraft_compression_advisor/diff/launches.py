@@ -6,21 +6,16 @@ from dataclasses import dataclass, fields, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.diff.figures import FigureChange
-from snapcraft_compression_advisor.launch.model import (
-    BlockSums,
-    LaunchEstimate,
-    cost_of_blocks,
-    sum_blocks,
-)
+from ..core.units import Interval
+from ..launch.model import BlockSums, LaunchEstimate, cost_of_blocks, sum_blocks
+from .figures import FigureChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
-    from snapcraft_compression_advisor.diff.build import Build
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+    from ..devices.device import DeviceProfile
+    from ..launch.launch_set import LaunchFile, LaunchSet
+    from .build import Build
 
 Group = Literal["same", "old", "new"]
 

@@ -11,57 +11,32 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.analysis import analyse
-from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
-from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
-from snapcraft_compression_advisor.host.artifact import (
-    DEFAULT_COMPRESSION,
-    Decision,
-    decide,
-)
-from snapcraft_compression_advisor.host.guard import (
-    PolicyBrokenError,
-    Result,
-    SettingsError,
-    harmless,
-    judging,
-)
-from snapcraft_compression_advisor.host.project import (
-    HostProject,
-    read_host_project,
-    read_settings,
-)
-from snapcraft_compression_advisor.host.refusal import asks_to_enforce
-from snapcraft_compression_advisor.host.show import (
-    show,
-    show_verdict,
-    write_key,
-    write_report,
-)
-from snapcraft_compression_advisor.launch.launch_set import check_app, select_apps
-from snapcraft_compression_advisor.lint.lint import LintRequest, analysis_request
-from snapcraft_compression_advisor.lint.rule import Context
-from snapcraft_compression_advisor.lint.rules.budgets import (
-    COLD_START_BUDGET,
-    IMAGE_SIZE_BUDGET,
-)
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import Selection
-from snapcraft_compression_advisor.payload.source import (
-    ComponentDirectory,
-    open_payload,
-)
-from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.wording import sentences
+from ..analysis import analyse
+from ..codecs import CODECS, SHIPPABLE
+from ..core.errors import AdvisorError, ToolError
+from ..launch.launch_set import check_app, select_apps
+from ..lint.lint import LintRequest, analysis_request
+from ..lint.rule import Context
+from ..lint.rules.budgets import COLD_START_BUDGET, IMAGE_SIZE_BUDGET
+from ..lint.run import run_rules
+from ..lint.select import Selection
+from ..payload.source import ComponentDirectory, open_payload
+from ..payload.survey import take_survey
+from ..wording import sentences
+from .artifact import DEFAULT_COMPRESSION, Decision, decide
+from .guard import PolicyBrokenError, Result, SettingsError, harmless, judging
+from .project import HostProject, read_host_project, read_settings
+from .refusal import asks_to_enforce
+from .show import show, show_verdict, write_key, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from snapcraft_compression_advisor.analysis import Analysis, Request
-    from snapcraft_compression_advisor.host.artifact import Artifact
-    from snapcraft_compression_advisor.host.project import Parts
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.settings.load import Settings
+    from ..analysis import Analysis, Request
+    from ..payload.source import Payload
+    from ..settings.load import Settings
+    from .artifact import Artifact
+    from .project import Parts
 BUDGET_RULES = (COLD_START_BUDGET, IMAGE_SIZE_BUDGET)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.squashfs.image import Image
+from ..squashfs.image import Image
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.settings.lint_policy import PackMode
+    from ..analysis import Analysis
+    from ..settings.lint_policy import PackMode
 
 
 DEFAULT_COMPRESSION = "xz"

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pydantic
 from craft_parts.plugins import Plugin, PluginProperties
 
-from snapcraft_compression_advisor.core.errors import AdvisorError
-from snapcraft_compression_advisor.settings.load import PLUGIN, part_policy
+from ..core.errors import AdvisorError
+from ..settings.load import PLUGIN, part_policy
 
 
 class AdvisorPluginProperties(PluginProperties, frozen=True):

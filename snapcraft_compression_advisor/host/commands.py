@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 from craft_application.commands import AppCommand
 from craft_cli import emit
 
-from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.core.errors import NoInputError
-from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
-from snapcraft_compression_advisor.host.project_service import advisor_here
-from snapcraft_compression_advisor.payload.source import find_payload
-from snapcraft_compression_advisor.project.project_file import (
-    apply_edit,
-    find_project_file,
-    plan_edit,
-)
+from ..codecs import SHIPPABLE
+from ..core.errors import NoInputError
+from ..payload.source import find_payload
+from ..project.project_file import apply_edit, find_project_file, plan_edit
+from .artifact import DEFAULT_COMPRESSION, Artifact
+from .project_service import advisor_here
 
 if TYPE_CHECKING:
     import argparse
@@ -61,9 +57,7 @@ class CompressionAdviceCommand(AppCommand):
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the report."""
         # Every snapcraft command comes by; few need what takes so long to import.
-        from snapcraft_compression_advisor.host.show import (  # noqa: PLC0415
-            render_report,
-        )
+        from .show import render_report  # noqa: PLC0415
 
         advisor = advisor_here(self._services)
         component: str | None = parsed_args.component

@@ -13,13 +13,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snapcraft_compression_advisor.host.import_path import hide_import_dir
-from snapcraft_compression_advisor.host.refusal import (
-    asks_to_enforce,
-    reason_of,
-    refuse,
-    warn_of,
-)
+from .import_path import hide_import_dir
+from .refusal import asks_to_enforce, reason_of, refuse, warn_of
 
 if TYPE_CHECKING:
     from craft_application import Application

@@ -9,8 +9,8 @@ from typing import Any
 
 from snapcraft.extensions.extension import Extension
 
-from snapcraft_compression_advisor.host.project import mark_apps
-from snapcraft_compression_advisor.settings.load import PLUGIN
+from ..settings.load import PLUGIN
+from .project import mark_apps
 
 SUPPORTED_BASES = ("core22", "core24", "core26")
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from snapcraft_compression_advisor.core.errors import AdvisorError, BadDataError
-from snapcraft_compression_advisor.host.refusal import RESOLUTION, reason_of, warn_of
+from ..core.errors import AdvisorError, BadDataError
+from .refusal import RESOLUTION, reason_of, warn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

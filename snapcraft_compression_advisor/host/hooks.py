@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from craft_cli import CommandGroup
 
-from snapcraft_compression_advisor.host.guard import Stop
-from snapcraft_compression_advisor.host.project_service import finding_advisor
-from snapcraft_compression_advisor.host.refusal import reason_of
-from snapcraft_compression_advisor.host.wrapping import check_before, check_settings
-from snapcraft_compression_advisor.project.project_lines import LINTER_NAME
-from snapcraft_compression_advisor.settings.load import PLUGIN
+from ..project.project_lines import LINTER_NAME
+from ..settings.load import PLUGIN
+from .guard import Stop
+from .project_service import finding_advisor
+from .refusal import reason_of
+from .wrapping import check_before, check_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from craft_application import Application
 
-    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+    from .project_service import FindAdvisor
 
     Step = Callable[[Application, FindAdvisor], None]
 
@@ -54,7 +54,7 @@ def _problem(
 
 
 def _add_pack_hook(app: Application, find_advisor: FindAdvisor) -> None:
-    from snapcraft_compression_advisor.host.pack_hook import advising  # noqa: PLC0415
+    from .pack_hook import advising  # noqa: PLC0415
 
     services: Any = app.services
     services.register("package", advising(services.get_class("package"), find_advisor))

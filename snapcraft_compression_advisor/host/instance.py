@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any
 from craft_cli import emit
 
 import snapcraft_compression_advisor
-from snapcraft_compression_advisor.host.guard import (
-    CannotJudgeError,
-    SettingsError,
-    judging,
-)
-from snapcraft_compression_advisor.host.import_path import VARIABLE
-from snapcraft_compression_advisor.host.wrapping import derive, wrap
-from snapcraft_compression_advisor.settings.load import (
-    ENVIRONMENT_PREFIX,
-    INSTANCE_PATH_VARIABLE,
-)
+
+from ..settings.load import ENVIRONMENT_PREFIX, INSTANCE_PATH_VARIABLE
+from .guard import CannotJudgeError, SettingsError, judging
+from .import_path import VARIABLE
+from .wrapping import derive, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,8 +24,8 @@ if TYPE_CHECKING:
     import craft_providers
     from craft_application import ProviderService
 
-    from snapcraft_compression_advisor.host.guard import Stop
-    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+    from .guard import Stop
+    from .project_service import FindAdvisor
 
     Below = ProviderService
     Enter = Callable[[craft_providers.Executor], None]

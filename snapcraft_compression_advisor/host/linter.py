@@ -13,26 +13,22 @@ from craft_cli import emit
 from snapcraft.errors import SnapcraftError
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
-from snapcraft_compression_advisor.host.artifact import (
-    DEFAULT_COMPRESSION,
-    Artifact,
-    codec_of,
-)
-from snapcraft_compression_advisor.host.guard import SettingsError, Stop
-from snapcraft_compression_advisor.host.wrapping import wrap
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.project import component_sizes
-from snapcraft_compression_advisor.lint.rules.declared import COMPONENT_KEY
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import make_selection
-from snapcraft_compression_advisor.report.names import printable
+from ..lint.all_rules import ALL_RULES
+from ..lint.project import component_sizes
+from ..lint.rules.declared import COMPONENT_KEY
+from ..lint.run import run_rules
+from ..lint.select import make_selection
+from ..report.names import printable
+from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
+from .guard import SettingsError, Stop
+from .wrapping import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from snapcraft_compression_advisor.host.advisor import Advisor
-    from snapcraft_compression_advisor.host.project_service import FindAdvisor
-    from snapcraft_compression_advisor.lint.finding import Finding
+    from ..lint.finding import Finding
+    from .advisor import Advisor
+    from .project_service import FindAdvisor
 
 
 class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no dependency

@@ -7,17 +7,17 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snapcraft_compression_advisor.host.artifact import DEFAULT_COMPRESSION, Artifact
-from snapcraft_compression_advisor.host.wrapping import check_settings, wrap
-from snapcraft_compression_advisor.payload.source import component_name
+from ..payload.source import component_name
+from .artifact import DEFAULT_COMPRESSION, Artifact
+from .wrapping import check_settings, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from snapcraft_compression_advisor.host.advisor import Advisor
-    from snapcraft_compression_advisor.host.guard import Stop
-    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+    from .advisor import Advisor
+    from .guard import Stop
+    from .project_service import FindAdvisor
 
 
 def wrap_run(cli: ModuleType, stop: Stop) -> None:

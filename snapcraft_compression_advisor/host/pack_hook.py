@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from snapcraft_compression_advisor.host.artifact import (
-    DEFAULT_COMPRESSION,
-    Artifact,
-    codec_of,
-)
-from snapcraft_compression_advisor.host.guard import harmless
-from snapcraft_compression_advisor.host.wrapping import derive
+from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
+from .guard import harmless
+from .wrapping import derive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +14,8 @@ if TYPE_CHECKING:
 
     from craft_application import PackageService
 
-    from snapcraft_compression_advisor.host.advisor import Advisor
-    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+    from .advisor import Advisor
+    from .project_service import FindAdvisor
 
     Below = PackageService
 else:

@@ -7,22 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import AdvisorError, NoInputError
-from snapcraft_compression_advisor.host.guard import SettingsError
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.project import ProjectFile, read_project
-from snapcraft_compression_advisor.lint.select import check_selectors
-from snapcraft_compression_advisor.project.project_file import (
-    find_project_file,
-    read_project_file,
-)
-from snapcraft_compression_advisor.settings.load import (
-    PLUGIN,
-    POLICY_FILE_NAME,
-    Settings,
-    Sources,
-    load_settings,
-)
+from ..core.errors import AdvisorError, NoInputError
+from ..lint.all_rules import ALL_RULES
+from ..lint.project import ProjectFile, read_project
+from ..lint.select import check_selectors
+from ..project.project_file import find_project_file, read_project_file
+from ..settings.load import PLUGIN, POLICY_FILE_NAME, Settings, Sources, load_settings
+from .guard import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

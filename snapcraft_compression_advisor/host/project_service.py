@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.host.guard import judging
-from snapcraft_compression_advisor.host.refusal import asks_to_enforce
+from .guard import judging
+from .refusal import asks_to_enforce
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from snapcraft_compression_advisor.host.advisor import Advisor
-    from snapcraft_compression_advisor.host.project import Parts
+    from .advisor import Advisor
+    from .project import Parts
 
     FindAdvisor = Callable[[], Advisor | None]
     """Returns who gives the advice, always the same; ``None`` where nobody can."""
@@ -48,7 +48,7 @@ def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:  # 
     :param project_dir: the project's folder; here by default.
     """
     # Every snapcraft command comes by; few need what takes so long to import.
-    from snapcraft_compression_advisor.host.advisor import Advisor  # noqa: PLC0415
+    from .advisor import Advisor  # noqa: PLC0415
 
     directory = (project_dir or Path()).absolute()
     return Advisor(
@@ -75,7 +75,7 @@ def project_parts(services: Any) -> Parts:  # noqa: ANN401 # of any version
         return {name: dict(part) for name, part in rendered.parts.items()}
     except Exception as error:  # noqa: BLE001 # core22, or no project: each version has its own
         emit.debug(f"Parts are read directly from snapcraft.yaml: {error}")
-    from snapcraft_compression_advisor.host.project import raw_parts  # noqa: PLC0415
+    from .project import raw_parts  # noqa: PLC0415
 
     try:
         return raw_parts(services.get("project").get_raw())

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from snapcraft_compression_advisor.core.errors import NoInputError
-from snapcraft_compression_advisor.core.scratch import replace_text
-from snapcraft_compression_advisor.project.project_file import apply_edit, plan_edit
-from snapcraft_compression_advisor.report.json_report import render_json
-from snapcraft_compression_advisor.report.text import advice_lines, render_text
+from ..core.errors import NoInputError
+from ..core.scratch import replace_text
+from ..project.project_file import apply_edit, plan_edit
+from ..report.json_report import render_json
+from ..report.text import advice_lines, render_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.host.artifact import Decision
-    from snapcraft_compression_advisor.host.project import HostProject
+    from ..analysis import Analysis
+    from .artifact import Decision
+    from .project import HostProject
 
 _JSON = ".json"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from snapcraft_compression_advisor.host.project_service import FindAdvisor
+    from .project_service import FindAdvisor
 
 Service = TypeVar("Service")
 _FUNCTION = "unadvised_function"

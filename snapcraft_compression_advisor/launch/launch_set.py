@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.core.errors import UsageError
-from snapcraft_compression_advisor.core.units import Interval
+from ..core.errors import UsageError
+from ..core.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.payload.inventory import Inventory
-    from snapcraft_compression_advisor.payload.linkage import Unresolved
-    from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
+    from ..payload.inventory import Inventory
+    from ..payload.linkage import Unresolved
+    from ..payload.snap_yaml import SnapMetadata
 
 
 Source = Literal["static", "recorded"]

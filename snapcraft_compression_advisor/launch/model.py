@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.units import Interval
+from ..codecs import CODECS
+from ..core.units import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.devices.device import BlockCost, DeviceProfile
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-    from snapcraft_compression_advisor.trial.result import (
-        BlockPlaces,
-        CodecTrial,
-        StoredBlocks,
-    )
+    from ..devices.device import BlockCost, DeviceProfile
+    from ..trial.result import BlockPlaces, CodecTrial, StoredBlocks
+    from .launch_set import LaunchFile, LaunchSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

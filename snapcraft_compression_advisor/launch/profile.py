@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 
-from snapcraft_compression_advisor.core.documents import DocumentKind
-from snapcraft_compression_advisor.core.units import MIB, Interval
-from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
-from snapcraft_compression_advisor.launch.launch_set import (
-    WAITED_SHARE,
-    LaunchFile,
-    LaunchSet,
-)
-from snapcraft_compression_advisor.launch.traced_share import traced_shares
-from snapcraft_compression_advisor.payload.inventory import block_count
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..core.documents import DocumentKind
+from ..core.units import MIB, Interval
+from ..payload.inventory import block_count
+from ..squashfs.entry import EntryKind
+from .guess.priors import built_in_priors
+from .launch_set import WAITED_SHARE, LaunchFile, LaunchSet
+from .traced_share import traced_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from snapcraft_compression_advisor.payload.inventory import Inventory
+    from ..payload.inventory import Inventory
 
 SCHEMA = 1
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.block_classes import file_name_class
-from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
+from ..core.units import Interval
+from .guess.block_classes import file_name_class
+from .guess.priors import built_in_priors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.launch.guess.priors import Priors
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+    from .guess.priors import Priors
+    from .launch_set import LaunchFile
 
 APPLICATIONS = 24
 """Applications that the figures below were measured on, recorded both ways:

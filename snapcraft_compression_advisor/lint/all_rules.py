@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from snapcraft_compression_advisor.lint.rules import (
+from .rules import (
     budgets,
     compatibility,
     compression,

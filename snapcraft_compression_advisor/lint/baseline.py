@@ -11,21 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.printable import printable
-from snapcraft_compression_advisor.lint.rules.regressions import REGRESSIONS
-from snapcraft_compression_advisor.lint.run import SEVERITIES
+from ..core.errors import BadDataError
+from ..core.printable import printable
+from .rules.regressions import REGRESSIONS
+from .run import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from snapcraft_compression_advisor.lint.finding import (
-        Finding,
-        LintedPayload,
-        LintReport,
-        State,
-    )
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.source import Payload
+    from .finding import Finding, LintedPayload, LintReport, State
 
 _SUBJECTS_IN_LABELS = {
     "SCA104": r"compression of component (?P<component>.+)",

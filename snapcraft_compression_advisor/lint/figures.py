@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import (
-    Interval,
-    format_bytes,
-    format_seconds,
-)
+from ..core.units import Interval, format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.finding import Origin
+    from ..analysis import Analysis
+    from .finding import Origin
 
 _MANY_LAUNCHES = 1_000
 

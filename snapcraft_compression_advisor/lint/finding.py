@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.core.printable import printable
+from ..core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.diff.figures import (
-        BaselineBuild,
-        PayloadFigures,
-    )
-    from snapcraft_compression_advisor.project.edit import Edit
+    from ..diff.figures import BaselineBuild, PayloadFigures
+    from ..project.edit import Edit
 
 MOST_FILES = 200
 """That a finding names; there may be more."""

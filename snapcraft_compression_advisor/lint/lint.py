@@ -6,40 +6,37 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.analysis import Request, analyse
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.diff.figures import (
-    BaselineBuild,
-    figures_of,
-)
-from snapcraft_compression_advisor.launch.launch_set import select_apps
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.lint.baseline import Baseline, same_build
-from snapcraft_compression_advisor.lint.finding import LintedPayload
-from snapcraft_compression_advisor.lint.project import component_sizes
-from snapcraft_compression_advisor.lint.rule import Context
-from snapcraft_compression_advisor.lint.rules.declared import COMPONENT_KEY
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import make_selection
-from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
-from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.preflight.packing import look_at_packing
-from snapcraft_compression_advisor.preflight.previous import previous_of
-from snapcraft_compression_advisor.trial.sampled import LEAST
+from ..analysis import Request, analyse
+from ..core.errors import BadDataError, UsageError
+from ..diff.figures import BaselineBuild, figures_of
+from ..launch.launch_set import select_apps
+from ..payload.snap_yaml import COMPONENT_TYPE
+from ..payload.survey import take_survey
+from ..preflight.packing import look_at_packing
+from ..preflight.previous import previous_of
+from ..trial.sampled import LEAST
+from .all_rules import ALL_RULES
+from .baseline import Baseline, same_build
+from .finding import LintedPayload
+from .project import component_sizes
+from .rule import Context
+from .rules.declared import COMPONENT_KEY
+from .run import run_rules
+from .select import make_selection
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
-    from snapcraft_compression_advisor.lint.project import ProjectFile
-    from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.payload.survey import Survey
-    from snapcraft_compression_advisor.preflight.packing import Packing
-    from snapcraft_compression_advisor.preflight.previous import PreviousSnap
-    from snapcraft_compression_advisor.preflight.resquash import Resquash
-    from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..analysis import Analysis
+    from ..devices.device import DeviceProfile
+    from ..launch.profile import LaunchProfile
+    from ..payload.snap_yaml import SnapMetadata
+    from ..payload.source import Payload
+    from ..payload.survey import Survey
+    from ..preflight.packing import Packing
+    from ..preflight.previous import PreviousSnap
+    from ..preflight.resquash import Resquash
+    from ..settings.lint_policy import LintPolicy
+    from ..trial.result import Progress
+    from .project import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,10 +173,7 @@ def _look_back(
     if baseline.payload is None:
         return BaselineBuild(figures=before.figures)
     # Only here: few runs have a build to look back at.
-    from snapcraft_compression_advisor.diff.difference import (
-        DifferenceRequest,
-        compare_payloads,
-    )
+    from ..diff.difference import DifferenceRequest, compare_payloads
 
     difference_request = DifferenceRequest(
         devices=analysis.devices,
@@ -196,7 +190,7 @@ def _look_back(
 
 def _pack_again(payload: Payload, progress: Progress) -> Resquash | None:
     # Only here: few runs pack anything.
-    from snapcraft_compression_advisor.preflight.resquash import pack_again
+    from ..preflight.resquash import pack_again
 
     return pack_again(payload, progress=progress)
 

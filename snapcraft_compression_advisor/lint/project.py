@@ -6,22 +6,19 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.payload.source import ComponentDirectory
-from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.project.project_lines import (
-    ProjectLines,
-    read_project_lines,
-)
-from snapcraft_compression_advisor.project.set_scalar import set_compression
-from snapcraft_compression_advisor.trial.sampled import LEAST, run_sampled_trial
+from ..core.errors import BadDataError, UsageError
+from ..payload.source import ComponentDirectory
+from ..project.edit import Edit
+from ..project.project_lines import ProjectLines, read_project_lines
+from ..project.set_scalar import set_compression
+from ..trial.sampled import LEAST, run_sampled_trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from snapcraft_compression_advisor.core.units import Interval
-    from snapcraft_compression_advisor.trial.result import Progress, TrialResult
+    from ..core.units import Interval
+    from ..trial.result import Progress, TrialResult
 
 
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")

@@ -6,28 +6,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
-from snapcraft_compression_advisor.lint.finding import (
-    Evidence,
-    Finding,
-    Fix,
-    Location,
-    Severity,
-)
+from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from .finding import Evidence, Finding, Fix, Location, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.diff.figures import BaselineBuild
-    from snapcraft_compression_advisor.lint.project import ProjectFile
-    from snapcraft_compression_advisor.payload.inventory import Inventory
-    from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
-    from snapcraft_compression_advisor.payload.survey import Survey
-    from snapcraft_compression_advisor.preflight.packing import Packing
-    from snapcraft_compression_advisor.preflight.previous import PreviousSnap
-    from snapcraft_compression_advisor.preflight.resquash import Resquash
-    from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+    from ..analysis import Analysis
+    from ..diff.figures import BaselineBuild
+    from ..payload.inventory import Inventory
+    from ..payload.snap_yaml import SnapMetadata
+    from ..payload.survey import Survey
+    from ..preflight.packing import Packing
+    from ..preflight.previous import PreviousSnap
+    from ..preflight.resquash import Resquash
+    from ..settings.lint_policy import LintPolicy
+    from .project import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
-from snapcraft_compression_advisor.lint.finding import Severity
-from snapcraft_compression_advisor.payload.inventory import Inventory
+from ..payload.inventory import Inventory
+from .finding import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.lint.rule import Context, Rule
-    from snapcraft_compression_advisor.lint.select import Selection
-    from snapcraft_compression_advisor.payload.survey import Survey
+    from ..payload.survey import Survey
+    from .finding import Finding
+    from .rule import Context, Rule
+    from .select import Selection
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""

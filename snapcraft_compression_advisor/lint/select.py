@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from ..core.errors import BadDataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from snapcraft_compression_advisor.lint.finding import Severity
-    from snapcraft_compression_advisor.lint.rule import Rule
-    from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+    from ..settings.lint_policy import LintPolicy
+    from .finding import Severity
+    from .rule import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,18 +12,18 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.payload.elf import readable_linkage
-from snapcraft_compression_advisor.payload.linkage import TRIPLETS
-from snapcraft_compression_advisor.payload.paths import PathResolver
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.payload.tree import Tree
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind
+from .elf import readable_linkage
+from .linkage import TRIPLETS
+from .paths import PathResolver
+from .source import SnapPayload
+from .tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from .inventory import Entry
+    from .source import Payload
 
 COMPARED_MAX_BYTES = 64 * 1024 * 1024
 """How much is read in all to compare files of a built snap."""

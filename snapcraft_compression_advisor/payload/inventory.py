@@ -10,20 +10,16 @@ from fnmatch import translate
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    NoInputError,
-    StorageError,
-)
-from snapcraft_compression_advisor.payload.beneath import directory_beneath
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.errors import BadDataError, NoInputError, StorageError
+from ..squashfs.entry import EntryKind
+from .beneath import directory_beneath
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
+    from ..squashfs.entry import ImageEntry
 
 PATH_LIMIT_BYTES = 4095
 """``PATH_MAX`` of linux/limits.h without the NUL at the end."""

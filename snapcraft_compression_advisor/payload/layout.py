@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.payload.file_kinds import kind_of_file
-from snapcraft_compression_advisor.payload.inventory import block_count
-from snapcraft_compression_advisor.payload.source import SnapPayload
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.errors import BadDataError
+from ..core.units import MIB
+from .file_kinds import kind_of_file
+from .inventory import block_count
+from .source import SnapPayload
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from .inventory import Entry
+    from .source import Payload
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""

@@ -8,19 +8,15 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.elf import (
-    BrokenElfError,
-    ElfLinkage,
-    elf_of,
-)
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind
+from .elf import BrokenElfError, ElfLinkage, elf_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.paths import Location, PathResolver
-    from snapcraft_compression_advisor.payload.source import Payload
+    from .inventory import Entry
+    from .paths import Location, PathResolver
+    from .source import Payload
 
 TRIPLETS = {
     "EM_386": "i386-linux-gnu",

@@ -6,22 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.payload.elf import (
-    ELF_MAGIC,
-    ET_DYN,
-    ET_EXEC,
-    SHF_ALLOC,
-    BrokenElfError,
-    Elf,
-    elf_of,
-)
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind
+from .elf import ELF_MAGIC, ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError, Elf, elf_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.tree import Tree
+    from .inventory import Entry
+    from .tree import Tree
 
 NeedlessKind = Literal[
     "debug-symbols",

@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+    from .inventory import Entry, Inventory
 
 MAX_LINKS = 40
 """Symlinks followed in one path: the kernel's MAXSYMLINKS (linux/namei.h)."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pydantic
 
-from snapcraft_compression_advisor.core.documents import DocumentKind
+from ..core.documents import DocumentKind
 
 SNAP_YAML_PATH = "meta/snap.yaml"
 SNAP_YAML_MAX_BYTES = 1024 * 1024

@@ -8,20 +8,13 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from snapcraft_compression_advisor.codecs import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    NoInputError,
-    StorageError,
-    UsageError,
-)
-from snapcraft_compression_advisor.payload.beneath import file_beneath
-from snapcraft_compression_advisor.payload.inventory import (
-    Inventory,
-    list_image,
-    scan_directory,
-)
-from snapcraft_compression_advisor.payload.snap_yaml import (
+from ..codecs import DATA_BLOCK_BYTES
+from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
+from ..squashfs.entry import EntryKind
+from ..squashfs.image import Image
+from .beneath import file_beneath
+from .inventory import Inventory, list_image, scan_directory
+from .snap_yaml import (
     COMPONENT_TYPE,
     COMPONENT_YAML_PATH,
     SNAP_YAML_MAX_BYTES,
@@ -31,14 +24,12 @@ from snapcraft_compression_advisor.payload.snap_yaml import (
     parse_snap_yaml,
     split_component_name,
 )
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
-from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageEntry
+    from ..squashfs.entry import FileBlocks, ImageEntry
 
 PayloadKind = Literal["prime", "snap"]
 

@@ -6,25 +6,21 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches.bytecode import bytecode_faults
-from snapcraft_compression_advisor.payload.caches.fonts import font_faults
-from snapcraft_compression_advisor.payload.caches.icons import icon_faults
-from snapcraft_compression_advisor.payload.caches.modules import module_faults
-from snapcraft_compression_advisor.payload.caches.schemas import schema_faults
-from snapcraft_compression_advisor.payload.copies import find_copies, find_supplied
-from snapcraft_compression_advisor.payload.needless import (
-    Needless,
-    needless_by_name,
-    unstripped_files,
-)
-from snapcraft_compression_advisor.payload.tree import Tree
+from .caches.bytecode import bytecode_faults
+from .caches.fonts import font_faults
+from .caches.icons import icon_faults
+from .caches.modules import module_faults
+from .caches.schemas import schema_faults
+from .copies import find_copies, find_supplied
+from .needless import Needless, needless_by_name, unstripped_files
+from .tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.payload.caches import CacheFault
-    from snapcraft_compression_advisor.payload.copies import Copy, Supplied
-    from snapcraft_compression_advisor.payload.source import Payload
+    from .caches import CacheFault
+    from .copies import Copy, Supplied
+    from .source import Payload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from .inventory import Entry
+    from .source import Payload
 
 READ_ALL_MAX_BYTES = 256 * 1024 * 1024
 """How much of such files is read in all."""

@@ -6,19 +6,16 @@ from dataclasses import dataclass, fields
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.preflight.flags import odd_flags
-from snapcraft_compression_advisor.squashfs.superblock import (
-    SUPERBLOCK_BYTES,
-    Superblock,
-)
+from ..core.units import MIB
+from ..squashfs.superblock import SUPERBLOCK_BYTES, Superblock
+from .flags import odd_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from snapcraft_compression_advisor.squashfs.entry import ImageBlock, ImageEntry
-    from snapcraft_compression_advisor.squashfs.image import Image
+    from ..squashfs.entry import ImageBlock, ImageEntry
+    from ..squashfs.image import Image
 
 _LISTED = 5
 """Files named for each kind of difference: the first ones say enough."""

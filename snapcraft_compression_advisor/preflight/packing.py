@@ -19,29 +19,22 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.squashfs.entry import STORED_FLAG, EntryKind
-from snapcraft_compression_advisor.squashfs.metadata import HEADER_BYTES
-from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.squashfs.superblock import (
-    ABSENT_TABLE,
-    SUPERBLOCK_BYTES,
-)
+from ..codecs import CODECS
+from ..core.units import MIB
+from ..payload.source import SnapPayload
+from ..squashfs.entry import STORED_FLAG, EntryKind
+from ..squashfs.metadata import HEADER_BYTES
+from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from ..squashfs.superblock import ABSENT_TABLE, SUPERBLOCK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.codecs.codec import Codec
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.squashfs.entry import (
-        FileBlocks,
-        ImageBlock,
-        ImageEntry,
-    )
-    from snapcraft_compression_advisor.squashfs.image import Image
-    from snapcraft_compression_advisor.squashfs.superblock import Superblock
+    from ..codecs.codec import Codec
+    from ..payload.source import Payload
+    from ..squashfs.entry import FileBlocks, ImageBlock, ImageEntry
+    from ..squashfs.image import Image
+    from ..squashfs.superblock import Superblock
 
 _PAD_BYTES = 4096
 """mksquashfs pads images to a multiple of that, unless run with ``-nopad``."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.payload.source import SnapPayload, open_payload
+from ..core.errors import BadDataError, UsageError
+from ..payload.source import SnapPayload, open_payload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,35 +14,28 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    ToolError,
-)
-from snapcraft_compression_advisor.core.scratch import scratch_directory
-from snapcraft_compression_advisor.core.units import MIB, format_bytes
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.preflight.differences import (
-    Difference,
-    first_difference,
-    list_differences,
-)
-from snapcraft_compression_advisor.preflight.tool_run import run_tool
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
-from snapcraft_compression_advisor.squashfs.image import Image
-from snapcraft_compression_advisor.squashfs.mksquashfs import (
+from ..core.errors import BadDataError, ToolError
+from ..core.scratch import scratch_directory
+from ..core.units import MIB, format_bytes
+from ..payload.source import SnapPayload
+from ..squashfs.entry import EntryKind
+from ..squashfs.image import Image
+from ..squashfs.mksquashfs import (
     MINIMUM_IMAGE_BYTES,
     SYSTEM_SNAP_TYPES,
     mksquashfs_version,
     owner_options,
 )
+from .differences import Difference, first_difference, list_differences
+from .tool_run import run_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageEntry
-    from snapcraft_compression_advisor.trial.result import Progress
+    from ..payload.source import Payload
+    from ..squashfs.entry import FileBlocks, ImageEntry
+    from ..trial.result import Progress
 
 _NOT_EVERYTHING = 2
 """Status of unsquashfs where an owner, device or attribute couldn't be restored."""

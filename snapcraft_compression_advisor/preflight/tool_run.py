@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.child import end_child, ending_with_us
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import StorageError, ToolError
+from ..core.child import end_child, ending_with_us
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import StorageError, ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

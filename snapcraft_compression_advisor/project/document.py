@@ -25,7 +25,7 @@ from ruamel.yaml.events import (
     ScalarEvent,
 )
 
-from snapcraft_compression_advisor.core.errors import BadDataError
+from ..core.errors import BadDataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

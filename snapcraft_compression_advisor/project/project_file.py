@@ -11,17 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.deferred_signals import deferred_signals
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    NoInputError,
-    StorageError,
-    UsageError,
-)
-from snapcraft_compression_advisor.project.document import MAX_PROJECT_FILE_BYTES
-from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.project.project_lines import read_project_lines
-from snapcraft_compression_advisor.project.set_scalar import set_compression
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
+from .document import MAX_PROJECT_FILE_BYTES
+from .edit import Edit
+from .project_lines import read_project_lines
+from .set_scalar import set_compression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

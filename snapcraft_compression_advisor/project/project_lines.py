@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.project.document import read_document
-from snapcraft_compression_advisor.project.set_scalar import COMPRESSION, not_a_scalar
-from snapcraft_compression_advisor.settings.lint_policy import ALL_RULES_PREFIX
+from ..settings.lint_policy import ALL_RULES_PREFIX
+from .document import read_document
+from .set_scalar import COMPRESSION, not_a_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.project.document import Node
+    from .document import Node
 
 LINTER_NAME = "compression"
 """What ``lint: ignore:`` calls the advisor's findings."""

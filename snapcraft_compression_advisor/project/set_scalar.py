@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, NoReturn
 
-from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.project.document import read_document
+from ..codecs import SHIPPABLE
+from ..core.errors import BadDataError, UsageError
+from .document import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.project.document import Node, ProjectDocument
+    from .document import Node, ProjectDocument
 
 COMPRESSION = "compression"
 

@@ -6,26 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.launch.guess.compare import NAMED_FROM, block_bytes
-from snapcraft_compression_advisor.report.contract import (
-    Count,
-    Document,
-    Part,
-    Share,
-    Text,
-    filled,
-)
-from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import counted
+from .. import __version__
+from ..core.units import format_bytes
+from ..launch.guess.compare import NAMED_FROM, block_bytes
+from .contract import Count, Document, Part, Share, Text, filled
+from .lines import COLUMNS, wrapped
+from .names import printable
+from .phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from snapcraft_compression_advisor.launch.guess.compare import Comparison
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+    from ..launch.guess.compare import Comparison
+    from ..launch.launch_set import LaunchFile, LaunchSet
 
 LISTED_FILES = 15
 """Files of each kind; the JSON names all."""

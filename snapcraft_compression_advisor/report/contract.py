@@ -12,9 +12,9 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from snapcraft_compression_advisor.core import units
-from snapcraft_compression_advisor.core.documents import json_schema_text
-from snapcraft_compression_advisor.report.names import printable
+from ..core import units
+from ..core.documents import json_schema_text
+from .names import printable
 
 _Part = TypeVar("_Part", bound="Part")
 DIGITS = 6

@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from snapcraft_compression_advisor.devices.builtin_devices import (
-    USUAL_RAW_BYTES,
-    USUAL_STORED_BYTES,
-)
-from snapcraft_compression_advisor.devices.device_file import DeviceFile, device_figures
-from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
+from ..devices.builtin_devices import USUAL_RAW_BYTES, USUAL_STORED_BYTES
+from ..devices.device_file import DeviceFile, device_figures
+from .lines import COLUMNS, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.devices.device import BlockCost, DeviceProfile
+    from ..devices.device import BlockCost, DeviceProfile
 
 _MS_PER_S = 1e3
 _US_PER_S = 1e6

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import AliasChoices, ConfigDict, Field
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.report.contract import (
+from .. import __version__
+from .contract import (
     DIGITS,
     Count,
     Document,
@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.report.contract import (
 )
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.diff.difference import BuildDifference
+    from ..diff.difference import BuildDifference
 
 
 class SideReport(Part):

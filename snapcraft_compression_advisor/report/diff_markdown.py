@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.diff_phrases import (
+from .diff_phrases import (
     LISTED_FILES,
     because,
     bytes_change,
@@ -17,13 +17,13 @@ from snapcraft_compression_advisor.report.diff_phrases import (
     signed_seconds,
     weighty_causes,
 )
-from snapcraft_compression_advisor.report.names import code_span, plain
+from .names import code_span, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from snapcraft_compression_advisor.diff.difference import BuildDifference
-    from snapcraft_compression_advisor.report.diff_phrases import Row
+    from ..diff.difference import BuildDifference
+    from .diff_phrases import Row
 
 
 def render_diff_markdown(difference: BuildDifference) -> str:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
-from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
-from snapcraft_compression_advisor.report.names import printable
+from ..core.units import format_bytes, format_seconds
+from ..lint.figures import bytes_text, seconds_text
+from .names import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from snapcraft_compression_advisor.core.units import Interval
-    from snapcraft_compression_advisor.diff.difference import Side
-    from snapcraft_compression_advisor.diff.figures import (
-        FigureChange,
-        PayloadFigures,
-        Verdict,
-    )
-    from snapcraft_compression_advisor.diff.files import FileChange
-    from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
+    from ..core.units import Interval
+    from ..diff.difference import Side
+    from ..diff.figures import FigureChange, PayloadFigures, Verdict
+    from ..diff.files import FileChange
+    from ..diff.launches import LaunchCause, LaunchChange
 
 LISTED_FILES = 12
 """Files that a report for people lists; the JSON has all."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
-from snapcraft_compression_advisor.report.diff_phrases import (
+from ..lint.figures import bytes_text, seconds_text
+from .diff_phrases import (
     LISTED_FILES,
     VERDICTS,
     because,
@@ -17,15 +17,15 @@ from snapcraft_compression_advisor.report.diff_phrases import (
     signed_seconds,
     weighty_causes,
 )
-from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
-from snapcraft_compression_advisor.report.names import printable
+from .lines import COLUMNS, wrapped
+from .names import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.diff.difference import BuildDifference
-    from snapcraft_compression_advisor.diff.files import FilesDifference
-    from snapcraft_compression_advisor.diff.launches import LaunchChange
+    from ..diff.difference import BuildDifference
+    from ..diff.files import FilesDifference
+    from ..diff.launches import LaunchChange
 
 _LABEL_COLUMNS = 13
 

@@ -9,11 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.finding import (
-        Finding,
-        LintedPayload,
-        LintReport,
-    )
+    from ..lint.finding import Finding, LintedPayload, LintReport
 
 SCHEME = "compressionAdvisor/v2"
 """Changes when the same finding would get another fingerprint."""

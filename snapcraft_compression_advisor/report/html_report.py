@@ -15,15 +15,15 @@ from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from snapcraft_compression_advisor.core.errors import ToolError
-from snapcraft_compression_advisor.installing import install_command
-from snapcraft_compression_advisor.report.names import printable
+from ..core.errors import ToolError
+from ..installing import install_command
+from .names import printable
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from snapcraft_compression_advisor.report.page.charts import Drawing
-    from snapcraft_compression_advisor.report.page.model import Chart, Page
+    from .page.charts import Drawing
+    from .page.model import Chart, Page
 
 EXTRA = "report"
 """Of this package: what pip installs for HTML reports."""

@@ -7,25 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import ConfigDict, Field
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.codecs import (
-    CodecName,  # noqa: TC001 # pydantic reads it at run time
-)
-from snapcraft_compression_advisor.lint.figures import size_origin
-from snapcraft_compression_advisor.lint.finding import LintReport
-from snapcraft_compression_advisor.report.contract import (
-    Count,
-    Document,
-    Interval,
-    Part,
-    Text,
-    filled,
-)
-from snapcraft_compression_advisor.report.lint_formats.json import (
-    FindingReport,
-    build_lint_document,
-)
-from snapcraft_compression_advisor.report.report_files import (
+from .. import __version__
+from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from ..lint.figures import size_origin
+from ..lint.finding import LintReport
+from ..wording import sentences
+from .contract import Count, Document, Interval, Part, Text, filled
+from .lint_formats.json import FindingReport, build_lint_document
+from .report_files import (
     FileSizesReport,
     IncompressibleReport,
     KindReport,
@@ -33,25 +22,21 @@ from snapcraft_compression_advisor.report.report_files import (
     incompressible_report,
     kind_reports,
 )
-from snapcraft_compression_advisor.report.report_launch import (
-    LaunchReport,
-    launch_report,
-)
-from snapcraft_compression_advisor.report.report_method import (
+from .report_launch import LaunchReport, launch_report
+from .report_method import (
     BreakEvenReport,
     MethodReport,
     break_even_reports,
     method_report,
 )
-from snapcraft_compression_advisor.report.undecided import what_decides
-from snapcraft_compression_advisor.wording import sentences
+from .undecided import what_decides
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.finding import LintedPayload
-    from snapcraft_compression_advisor.trial.result import CodecTrial
+    from ..analysis import Analysis
+    from ..lint.finding import LintedPayload
+    from ..trial.result import CodecTrial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.lint.finding import Severity
+    from ..lint.finding import Severity
 
 COLUMNS = 80
 """Of tables, and of text where nothing else is known."""

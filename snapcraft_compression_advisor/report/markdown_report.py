@@ -9,18 +9,12 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.names import plain, printable
+from .names import plain, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.report.page.model import (
-        Entry,
-        Group,
-        Page,
-        Section,
-        Table,
-    )
+    from .page.model import Entry, Group, Page, Section, Table
 
 
 def render_markdown(page: Page) -> str:

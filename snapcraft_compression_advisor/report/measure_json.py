@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AliasChoices, ConfigDict, Field
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.codecs import (
-    CodecName,  # noqa: TC001 # pydantic reads it at run time
-)
-from snapcraft_compression_advisor.report.contract import Document, Part, Text, filled
+from .. import __version__
+from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from .contract import Document, Part, Text, filled
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.capture.measure import Measurement
+    from ..capture.measure import Measurement
 
 Seconds = Annotated[float, Field(ge=0)]
 

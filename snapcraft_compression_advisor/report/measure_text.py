@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import counted
+from ..core.units import format_bytes
+from .lines import COLUMNS, wrapped
+from .names import printable
+from .phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from snapcraft_compression_advisor.capture.measure import (
-        CodecMeasurement,
-        Measurement,
-        Sample,
-    )
-    from snapcraft_compression_advisor.report.measure_json import MeasurementReport
+    from ..capture.measure import CodecMeasurement, Measurement, Sample
+    from .measure_json import MeasurementReport
 
 LEGEND = "|--[==O==]--|: shortest, first quartile, median, third quartile, longest."
 _METHODS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from snapcraft_compression_advisor.core.printable import printable
+from ..core.printable import printable
 
 __all__ = ["code_span", "plain", "printable"]
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.launch.traced_share import (
-    APPLICATIONS,
-    WHOLE_MEASURED,
-)
-from snapcraft_compression_advisor.payload.snap_yaml import split_component_name
-from snapcraft_compression_advisor.report.names import printable
+from ..core.units import format_bytes
+from ..launch.traced_share import APPLICATIONS, WHOLE_MEASURED
+from ..payload.snap_yaml import split_component_name
+from .names import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.advice.recommendation import Verdict
-    from snapcraft_compression_advisor.analysis import PayloadSummary
-    from snapcraft_compression_advisor.launch.launch_set import Method, Source
-    from snapcraft_compression_advisor.report.json_report import PayloadReport
+    from ..advice.recommendation import Verdict
+    from ..analysis import PayloadSummary
+    from ..launch.launch_set import Method, Source
+    from .json_report import PayloadReport
 
 LISTED_NAMES = 6
 """Names that a list for people shows; it counts the others."""

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from snapcraft_compression_advisor.codecs import (
-    CodecName,  # noqa: TC001 # pydantic reads it at run time
-)
-from snapcraft_compression_advisor.core.units import KIB, MIB
-from snapcraft_compression_advisor.payload.file_kinds import file_kind
-from snapcraft_compression_advisor.report.contract import Count, Interval, Part, Text
-from snapcraft_compression_advisor.trial.stored import find_incompressible
+from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from ..core.units import KIB, MIB
+from ..payload.file_kinds import file_kind
+from ..trial.stored import find_incompressible
+from .contract import Count, Interval, Part, Text
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.core.units import Interval as Size
-    from snapcraft_compression_advisor.payload.layout import Layout
-    from snapcraft_compression_advisor.trial.stored import StoredSizes
+    from ..core.units import Interval as Size
+    from ..payload.layout import Layout
+    from ..trial.stored import StoredSizes
 
 SIZE_CLASSES = (4 * KIB, 16 * KIB, 128 * KIB, MIB, 8 * MIB, 64 * MIB)
 """Upper ends, bytes: from a page over a data block to what dominates a payload."""

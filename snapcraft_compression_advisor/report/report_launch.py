@@ -9,29 +9,21 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from snapcraft_compression_advisor.codecs import (
-    CodecName,  # noqa: TC001 # pydantic reads it at run time
-)
-from snapcraft_compression_advisor.launch.launch_set import (
+from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from ..launch.launch_set import (
     Method,  # noqa: TC001 # pydantic reads it at run time
     Source,  # noqa: TC001 # likewise
 )
-from snapcraft_compression_advisor.launch.model import cost_of_files
-from snapcraft_compression_advisor.report.contract import (
-    Count,
-    Interval,
-    Part,
-    Text,
-    filled,
-)
+from ..launch.model import cost_of_files
+from .contract import Count, Interval, Part, Text, filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-    from snapcraft_compression_advisor.launch.model import LaunchEstimate
-    from snapcraft_compression_advisor.launch.profile import FittedProfile
+    from ..analysis import Analysis, LaunchAnalysis
+    from ..launch.launch_set import LaunchFile, LaunchSet
+    from ..launch.model import LaunchEstimate
+    from ..launch.profile import FittedProfile
 
 LISTED_FILES = 10
 LISTED_DIRECTORIES = 14

@@ -8,25 +8,16 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 from pydantic import Field
 
-from snapcraft_compression_advisor.advice.evidence import (
-    break_even_launches,
-    download_seconds,
-)
-from snapcraft_compression_advisor.codecs import CodecName
-from snapcraft_compression_advisor.report.contract import (
-    Count,
-    Interval,
-    Part,
-    Text,
-    filled,
-)
-from snapcraft_compression_advisor.report.phrases import SizesMade
+from ..advice.evidence import break_even_launches, download_seconds
+from ..codecs import CodecName
+from .contract import Count, Interval, Part, Text, filled
+from .phrases import SizesMade
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.advice.recommendation import Recommendation
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.report.json_report import TrialReport
-    from snapcraft_compression_advisor.trial.result import TrialResult
+    from ..advice.recommendation import Recommendation
+    from ..analysis import Analysis
+    from ..trial.result import TrialResult
+    from .json_report import TrialReport
 
 LINKS_MBIT_PER_S = (5.0, 20.0, 50.0, 200.0, 1000.0)
 """From a poor mobile link to fibre; the policy's own is added."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.lines import COLUMNS
+from .lines import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.lint.rule import Rule
+    from ..lint.rule import Rule
 
 _PAGE_COLUMNS = 88
 _NAME_COLUMNS = 26

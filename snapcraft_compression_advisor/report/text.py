@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.lines import COLUMNS, wrapped
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.page.texts import WHAT_IF, starred, versus
-from snapcraft_compression_advisor.report.page.texts import seconds as in_seconds
-from snapcraft_compression_advisor.report.phrases import (
+from ..core.units import format_bytes
+from ..wording import sentences
+from .lines import COLUMNS, wrapped
+from .names import printable
+from .page.texts import WHAT_IF, starred, versus
+from .page.texts import seconds as in_seconds
+from .phrases import (
     counted,
     headline,
     how_it_fits,
@@ -19,18 +20,17 @@ from snapcraft_compression_advisor.report.phrases import (
     not_shipped,
     payload_facts,
 )
-from snapcraft_compression_advisor.report.report_method import method_report, sizes_made
-from snapcraft_compression_advisor.report.undecided import what_decides
-from snapcraft_compression_advisor.wording import sentences
+from .report_method import method_report, sizes_made
+from .undecided import what_decides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
-    from snapcraft_compression_advisor.core.units import Interval
-    from snapcraft_compression_advisor.launch.launch_set import GuessBasis
-    from snapcraft_compression_advisor.launch.profile import FittedProfile
-    from snapcraft_compression_advisor.trial.result import CodecTrial
+    from ..analysis import Analysis, LaunchAnalysis
+    from ..core.units import Interval
+    from ..launch.launch_set import GuessBasis
+    from ..launch.profile import FittedProfile
+    from ..trial.result import CodecTrial
 
 _DEVICES_PER_TABLE = 2
 _COST_COLUMNS = 24

@@ -7,13 +7,13 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.names import printable
+from .names import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.advice.recommendation import Recommendation
-    from snapcraft_compression_advisor.analysis import Analysis
+    from ..advice.recommendation import Recommendation
+    from ..analysis import Analysis
 
 _PROFILE = "launch.json"
 _DEVICE = "this-machine.yaml"

@@ -8,12 +8,11 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from snapcraft_compression_advisor.advice.evidence import Policy
-from snapcraft_compression_advisor.codecs import (
-    CompressorName,  # noqa: TC001 # pydantic reads it at run time
-)
-from snapcraft_compression_advisor.core.units import KIB
-from snapcraft_compression_advisor.settings.quantities import (
+from ..advice.evidence import Policy
+from ..codecs import CompressorName  # noqa: TC001 # pydantic reads it at run time
+from ..core.units import KIB
+from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from .quantities import (
     SECONDS,
     Bytes,
     BytesOrShare,
@@ -25,7 +24,6 @@ from snapcraft_compression_advisor.settings.quantities import (
     Share,
     Text,
 )
-from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 
 SCHEMA = 1
 ALL_RULES_PREFIX = "SCA"

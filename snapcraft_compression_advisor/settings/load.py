@@ -14,26 +14,22 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, get_args
 
 import pydantic
 
-from snapcraft_compression_advisor.core.documents import DocumentKind, describe_problem
-from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.core.units import KIB
-from snapcraft_compression_advisor.devices.builtin_devices import find_device
-from snapcraft_compression_advisor.devices.device_file import choose_devices
-from snapcraft_compression_advisor.launch.profile import read_profile
-from snapcraft_compression_advisor.settings.lint_policy import (
-    SCHEMA,
-    LintPolicy,
-    contradictions,
-)
-from snapcraft_compression_advisor.settings.quantities import PolicyModel
+from ..core.documents import DocumentKind, describe_problem
+from ..core.errors import BadDataError, UsageError
+from ..core.units import KIB
+from ..devices.builtin_devices import find_device
+from ..devices.device_file import choose_devices
+from ..launch.profile import read_profile
+from .lint_policy import SCHEMA, LintPolicy, contradictions
+from .quantities import PolicyModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pydantic_core import ErrorDetails
 
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from ..devices.device import DeviceProfile
+    from ..launch.profile import LaunchProfile
 
 
 class CheckRules(Protocol):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import pydantic
 
-from snapcraft_compression_advisor.core.units import KIB, MIB
+from ..core.units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,18 +8,18 @@ from collections import OrderedDict
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import KIB, MIB
-from snapcraft_compression_advisor.squashfs.entry import STORED_FLAG, FragmentBlock
-from snapcraft_compression_advisor.squashfs.image_file import damaged
-from snapcraft_compression_advisor.squashfs.superblock import SUPERBLOCK_BYTES
+from ..core.errors import BadDataError
+from ..core.units import KIB, MIB
+from .entry import STORED_FLAG, FragmentBlock
+from .image_file import damaged
+from .superblock import SUPERBLOCK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from snapcraft_compression_advisor.squashfs.entry import FileBlocks, ImageBlock
-    from snapcraft_compression_advisor.squashfs.image_file import ImageFile
-    from snapcraft_compression_advisor.squashfs.superblock import Superblock
+    from .entry import FileBlocks, ImageBlock
+    from .image_file import ImageFile
+    from .superblock import Superblock
 
     Decompress = Callable[[bytes, int], bytes]
 FRAGMENT_RECORD = struct.Struct("<Q2I")

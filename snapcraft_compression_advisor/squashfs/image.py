@@ -10,21 +10,14 @@ import struct
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor import codecs
-from snapcraft_compression_advisor.codecs.xz import Xz
-from snapcraft_compression_advisor.squashfs.contents import (
-    FRAGMENT_RECORD,
-    ContentsReader,
-)
-from snapcraft_compression_advisor.squashfs.image_file import ImageFile, damaged
-from snapcraft_compression_advisor.squashfs.inodes import InodeTable
-from snapcraft_compression_advisor.squashfs.metadata import MetadataReader
-from snapcraft_compression_advisor.squashfs.superblock import (
-    ABSENT_TABLE,
-    SUPERBLOCK_BYTES,
-    parse_superblock,
-)
-from snapcraft_compression_advisor.squashfs.walk import DirectoryTable, Walk
+from .. import codecs
+from ..codecs.xz import Xz
+from .contents import FRAGMENT_RECORD, ContentsReader
+from .image_file import ImageFile, damaged
+from .inodes import InodeTable
+from .metadata import MetadataReader
+from .superblock import ABSENT_TABLE, SUPERBLOCK_BYTES, parse_superblock
+from .walk import DirectoryTable, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +25,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from snapcraft_compression_advisor.squashfs.entry import (
-        FragmentBlock,
-        ImageBlock,
-        ImageEntry,
-    )
+    from .entry import FragmentBlock, ImageBlock, ImageEntry
 
 _ID_BYTES = 4
 _REFERENCE_BYTES = 8

@@ -6,11 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    NoInputError,
-    StorageError,
-)
+from ..core.errors import BadDataError, NoInputError, StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import sys
 from array import array
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from snapcraft_compression_advisor.squashfs.entry import (
+from .entry import (
     SIZE_MASK,
     STORED_FLAG,
     EntryKind,
@@ -19,13 +19,13 @@ from snapcraft_compression_advisor.squashfs.entry import (
     FragmentTail,
     ImageEntry,
 )
-from snapcraft_compression_advisor.squashfs.image_file import damaged
+from .image_file import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.squashfs.metadata import MetadataTable
-    from snapcraft_compression_advisor.squashfs.superblock import Superblock
+    from .metadata import MetadataTable
+    from .superblock import Superblock
 
 _HEADER = struct.Struct("<4H2I")  # type, mode, uid, gid, mtime, inode number
 _SYMLINK = struct.Struct("<2I")

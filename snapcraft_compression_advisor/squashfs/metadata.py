@@ -12,14 +12,14 @@ import struct
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.squashfs.image_file import damaged
+from ..core.errors import BadDataError
+from ..core.units import MIB
+from .image_file import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from snapcraft_compression_advisor.squashfs.image_file import ImageFile
+    from .image_file import ImageFile
 
 METADATA_BYTES = 8192
 """SQUASHFS_METADATA_SIZE: contents of every metadata block but a table's last."""

@@ -7,13 +7,9 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.child import run_child
-from snapcraft_compression_advisor.core.errors import (
-    BadDataError,
-    StorageError,
-    ToolError,
-)
+from ..codecs import CODECS
+from ..core.child import run_child
+from ..core.errors import BadDataError, StorageError, ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

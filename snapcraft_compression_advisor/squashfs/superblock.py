@@ -10,8 +10,8 @@ import struct
 from dataclasses import dataclass
 from itertools import pairwise
 
-from snapcraft_compression_advisor.codecs import DECOMPRESSORS
-from snapcraft_compression_advisor.squashfs.image_file import damaged, not_an_image
+from ..codecs import DECOMPRESSORS
+from .image_file import damaged, not_an_image
 
 _LAYOUT = struct.Struct("<5I6H8Q")
 _FIELDS = (

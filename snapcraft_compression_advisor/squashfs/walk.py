@@ -11,19 +11,16 @@ import struct
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.squashfs.image_file import damaged
+from ..core.units import MIB
+from .image_file import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
-    from snapcraft_compression_advisor.squashfs.inodes import (
-        InodeTable,
-        Listing,
-    )
-    from snapcraft_compression_advisor.squashfs.metadata import MetadataTable
-    from snapcraft_compression_advisor.squashfs.superblock import Superblock
+    from .entry import ImageEntry
+    from .inodes import InodeTable, Listing
+    from .metadata import MetadataTable
+    from .superblock import Superblock
 
 _PATH_LIMIT = 4096  # PATH_MAX of linux/limits.h
 PATHS_LIMIT = 256 * MIB

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.squashfs.entry import SIZE_MASK
-from snapcraft_compression_advisor.trial.look import (
-    closer_look,
-    fastest_look,
-    look_at_blocks,
-)
-from snapcraft_compression_advisor.trial.phase import (
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.units import MIB
+from ..payload.source import SnapPayload
+from ..squashfs.entry import SIZE_MASK
+from .look import closer_look, fastest_look, look_at_blocks
+from .phase import (
     Phase,
     Sample,
     closer_phase,
@@ -32,8 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.payload.layout import Layout
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.layout import Layout
+    from ..payload.source import Payload
 
 MOST_BLOCKS = 16_384
 MOST_BYTES = 320 * MIB

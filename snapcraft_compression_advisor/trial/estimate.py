@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.trial.phase import Phase, Sample
+    from .phase import Phase, Sample
 
 CONFIDENCE_Z = 2.17
 """Two-sided 97 % of a normal distribution, for intervals that hold in 95 % of draws.

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.scratch import scratch_directory
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.payload.inventory import exclude_file_text
-from snapcraft_compression_advisor.payload.layout import lay_out
-from snapcraft_compression_advisor.squashfs import mksquashfs
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
-from snapcraft_compression_advisor.squashfs.image import Image
-from snapcraft_compression_advisor.trial.result import (
+from ..codecs import CODECS
+from ..core.scratch import scratch_directory
+from ..core.units import Interval
+from ..payload.inventory import exclude_file_text
+from ..payload.layout import lay_out
+from ..squashfs import mksquashfs
+from ..squashfs.entry import EntryKind
+from ..squashfs.image import Image
+from .result import (
     CodecTrial,
     Progress,
     StoredBlock,
@@ -24,14 +24,14 @@ from snapcraft_compression_advisor.trial.result import (
     notes_on_payload,
     size_difference,
 )
-from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from .stored import BlockSizes, StoredSizes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.payload.layout import Layout
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.layout import Layout
+    from ..payload.source import Payload
 
 METADATA_BYTES_PER_ENTRY = 256
 """Room for one entry's inode, name and block list, uncompressed; typical are 60.

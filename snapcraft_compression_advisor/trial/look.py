@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.codecs.deflate import Gzip
-from snapcraft_compression_advisor.codecs.lzo import Lzo
-from snapcraft_compression_advisor.codecs.xz import Xz
-from snapcraft_compression_advisor.codecs.zstandard import Zstd
-from snapcraft_compression_advisor.core.errors import StorageError, UsageError
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..codecs.deflate import Gzip
+from ..codecs.lzo import Lzo
+from ..codecs.xz import Xz
+from ..codecs.zstandard import Zstd
+from ..core.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.codecs.codec import Codec
-    from snapcraft_compression_advisor.payload.layout import DataBlock, Layout
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..codecs.codec import Codec
+    from ..payload.layout import DataBlock, Layout
+    from ..payload.source import Payload
 
 EXCERPT_BYTES = 32 * 1024
 EXCERPT_PIECES = 16

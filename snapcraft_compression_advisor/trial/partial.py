@@ -10,49 +10,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.payload.source import SnapPayload
-from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.trial.census import Ladder
-from snapcraft_compression_advisor.trial.estimate import (
-    Estimate,
-    difference_half_width,
-    estimate_total,
-)
-from snapcraft_compression_advisor.trial.look import map_in_order, read_block
-from snapcraft_compression_advisor.trial.phase import every_other
-from snapcraft_compression_advisor.trial.result import (
-    CodecTrial,
-    StoredBlocks,
-    TrialResult,
-    notes_on_payload,
-)
-from snapcraft_compression_advisor.trial.stored import (
+from ..codecs import CODECS
+from ..core.units import Interval
+from ..payload.source import SnapPayload
+from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from .census import Ladder
+from .estimate import Estimate, difference_half_width, estimate_total
+from .look import map_in_order, read_block
+from .phase import every_other
+from .result import CodecTrial, StoredBlocks, TrialResult, notes_on_payload
+from .stored import (
     BlockSizes,
     StoredSizes,
     errors_of_census,
     errors_of_layout,
     runs_of_unread,
 )
-from snapcraft_compression_advisor.trial.tables import (
-    PADDING_BYTES,
-    build_tables,
-    table_bytes,
-    tables_of_image,
-)
+from .tables import PADDING_BYTES, build_tables, table_bytes, tables_of_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.codecs.codec import Codec
-    from snapcraft_compression_advisor.payload.layout import Layout
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.phase import Phase, Sample
-    from snapcraft_compression_advisor.trial.result import Wanted
-    from snapcraft_compression_advisor.trial.tables import MetadataTables
+    from ..codecs.codec import Codec
+    from ..payload.layout import Layout
+    from ..payload.source import Payload
+    from .phase import Phase, Sample
+    from .result import Wanted
+    from .tables import MetadataTables
 
 MOST_LAUNCH_BLOCKS = 24
 """A launch set of up to this many blocks is tried whole; of a larger one, the blocks

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.payload.layout import Layout
+    from ..payload.layout import Layout
 
 RIDGE = 3e-4
 LENGTH_RIDGE = 0.05

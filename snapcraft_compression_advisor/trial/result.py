@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.payload.source import SnapPayload
+from ..codecs import CODECS
+from ..core.units import Interval
+from ..payload.source import SnapPayload
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-    from snapcraft_compression_advisor.trial.stored import StoredSizes
+    from ..payload.source import Payload
+    from ..squashfs.entry import ImageBlock
+    from .stored import StoredSizes
 
 
 class StoredBlock(NamedTuple):

@@ -5,22 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
-from snapcraft_compression_advisor.payload.layout import lay_out
-from snapcraft_compression_advisor.trial.exact import run_exact_trial
-from snapcraft_compression_advisor.trial.partial import PartialTrial
-from snapcraft_compression_advisor.trial.result import (
-    CodecTrial,
-    Progress,
-    TrialResult,
-    Wanted,
-    size_difference,
-)
+from ..codecs import CODECS, SHIPPABLE
+from ..payload.layout import lay_out
+from .exact import run_exact_trial
+from .partial import PartialTrial
+from .result import CodecTrial, Progress, TrialResult, Wanted, size_difference
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ..payload.source import Payload
 
 NARROW = 0.01
 """Half width of an interval, as a share of its middle, that nobody asks to be less."""

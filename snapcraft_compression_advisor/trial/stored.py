@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.trial.estimate import CONFIDENCE_Z
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.units import Interval
+from .estimate import CONFIDENCE_Z
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from snapcraft_compression_advisor.payload.layout import Layout
-    from snapcraft_compression_advisor.trial.phase import Phase
+    from ..payload.layout import Layout
+    from .phase import Phase
 
 ALIKE = 0.8
 """Correlation of what predictions miss of two blocks of the same few files: blocks of a

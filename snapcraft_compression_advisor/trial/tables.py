@@ -10,20 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
-from snapcraft_compression_advisor.squashfs.entry import (
-    SIZE_MASK,
-    STORED_FLAG,
-    EntryKind,
-)
+from ..codecs.codec import METADATA_BLOCK_BYTES
+from ..squashfs.entry import SIZE_MASK, STORED_FLAG, EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snapcraft_compression_advisor.codecs.codec import Codec
-    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
-    from snapcraft_compression_advisor.squashfs.image import Image
-    from snapcraft_compression_advisor.trial.result import StoredBlocks
+    from ..codecs.codec import Codec
+    from ..payload.inventory import Entry, Inventory
+    from ..squashfs.image import Image
+    from .result import StoredBlocks
 
 SUPERBLOCK_BYTES = 96
 PADDING_BYTES = 4096

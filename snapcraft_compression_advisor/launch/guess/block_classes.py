@@ -6,24 +6,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.payload.elf import (
-    PF_W,
-    PF_X,
-    PT_LOAD,
-    BrokenElfError,
-    Elf,
-    Segment,
-    elf_of,
-)
-from snapcraft_compression_advisor.payload.inventory import block_count
+from ...codecs.codec import DATA_BLOCK_BYTES
+from ...payload.elf import PF_W, PF_X, PT_LOAD, BrokenElfError, Elf, Segment, elf_of
+from ...payload.inventory import block_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.launch.guess.candidates import Candidate
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ...payload.inventory import Entry
+    from ...payload.source import Payload
+    from .candidates import Candidate
 
 LONG_FILE_BLOCKS = 16
 DATA_STRETCHES = 64

@@ -6,8 +6,11 @@ import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from snapcraft_compression_advisor.launch.guess.families import FamilyFiles, Trigger
-from snapcraft_compression_advisor.launch.guess.family_table import (
+from ...payload.elf import BrokenElfError
+from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
+from ..launch_set import has_desktop_file
+from .families import FamilyFiles, Trigger
+from .family_table import (
     FAMILIES,
     TOOLKIT,
     UNKNOWN,
@@ -15,25 +18,17 @@ from snapcraft_compression_advisor.launch.guess.family_table import (
     WINDOW_SYSTEM,
     application_kind,
 )
-from snapcraft_compression_advisor.launch.guess.own_files import is_data, own_files
-from snapcraft_compression_advisor.launch.guess.programs import SnapPaths, find_programs
-from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
-from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
-from snapcraft_compression_advisor.launch.launch_set import has_desktop_file
-from snapcraft_compression_advisor.payload.elf import BrokenElfError
-from snapcraft_compression_advisor.payload.linkage import (
-    Closure,
-    LibraryFinder,
-    Unresolved,
-    library_path,
-)
+from .own_files import is_data, own_files
+from .programs import SnapPaths, find_programs
+from .runtimes import RUNTIMES
+from .runtimes.runtime import StartedApp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.launch.guess.programs import Programs
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ...payload.inventory import Entry
+    from ...payload.source import Payload
+    from .programs import Programs
 
 Role = Literal["program", "library", "distant", "plugin"]
 """How an ELF file is used: started, linked, linked by a library, or opened while the

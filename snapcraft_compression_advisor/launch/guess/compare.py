@@ -6,16 +6,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.launch.profile import fit_profile
-from snapcraft_compression_advisor.payload.inventory import block_count
+from ...codecs.codec import DATA_BLOCK_BYTES
+from ...payload.inventory import block_count
+from ..profile import fit_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
-    from snapcraft_compression_advisor.payload.inventory import Inventory
+    from ...payload.inventory import Inventory
+    from ..launch_set import LaunchFile
+    from ..profile import LaunchProfile
 
 NAMED_FROM = 1 / 3
 """A block counts as named from this share on. One that is missed makes the answer wrong

@@ -12,12 +12,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ...squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+    from ...payload.inventory import Entry, Inventory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

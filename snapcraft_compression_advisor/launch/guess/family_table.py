@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.families import opened_by
-from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
+from .families import opened_by
+from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from snapcraft_compression_advisor.launch.guess.families import Family, Trigger
+    from .families import Family, Trigger
 
 _GLIB = r"libg(io|tk|dk)-\S+"
 _GTK = r"libg[td]k-\S+"

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.block_classes import (
-    block_keys,
-    parts_of,
-)
-from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
-from snapcraft_compression_advisor.launch.guess.own_files import is_data
-from snapcraft_compression_advisor.launch.guess.priors import (
-    Priors,
-    built_in_priors,
-)
-from snapcraft_compression_advisor.launch.launch_set import (
-    GuessBasis,
-    LaunchFile,
-    LaunchSet,
-    share_ranges,
-)
-from snapcraft_compression_advisor.payload.inventory import block_count
+from ...payload.inventory import block_count
+from ..launch_set import GuessBasis, LaunchFile, LaunchSet, share_ranges
+from .block_classes import block_keys, parts_of
+from .candidates import find_candidates
+from .own_files import is_data
+from .priors import Priors, built_in_priors
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.launch.guess.candidates import Candidate
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ...payload.source import Payload
+    from .candidates import Candidate
 
 LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""

@@ -6,13 +6,13 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ...squashfs.entry import EntryKind
+from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+    from ...payload.inventory import Entry, Inventory
 
 MAX_OWN_FILES = 20_000
 """Files that are looked at; a game with more doesn't open them all to start."""

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import pydantic
 
-from snapcraft_compression_advisor.core.documents import DocumentKind
-from snapcraft_compression_advisor.core.units import MIB, Interval
+from ...core.documents import DocumentKind
+from ...core.units import MIB, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+    from ..launch_set import LaunchFile
 
 WEIGHT = 4.0
 """How many observations the wider class counts as."""

@@ -8,16 +8,16 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.runtimes import RUNTIMES
-from snapcraft_compression_advisor.payload.linkage import Unresolved
-from snapcraft_compression_advisor.payload.paths import PathResolver
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ...payload.linkage import Unresolved
+from ...payload.paths import PathResolver
+from ...squashfs.entry import EntryKind
+from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ...payload.inventory import Entry
+    from ...payload.source import Payload
 
 MAX_PROGRAMS = 64
 """Programs followed from one app; wrappers start a handful."""

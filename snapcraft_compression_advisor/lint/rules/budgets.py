@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import (
-    Interval,
-    format_bytes,
-    format_seconds,
-)
-from snapcraft_compression_advisor.lint.figures import (
-    bytes_text,
-    seconds_text,
-    size_origin,
-)
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding
-from snapcraft_compression_advisor.lint.rule import RECORD, Context, Rule, current_codec
-from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
+from ...core.units import Interval, format_bytes, format_seconds
+from ...payload.snap_yaml import COMPONENT_TYPE
+from ..figures import bytes_text, seconds_text, size_origin
+from ..finding import Evidence, Finding
+from ..rule import RECORD, Context, Rule, current_codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from ...analysis import Analysis, LaunchAnalysis
 
 
 def _check_cold_starts(rule: Rule, context: Context) -> Iterator[Finding]:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Origin
-from snapcraft_compression_advisor.lint.rule import (
-    Context,
-    Rule,
-    compression_place,
-    current_codec,
-)
+from ...codecs import CODECS, SHIPPABLE
+from ..finding import Evidence, Finding, Origin
+from ..rule import Context, Rule, compression_place, current_codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.settings.lint_policy import Target
+    from ...settings.lint_policy import Target
 
 Version = tuple[int, int]
 

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.reasons import Code
-from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
-from snapcraft_compression_advisor.lint.figures import (
-    bytes_text,
-    launches_text,
-    seconds_text,
-    share_text,
-    size_origin,
-)
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.rule import (
-    RECORD,
-    Context,
-    Rule,
-    compression_place,
-    current_codec,
-)
-from snapcraft_compression_advisor.lint.rules.compatibility import target_has
-from snapcraft_compression_advisor.wording import sentences
+from ...advice.reasons import Code
+from ...advice.recommendation import SNAPCRAFT_DEFAULT
+from ...wording import sentences
+from ..figures import bytes_text, launches_text, seconds_text, share_text, size_origin
+from ..finding import Evidence, Finding, Fix
+from ..rule import RECORD, Context, Rule, compression_place, current_codec
+from .compatibility import target_has
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

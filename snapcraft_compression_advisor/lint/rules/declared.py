@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.evidence import Policy
-from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
-from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.lint.figures import bytes_text, share_text
-from snapcraft_compression_advisor.lint.finding import (
-    Evidence,
-    Finding,
-    Fix,
-    Location,
-    Origin,
-)
-from snapcraft_compression_advisor.lint.rule import (
-    Context,
-    Rule,
-    compression_place,
-    current_codec,
-)
-from snapcraft_compression_advisor.lint.rules.compression import compression_fix
-from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
+from ...advice.evidence import Policy
+from ...advice.recommendation import SNAPCRAFT_DEFAULT
+from ...codecs import SHIPPABLE
+from ...core.units import format_bytes
+from ...payload.snap_yaml import COMPONENT_TYPE
+from ..figures import bytes_text, share_text
+from ..finding import Evidence, Finding, Fix, Location, Origin
+from ..rule import Context, Rule, compression_place, current_codec
+from .compression import compression_fix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.core.units import Interval
-    from snapcraft_compression_advisor.lint.project import ComponentSizes
+    from ...core.units import Interval
+    from ..project import ComponentSizes
 
 _NEGLIGIBLE = Policy().negligible_growth
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.advice.recommendation import SNAPCRAFT_DEFAULT
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.lint.figures import share_text
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding
-from snapcraft_compression_advisor.lint.rule import Context, Rule, current_codec
-from snapcraft_compression_advisor.trial.stored import find_incompressible
+from ...advice.recommendation import SNAPCRAFT_DEFAULT
+from ...core.units import format_bytes
+from ...trial.stored import find_incompressible
+from ..figures import share_text
+from ..finding import Evidence, Finding
+from ..rule import Context, Rule, current_codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,22 +6,14 @@ import posixpath
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.finding import (
-    MOST_FILES,
-    Evidence,
-    Finding,
-    Location,
-)
-from snapcraft_compression_advisor.lint.rule import Context, Judge, Rule
+from ..finding import MOST_FILES, Evidence, Finding, Location
+from ..rule import Context, Judge, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.analysis import LaunchAnalysis
-    from snapcraft_compression_advisor.payload.caches import (
-        CacheFault,
-        CacheKind,
-    )
+    from ...analysis import LaunchAnalysis
+    from ...payload.caches import CacheFault, CacheKind
 
 _IN_DIRECTORIES = ("fonts", "python-bytecode")
 """Kinds of caches that are many files in a directory."""

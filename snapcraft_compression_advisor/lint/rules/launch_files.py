@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import Interval, format_bytes
-from snapcraft_compression_advisor.launch.model import cost_of_files, expect_blocks
-from snapcraft_compression_advisor.lint.figures import interval_text, seconds_text
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Location
-from snapcraft_compression_advisor.lint.rule import RECORD, Context, Rule, current_codec
+from ...core.units import Interval, format_bytes
+from ...launch.model import cost_of_files, expect_blocks
+from ..figures import interval_text, seconds_text
+from ..finding import Evidence, Finding, Location
+from ..rule import RECORD, Context, Rule, current_codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.analysis import LaunchAnalysis
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
-    from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-    from snapcraft_compression_advisor.trial.result import CodecTrial
+    from ...analysis import LaunchAnalysis
+    from ...devices.device import DeviceProfile
+    from ...launch.launch_set import LaunchFile, LaunchSet
+    from ...trial.result import CodecTrial
 
 FEW = 3
 """Files that a reader can look into one by one."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.rules.preflight_image import (
+from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
+from ..finding import Evidence, Finding, Fix
+from .preflight_image import (
     ENFORCED_FOR,
     PACK_AGAIN,
     RESQUASH_WHY,
@@ -13,13 +14,12 @@ from snapcraft_compression_advisor.lint.rules.preflight_image import (
     measured,
     repacked_packing,
 )
-from snapcraft_compression_advisor.squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.rule import Context, Rule
-    from snapcraft_compression_advisor.preflight.packing import EntryFault, Packing
+    from ...preflight.packing import EntryFault, Packing
+    from ..rule import Context, Rule
 
 ROOT_NAME = "(root directory)"
 """What findings call the entry whose path is empty."""

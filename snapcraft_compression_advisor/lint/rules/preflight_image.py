@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.core.units import KIB, MIB
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding, Fix
-from snapcraft_compression_advisor.lint.rule import Context, Rule
-from snapcraft_compression_advisor.preflight.flags import (
+from ...codecs import CODECS, DATA_BLOCK_BYTES
+from ...core.units import KIB, MIB
+from ...preflight.flags import (
     CHECK,
     COMPRESSOR_OPTIONS,
     DELTA_FLAGS,
@@ -18,15 +16,14 @@ from snapcraft_compression_advisor.preflight.flags import (
     SNAP_FLAGS,
     odd_flags,
 )
-from snapcraft_compression_advisor.squashfs.mksquashfs import (
-    MINIMUM_IMAGE_BYTES,
-    SYSTEM_SNAP_TYPES,
-)
+from ...squashfs.mksquashfs import MINIMUM_IMAGE_BYTES, SYSTEM_SNAP_TYPES
+from ..finding import Evidence, Finding, Fix
+from ..rule import Context, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.preflight.packing import Packing
+    from ...preflight.packing import Packing
 
 _GIB = 1024 * MIB
 COMPRESSED_LIMIT_BYTES = 5 * _GIB

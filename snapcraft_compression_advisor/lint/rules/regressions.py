@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
-from snapcraft_compression_advisor.diff.figures import (
-    figures_of,
-    image_change,
-    launch_changes,
-)
-from snapcraft_compression_advisor.lint.figures import bytes_text, seconds_text
-from snapcraft_compression_advisor.lint.finding import Evidence, Finding
-from snapcraft_compression_advisor.lint.rule import Context, Rule
-from snapcraft_compression_advisor.settings.quantities import Share
+from ...core.units import format_bytes, format_seconds
+from ...diff.figures import figures_of, image_change, launch_changes
+from ...settings.quantities import Share
+from ..figures import bytes_text, seconds_text
+from ..finding import Evidence, Finding
+from ..rule import Context, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.diff.figures import (
-        BaselineBuild,
-        FigureChange,
-        PayloadFigures,
-    )
+    from ...diff.figures import BaselineBuild, FigureChange, PayloadFigures
 
 REGRESSIONS = "SCA6"
 """Prefix of the rules about a change: their findings are never known before."""

@@ -7,28 +7,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import Interval, format_bytes
-from snapcraft_compression_advisor.lint.figures import bytes_text, share_text
-from snapcraft_compression_advisor.lint.finding import (
-    MOST_FILES,
-    Evidence,
-    Finding,
-    Location,
-)
-from snapcraft_compression_advisor.lint.rule import (
-    Context,
-    Judge,
-    Rule,
-    current_codec,
-    image_place,
-)
-from snapcraft_compression_advisor.payload.needless import NeedlessFile
+from ...core.units import Interval, format_bytes
+from ...payload.needless import NeedlessFile
+from ..figures import bytes_text, share_text
+from ..finding import MOST_FILES, Evidence, Finding, Location
+from ..rule import Context, Judge, Rule, current_codec, image_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.payload.needless import NeedlessKind
+    from ...analysis import Analysis
+    from ...payload.needless import NeedlessKind
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.001

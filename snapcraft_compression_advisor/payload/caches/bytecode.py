@@ -12,13 +12,13 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches import CacheFault
+from . import CacheFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.tree import Tree
+    from ..inventory import Entry
+    from ..tree import Tree
 
 LOOKED_AT = 128
 """Bytecode files of a directory of modules whose headers are read, evenly spread.

@@ -6,15 +6,15 @@ import posixpath
 import struct
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
-from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ...squashfs.entry import EntryKind
+from . import CacheFault, CacheState
+from .schemas import GNOME_CONTENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.tree import Tree
+    from ..inventory import Entry
+    from ..tree import Tree
 
 CACHE = "icon-theme.cache"
 

@@ -7,21 +7,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
-from snapcraft_compression_advisor.payload.caches.schemas import GNOME_CONTENT, READERS
-from snapcraft_compression_advisor.payload.copies import (
-    BASE_LIBRARIES,
-    LIBRARY_DIRECTORIES,
-)
-from snapcraft_compression_advisor.payload.linkage import LibraryFinder
-from snapcraft_compression_advisor.payload.paths import PathResolver
+from ..copies import BASE_LIBRARIES, LIBRARY_DIRECTORIES
+from ..linkage import LibraryFinder
+from ..paths import PathResolver
+from . import CacheFault, CacheState
+from .schemas import GNOME_CONTENT, READERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.payload.caches import CacheKind
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.tree import Tree
+    from ..inventory import Entry
+    from ..tree import Tree
+    from . import CacheKind
 
 _QUOTED_MODULE = re.compile(rb'"([^"\n]*\.so)"')
 _LISTED_MODULE = re.compile(rb"^([^\s:#][^:\n]*):", re.MULTILINE)

@@ -7,13 +7,13 @@ import re
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from snapcraft_compression_advisor.payload.caches import CacheFault, CacheState
+from . import CacheFault, CacheState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.tree import Tree
+    from ..inventory import Entry
+    from ..tree import Tree
 
 COMPILED = "gschemas.compiled"
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from snapcraft_compression_advisor.report.lines import TextStyle
+from ..lines import TextStyle
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.finding import LintReport
+    from ...lint.finding import LintReport
 
 FORMATS = (
     "text",

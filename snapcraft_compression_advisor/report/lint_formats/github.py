@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.lint_formats.phrases import full_path, title
-from snapcraft_compression_advisor.report.names import printable
+from ..names import printable
+from .phrases import full_path, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.lint.finding import (
-        Finding,
-        LintedPayload,
-        Severity,
-    )
-    from snapcraft_compression_advisor.report.lint_formats import Findings
+    from ...lint.finding import Finding, LintedPayload, Severity
+    from . import Findings
 
 _COMMANDS: dict[Severity, str] = {
     "error": "error",

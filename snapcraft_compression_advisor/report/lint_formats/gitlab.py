@@ -9,18 +9,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.fingerprint import (
-    fingerprints,
-    payload_fingerprint,
-)
-from snapcraft_compression_advisor.report.lint_formats.phrases import full_path, title
-from snapcraft_compression_advisor.report.names import printable
+from ..fingerprint import fingerprints, payload_fingerprint
+from ..names import printable
+from .phrases import full_path, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.lint.finding import LintReport, Severity
-    from snapcraft_compression_advisor.report.lint_formats import Findings
+    from ...lint.finding import LintReport, Severity
+    from . import Findings
 
 _SEVERITIES: dict[Severity, str] = {
     "error": "major",

@@ -6,33 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from snapcraft_compression_advisor.core.documents import DocumentKind
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.diff.figures import LaunchFigure, PayloadFigures
-from snapcraft_compression_advisor.lint.baseline import subject_in_label
-from snapcraft_compression_advisor.lint.finding import (
-    Finding,
-    LintedPayload,
-    LintReport,
-    Location,
-)
-from snapcraft_compression_advisor.report.contract import (
-    Count,
-    Document,
-    IntervalReport,
-    Part,
-    Text,
-    filled,
-)
-from snapcraft_compression_advisor.report.fingerprint import fingerprints
-from snapcraft_compression_advisor.report.lint_formats.phrases import all_findings
+from ...core.documents import DocumentKind
+from ...core.errors import BadDataError
+from ...core.units import MIB
+from ...diff.figures import LaunchFigure, PayloadFigures
+from ...lint.baseline import subject_in_label
+from ...lint.finding import Finding, LintedPayload, LintReport, Location
+from ..contract import Count, Document, IntervalReport, Part, Text, filled
+from ..fingerprint import fingerprints
+from .phrases import all_findings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from snapcraft_compression_advisor.lint import finding as found
-    from snapcraft_compression_advisor.report.lint_formats import Findings
+    from ...lint import finding as found
+    from . import Findings
 
 
 class LocationReport(Part):

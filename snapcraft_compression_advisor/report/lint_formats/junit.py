@@ -10,19 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from snapcraft_compression_advisor.lint.run import at_least
-from snapcraft_compression_advisor.report.lint_formats.phrases import (
-    details,
-    place,
-    title,
-)
-from snapcraft_compression_advisor.report.names import printable
+from ...lint.run import at_least
+from ..names import printable
+from .phrases import details, place, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from snapcraft_compression_advisor.lint.finding import Finding, LintedPayload
-    from snapcraft_compression_advisor.report.lint_formats import Findings
+    from ...lint.finding import Finding, LintedPayload
+    from . import Findings
 
 
 def render(findings: Findings) -> str:

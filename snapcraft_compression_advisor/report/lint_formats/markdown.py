@@ -12,32 +12,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.rules.regressions import REGRESSIONS
-from snapcraft_compression_advisor.lint.run import SEVERITIES
-from snapcraft_compression_advisor.report.diff_markdown import (
-    cause_lines,
-    files_lines,
-    table_lines,
-)
-from snapcraft_compression_advisor.report.lint_formats.phrases import (
-    changed_rows,
-    fix_label,
-    states_text,
-    summary,
-    verdict_text,
-)
-from snapcraft_compression_advisor.report.names import code_span, plain
-from snapcraft_compression_advisor.report.phrases import LISTED_NAMES, counted
+from ...lint.rules.regressions import REGRESSIONS
+from ...lint.run import SEVERITIES
+from ..diff_markdown import cause_lines, files_lines, table_lines
+from ..names import code_span, plain
+from ..phrases import LISTED_NAMES, counted
+from .phrases import changed_rows, fix_label, states_text, summary, verdict_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.finding import (
-        Finding,
-        LintedPayload,
-        LintReport,
-    )
-    from snapcraft_compression_advisor.report.lint_formats import Findings
+    from ...lint.finding import Finding, LintedPayload, LintReport
+    from . import Findings
 
 COMMENT_MARK = "<!-- compression-advisor -->"
 SHOWN_FINDINGS = 3

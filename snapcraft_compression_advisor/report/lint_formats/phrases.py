@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.diff.figures import image_change, launch_changes
-from snapcraft_compression_advisor.lint.run import SEVERITIES, at_least
-from snapcraft_compression_advisor.report.diff_phrases import Row, figure_rows
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import counted, listed
+from ...diff.figures import image_change, launch_changes
+from ...lint.run import SEVERITIES, at_least
+from ..diff_phrases import Row, figure_rows
+from ..names import printable
+from ..phrases import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.finding import (
+    from ...lint.finding import (
         Evidence,
         Finding,
         Fix,
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
         LintReport,
         Location,
     )
-    from snapcraft_compression_advisor.report.lint_formats.json import (
-        EvidenceReport,
-        FindingReport,
-        FixReport,
-    )
+    from .json import EvidenceReport, FindingReport, FixReport
 
 
 def place(location: Location) -> str:

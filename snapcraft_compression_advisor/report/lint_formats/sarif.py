@@ -12,15 +12,15 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
-from snapcraft_compression_advisor.report.fingerprint import SCHEME, fingerprints
-from snapcraft_compression_advisor.report.lint_formats.phrases import details
-from snapcraft_compression_advisor.report.names import printable
+from ...lint.all_rules import ALL_RULES
+from ..fingerprint import SCHEME, fingerprints
+from ..names import printable
+from .phrases import details
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.finding import (
+    from ...lint.finding import (
         Finding,
         LintedPayload,
         LintReport,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         Severity,
         State,
     )
-    from snapcraft_compression_advisor.lint.rule import Rule
-    from snapcraft_compression_advisor.project.edit import Edit
-    from snapcraft_compression_advisor.report.lint_formats import Findings
+    from ...lint.rule import Rule
+    from ...project.edit import Edit
+    from . import Findings
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RELATED_FILES = 100

@@ -6,9 +6,11 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.lint.finding import MOST_FILES
-from snapcraft_compression_advisor.report.lines import Paint, wrapped
-from snapcraft_compression_advisor.report.lint_formats.phrases import (
+from ...lint.finding import MOST_FILES
+from ..lines import Paint, wrapped
+from ..names import printable
+from ..phrases import counted
+from .phrases import (
     all_findings,
     changed_rows,
     figure,
@@ -18,20 +20,13 @@ from snapcraft_compression_advisor.report.lint_formats.phrases import (
     summary,
     title,
 )
-from snapcraft_compression_advisor.report.names import printable
-from snapcraft_compression_advisor.report.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.lint.finding import (
-        Finding,
-        LintedPayload,
-        LintReport,
-        Severity,
-    )
-    from snapcraft_compression_advisor.report.lines import TextStyle
-    from snapcraft_compression_advisor.report.lint_formats import Findings
+    from ...lint.finding import Finding, LintedPayload, LintReport, Severity
+    from ..lines import TextStyle
+    from . import Findings
 
 _RULE_INDENT = "  "
 _FINDING_INDENT = "    "

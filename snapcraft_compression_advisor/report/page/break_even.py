@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.page import charts
-from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
-from snapcraft_compression_advisor.report.page.texts import seconds, told
+from ...core.units import format_bytes
+from . import charts
+from .model import Chart, Group, Section, Table
+from .texts import seconds, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.report.contract import Interval
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
-    from snapcraft_compression_advisor.report.report_method import BreakEvenReport
+    from ..contract import Interval
+    from ..json_report import Report
+    from ..report_method import BreakEvenReport
+    from .charts import Drawing, Spec
 
 _DRAWN_LAUNCHES = 20.0
 """Where the axis ends if the policy isn't known."""

@@ -5,33 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.report.page.break_even import break_even_section
-from snapcraft_compression_advisor.report.page.file_kinds import kinds_section
-from snapcraft_compression_advisor.report.page.file_sizes import sizes_section
-from snapcraft_compression_advisor.report.page.launch_cost import launch_section
-from snapcraft_compression_advisor.report.page.launch_files import files_section
-from snapcraft_compression_advisor.report.page.lint import (
-    before_now_section,
-    findings_section,
-)
-from snapcraft_compression_advisor.report.page.measured import fastest, measured_section
-from snapcraft_compression_advisor.report.page.method import method_section
-from snapcraft_compression_advisor.report.page.model import Page, Tile
-from snapcraft_compression_advisor.report.page.texts import seconds, size, sizes_made
-from snapcraft_compression_advisor.report.page.tradeoff import tradeoff_section
-from snapcraft_compression_advisor.report.phrases import headline, payload_facts
+from ... import __version__
+from ..phrases import headline, payload_facts
+from .break_even import break_even_section
+from .file_kinds import kinds_section
+from .file_sizes import sizes_section
+from .launch_cost import launch_section
+from .launch_files import files_section
+from .lint import before_now_section, findings_section
+from .measured import fastest, measured_section
+from .method import method_section
+from .model import Page, Tile
+from .texts import seconds, size, sizes_made
+from .tradeoff import tradeoff_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.lint_formats.json import (
-        FindingReport,
-        LintDocument,
-    )
-    from snapcraft_compression_advisor.report.measure_json import MeasurementReport
-    from snapcraft_compression_advisor.report.page.model import Section
+    from ..json_report import Report
+    from ..lint_formats.json import FindingReport, LintDocument
+    from ..measure_json import MeasurementReport
+    from .model import Section
 
 _MANY_LAUNCHES = 1_000
 _FEW = 10

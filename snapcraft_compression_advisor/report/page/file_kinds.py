@@ -5,26 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.page.charts import (
-    CODEC_COLOURS,
-    SharedBar,
-    draw_shares,
-)
-from snapcraft_compression_advisor.report.page.file_sizes import files_table
-from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
-from snapcraft_compression_advisor.report.page.texts import percent, size, told
-from snapcraft_compression_advisor.report.phrases import counted
+from ...core.units import format_bytes
+from ..phrases import counted
+from .charts import CODEC_COLOURS, SharedBar, draw_shares
+from .file_sizes import files_table
+from .model import Chart, Group, Section, Table
+from .texts import percent, size, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.codecs import CodecName
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.report_files import (
-        IncompressibleReport,
-        KindReport,
-    )
+    from ...codecs import CodecName
+    from ..json_report import Report
+    from ..report_files import IncompressibleReport, KindReport
 
 
 _DRAWN_KINDS = 10

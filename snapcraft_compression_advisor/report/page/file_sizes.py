@@ -8,22 +8,18 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import KIB, MIB, format_bytes
-from snapcraft_compression_advisor.report.page import charts
-from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
-from snapcraft_compression_advisor.report.page.texts import percent, told
-from snapcraft_compression_advisor.report.phrases import counted
+from ...core.units import KIB, MIB, format_bytes
+from ..phrases import counted
+from . import charts
+from .model import Chart, Group, Section, Table
+from .texts import percent, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
-    from snapcraft_compression_advisor.report.report_files import (
-        FileReport,
-        FileSizesReport,
-        SizeClassReport,
-    )
+    from ..json_report import Report
+    from ..report_files import FileReport, FileSizesReport, SizeClassReport
+    from .charts import Drawing, Spec
 
 PUBLISHED = (
     ("Chromium", 10, 0.45),

@@ -5,27 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.contract import Interval
-from snapcraft_compression_advisor.report.page import charts
-from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
-from snapcraft_compression_advisor.report.page.texts import (
-    app_heading,
-    seconds,
-    short_seconds,
-    starred,
-    told,
-)
-from snapcraft_compression_advisor.report.page.tradeoff import DRAWN_APPS
+from ..contract import Interval
+from . import charts
+from .model import Chart, Group, Section, Table
+from .texts import app_heading, seconds, short_seconds, starred, told
+from .tradeoff import DRAWN_APPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
-    from snapcraft_compression_advisor.report.report_launch import (
-        CostReport,
-        LaunchReport,
-    )
+    from ..json_report import Report
+    from ..report_launch import CostReport, LaunchReport
+    from .charts import Drawing, Spec
 
 
 _PARTS = (

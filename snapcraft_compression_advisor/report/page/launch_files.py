@@ -6,37 +6,18 @@ import posixpath
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.page.launch_map import (
-    Tile,
-    TileGroup,
-    draw_launch_map,
-)
-from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
-from snapcraft_compression_advisor.report.page.texts import (
-    app_heading,
-    percent,
-    seconds,
-    starred,
-)
-from snapcraft_compression_advisor.report.page.tradeoff import DRAWN_APPS
-from snapcraft_compression_advisor.report.phrases import (
-    counted,
-    how_it_fits,
-    how_known,
-    how_sure,
-    how_traced,
-    not_shipped,
-)
+from ...core.units import format_bytes
+from ..phrases import counted, how_it_fits, how_known, how_sure, how_traced, not_shipped
+from .launch_map import Tile, TileGroup, draw_launch_map
+from .model import Chart, Group, Section, Table
+from .texts import app_heading, percent, seconds, starred
+from .tradeoff import DRAWN_APPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.report_launch import (
-        LaunchDirectoryReport,
-        LaunchReport,
-    )
+    from ..json_report import Report
+    from ..report_launch import LaunchDirectoryReport, LaunchReport
 
 _LONG_PATH = 24
 _LEGEND = (

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.page.charts import (
-    FONT_PX,
-    INK,
-    PAPER,
-    Drawing,
-    Spec,
-)
+from .charts import FONT_PX, INK, PAPER, Drawing, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

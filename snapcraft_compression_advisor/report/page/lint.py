@@ -6,35 +6,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.diff.figures import BaselineBuild, launch_changes
-from snapcraft_compression_advisor.lint.baseline import with_states
-from snapcraft_compression_advisor.report.lint_formats.json import report_of
-from snapcraft_compression_advisor.report.lint_formats.phrases import (
-    changed_rows,
-    counts_text,
-    figure,
-    fix_label,
-)
-from snapcraft_compression_advisor.report.page import charts
-from snapcraft_compression_advisor.report.page.model import (
-    Chart,
-    Entry,
-    Group,
-    Section,
-    Table,
-)
-from snapcraft_compression_advisor.report.page.texts import seconds, told
+from ...diff.figures import BaselineBuild, launch_changes
+from ...lint.baseline import with_states
+from ..lint_formats.json import report_of
+from ..lint_formats.phrases import changed_rows, counts_text, figure, fix_label
+from . import charts
+from .model import Chart, Entry, Group, Section, Table
+from .texts import seconds, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.diff.figures import FigureChange
-    from snapcraft_compression_advisor.lint.finding import LintedPayload
-    from snapcraft_compression_advisor.report.lint_formats.json import (
-        FindingReport,
-        LintDocument,
-    )
-    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
+    from ...diff.figures import FigureChange
+    from ...lint.finding import LintedPayload
+    from ..lint_formats.json import FindingReport, LintDocument
+    from .charts import Drawing, Spec
 
 _LISTED_FILES = 4
 _ROW_PX = 48

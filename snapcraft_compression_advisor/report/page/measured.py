@@ -5,27 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.capture.measure import Sample
-from snapcraft_compression_advisor.codecs import SHIPPABLE
-from snapcraft_compression_advisor.core.units import format_bytes
-from snapcraft_compression_advisor.report.measure_text import machine_of, notes_on
-from snapcraft_compression_advisor.report.page import charts
-from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
-from snapcraft_compression_advisor.report.page.texts import short_seconds, told
-from snapcraft_compression_advisor.report.phrases import counted
+from ...capture.measure import Sample
+from ...codecs import SHIPPABLE
+from ...core.units import format_bytes
+from ..measure_text import machine_of, notes_on
+from ..phrases import counted
+from . import charts
+from .model import Chart, Group, Section, Table
+from .texts import short_seconds, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.codecs import CodecName
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.measure_json import (
-        CodecMeasurementReport,
-        MeasurementReport,
-        SampleReport,
-    )
-    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
-    from snapcraft_compression_advisor.report.report_launch import CostReport
+    from ...codecs import CodecName
+    from ..json_report import Report
+    from ..measure_json import CodecMeasurementReport, MeasurementReport, SampleReport
+    from ..report_launch import CostReport
+    from .charts import Drawing, Spec
 
 
 _KINDS = {

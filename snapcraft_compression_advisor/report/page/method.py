@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
-from snapcraft_compression_advisor.report.page.measured import machine
-from snapcraft_compression_advisor.report.page.model import Section
-from snapcraft_compression_advisor.report.page.texts import sizes_made
-from snapcraft_compression_advisor.report.phrases import how_known
+from ...core.units import format_bytes, format_seconds
+from ..phrases import how_known
+from .measured import machine
+from .model import Section
+from .texts import sizes_made
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.measure_json import MeasurementReport
-    from snapcraft_compression_advisor.report.report_method import (
-        MethodReport,
-        PolicyReport,
-    )
+    from ..json_report import Report
+    from ..measure_json import MeasurementReport
+    from ..report_method import MethodReport, PolicyReport
 
 MODEL_ERROR = (
     "error of the time added, xz: median 6.5%, worst 20.5% (18 figures)",

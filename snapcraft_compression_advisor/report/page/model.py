@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.report.page.charts import Drawing
+    from .charts import Drawing
 
 Tone = Literal["change", "keep", "no-benefit", "undecided", "measured"]
 """How the page's head looks; it never is the only sign of the verdict."""

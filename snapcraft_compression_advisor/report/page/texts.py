@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
-from snapcraft_compression_advisor.report import report_method
+from ...core.units import format_bytes, format_seconds
+from .. import report_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from snapcraft_compression_advisor.report.contract import Figure
-    from snapcraft_compression_advisor.report.json_report import CodecReport, Report
-    from snapcraft_compression_advisor.report.phrases import SizesMade
-    from snapcraft_compression_advisor.report.report_launch import LaunchReport
-    from snapcraft_compression_advisor.trial.result import CodecTrial
+    from ...trial.result import CodecTrial
+    from ..contract import Figure
+    from ..json_report import CodecReport, Report
+    from ..phrases import SizesMade
+    from ..report_launch import LaunchReport
 
 WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo"
 _SHOWN_SHARE = 0.0005

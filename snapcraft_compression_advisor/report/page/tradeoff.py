@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.report.page import charts
-from snapcraft_compression_advisor.report.page.model import Chart, Group, Section, Table
-from snapcraft_compression_advisor.report.page.texts import (
+from . import charts
+from .model import Chart, Group, Section, Table
+from .texts import (
     WHAT_IF,
     app_heading,
     seconds,
@@ -21,14 +21,11 @@ from snapcraft_compression_advisor.report.page.texts import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.codecs import CodecName
-    from snapcraft_compression_advisor.report.contract import Interval
-    from snapcraft_compression_advisor.report.json_report import Report
-    from snapcraft_compression_advisor.report.page.charts import Drawing, Spec
-    from snapcraft_compression_advisor.report.report_launch import (
-        CostReport,
-        LaunchReport,
-    )
+    from ...codecs import CodecName
+    from ..contract import Interval
+    from ..json_report import Report
+    from ..report_launch import CostReport, LaunchReport
+    from .charts import Drawing, Spec
 
 DRAWN_APPS = 3
 """Apps whose launches are drawn; those of others stand in tables."""

@@ -1,13 +1,6 @@
 """The runtimes that a guess knows: one module each."""
 
-from snapcraft_compression_advisor.launch.guess.runtimes import (
-    java,
-    node,
-    perl,
-    python,
-    r,
-    ruby,
-)
+from . import java, node, perl, python, r, ruby
 
 RUNTIMES = (
     python.RUNTIME,

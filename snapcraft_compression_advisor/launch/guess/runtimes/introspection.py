@@ -6,14 +6,14 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ....payload.inventory import Entry
+    from ....payload.source import Payload
+    from .runtime import StartedApp
 
 MAX_TYPELIB_BYTES = 4 * 1024 * 1024
 """Larger than any typelib; bounds what a broken one can cost."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from snapcraft_compression_advisor.launch.guess.families import opened_by
-from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Runtime
+from ..families import opened_by
+from .runtime import Runtime
 
 _LIBRARIES = r".*jvm/.*/lib"
 

@@ -9,15 +9,15 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.families import opened_by
-from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded, Runtime
+from ..families import opened_by
+from .runtime import Loaded, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ....payload.inventory import Entry
+    from ....payload.source import Payload
+    from .runtime import StartedApp
 
 MAX_FILES = 5000
 """Files followed from one program."""

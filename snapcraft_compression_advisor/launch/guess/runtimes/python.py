@@ -8,19 +8,17 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.runtimes.introspection import (
-    introspected,
-)
-from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded, Runtime
-from snapcraft_compression_advisor.payload.linkage import library_path
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ....payload.linkage import library_path
+from ....squashfs.entry import EntryKind
+from .introspection import introspected
+from .runtime import Loaded, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ....payload.inventory import Entry
+    from ....payload.source import Payload
+    from .runtime import StartedApp
 
 MAX_NAME_CHARACTERS = 4095
 """Of a module that can be a file: the kernel's PATH_MAX."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Runtime
-from snapcraft_compression_advisor.launch.guess.runtimes.script_modules import Language
+from .runtime import Runtime
+from .script_modules import Language
 
 RUBY = Language(
     interpreter="ruby",

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from snapcraft_compression_advisor.launch.guess.families import Family, Trigger
-    from snapcraft_compression_advisor.launch.guess.programs import Programs, SnapPaths
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ....payload.inventory import Entry
+    from ....payload.source import Payload
+    from ..families import Family, Trigger
+    from ..programs import Programs, SnapPaths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

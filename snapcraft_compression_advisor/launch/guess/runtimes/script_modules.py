@@ -7,17 +7,17 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.guess.runtimes.runtime import Loaded
-from snapcraft_compression_advisor.payload.elf import ELF_MAGIC
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from ....payload.elf import ELF_MAGIC
+from ....squashfs.entry import EntryKind
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
-    from snapcraft_compression_advisor.launch.guess.runtimes.runtime import StartedApp
-    from snapcraft_compression_advisor.payload.inventory import Entry
-    from snapcraft_compression_advisor.payload.source import Payload
+    from ....payload.inventory import Entry
+    from ....payload.source import Payload
+    from .runtime import StartedApp
 
 MAX_FILES = 5000
 """Files followed from one program."""
