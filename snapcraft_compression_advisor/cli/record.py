@@ -15,6 +15,7 @@ from ..core.errors import UsageError
 from ..core.units import format_seconds
 from ..launch.profile import profile_text
 from ..payload.source import find_payload, open_payload
+from ..report.phrases import counted
 from .arguments import PAYLOAD_DEFAULT, add_output_argument
 from .launch_arguments import (
     add_launch_arguments,
@@ -161,7 +162,7 @@ def _summary(profile: LaunchProfile) -> str:
     blocks = sum(
         last - first + 1 for file in profile.files for first, last in file.blocks
     )
-    words = [f"{len(profile.files)} files, {blocks} blocks of 128 KiB"]
+    words = [f"{counted(len(profile.files), 'file')}, {blocks} blocks of 128 KiB"]
     recorded = profile.recorded
     if recorded is not None and recorded.cold_s is not None:
         words.append(f"cold launch {format_seconds(recorded.cold_s)} (measured)")

@@ -36,7 +36,7 @@ def install(app: Application, here: Path) -> list[str]:
     :returns: what this version of the application doesn't let in, in one line each; the
         rest works on.
     """
-    # All that judges: where it can't be loaded, one line says so instead of each step's.
+    # All that judges: if it can't be loaded, one line says so, not one of each step.
     importlib.import_module(f"{_HERE}.advisor")
     find_advisor = finding_advisor(app.services, here)
     problems = (

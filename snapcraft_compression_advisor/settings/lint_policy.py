@@ -66,8 +66,16 @@ def _as_list(value: object) -> object:
 
 Selector = Annotated[Text, pydantic.AfterValidator(_selector)]
 RulePrefix = Annotated[Text, pydantic.AfterValidator(_rules_only)]
-Texts = Annotated[tuple[Text, ...], pydantic.BeforeValidator(_as_list)]
-Selectors = Annotated[tuple[Selector, ...], pydantic.BeforeValidator(_as_list)]
+Texts = Annotated[
+    tuple[Text, ...],
+    pydantic.BeforeValidator(_as_list, json_schema_input_type=Text | tuple[Text, ...]),
+]
+Selectors = Annotated[
+    tuple[Selector, ...],
+    pydantic.BeforeValidator(
+        _as_list, json_schema_input_type=Selector | tuple[Selector, ...]
+    ),
+]
 SeverityName = Literal["error", "warning", "info"]
 PackMode = Literal["advise", "apply", "write", "enforce"]
 

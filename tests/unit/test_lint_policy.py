@@ -198,6 +198,15 @@ def test_schema_for_editors_is_up_to_date() -> None:
     assert "fail_on" not in properties
 
 
+def test_schema_for_editors_takes_one_text_for_a_list_as_the_loader_does() -> None:
+    schema = json.loads(SCHEMAS["compression-advisor"].text())
+    for value in ("launch.json", ["launch.json", "other.json"]):
+        jsonschema.validate({"launch-profile": value}, schema)
+    jsonschema.validate({"ignore": "SCA305"}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"launch-profile": 1}, schema)
+
+
 @pytest.mark.parametrize(
     ("option", "key", "spellings", "value"),
     [
