@@ -79,22 +79,31 @@ def lint_all(
     def lint(path: Path, progress: Progress) -> Outcome:
         return _lint(path, progress, request=requests[path], project_dir=project_dir)
 
-    outcomes = tuple(_each(lint, [*requests]))
+    cores = len(os.sched_getaffinity(0))
+    outcomes = tuple(in_order(lint, [*requests], show=emit.progress, cores=cores))
     for outcome in outcomes:
         if outcome.linted.error is not None:
             emit.progress(f"Not linted: {outcome.linted.error}", permanent=True)
     return outcomes
 
 
-def _each(
-    lint: Callable[[Path, Progress], Outcome], paths: Sequence[Path]
+def in_order(
+    lint: Callable[[Path, Progress], Outcome],
+    paths: Sequence[Path],
+    *,
+    show: Progress,
+    cores: int,
 ) -> Iterator[Outcome]:
-    """Yield outcomes in the order of the paths."""
-    workers = min(PAYLOADS_AT_ONCE, len(paths), len(os.sched_getaffinity(0)))
+    """Yield outcomes in the order of the paths, some of them made at once.
+
+    :param show: takes progress, which names the payload where several are at work.
+    :param cores: that the process may use.
+    """
+    workers = min(PAYLOADS_AT_ONCE, len(paths), cores)
     if workers == 1:
-        yield from (lint(path, emit.progress) for path in paths)
+        yield from (lint(path, show) for path in paths)
         return
-    told = _Told(show=emit.progress)
+    told = _Told(show=show)
     with ThreadPoolExecutor(workers, thread_name_prefix="lint") as pool:
         try:
             yield from pool.map(lambda path: lint(path, _of(path, told)), paths)
