@@ -25,7 +25,9 @@ import os
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import disk_usage
 from typing import TYPE_CHECKING, NoReturn
 
 from corpus_applications import APPLICATIONS, Application
@@ -35,9 +37,9 @@ from prime_tree import file_figures
 from traced_applications import TRACED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-_PROGRAMS = ("debootstrap", "setpriv", "unshare", "mount", "cp", "dpkg-query")
+PROGRAMS = ("debootstrap", "setpriv", "unshare", "mount", "cp", "dpkg-query")
 _ENDS_ALL = (os.EX_CANTCREAT, os.EX_IOERR)
 FREE_BYTES = 4_000_000_000
 """Room that a build wants: the largest tree (1.2 GB), its packages, and a reserve."""
@@ -75,26 +77,44 @@ def default_cache() -> Path:
     return Path(caches) / "launch-corpus"
 
 
-def check_machine() -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builder:
+    """What builds trees: all that needs root, the network and room.
+
+    :param is_root: whether this process may.
+    :param path: where programs are looked for; ``None`` for ``PATH``.
+    :param free_bytes: tells the room that a directory's disk has left.
+    """
+
+    is_root: bool = field(default_factory=lambda: os.geteuid() == 0)
+    path: str | None = None
+    free_bytes: Callable[[Path], int] = lambda directory: disk_usage(directory).free
+    build_base: Callable[[Path], None] = build_base
+    copy_tree: Callable[[Path, Path], None] = copy_tree
+    install: Callable[[Path, Application, Path], None] = install
+    finish: Callable[[Path, Application], None] = finish
+
+
+def check_machine(builder: Builder) -> None:
     """Make sure that trees can be built here.
 
     :raises PrimeError: if not root: status 77; if a program is missing: 69.
     """
-    if os.geteuid() != 0:
+    if not builder.is_root:
         message = "Building system trees needs root: run it with sudo."
         raise PrimeError(message, exit_status=os.EX_NOPERM)
-    for program in _PROGRAMS:
-        if shutil.which(program) is None:
+    for program in PROGRAMS:
+        if shutil.which(program, path=builder.path) is None:
             message = f"'{program}' isn't on this machine: apt-get install debootstrap."
             raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
 
 
-def check_space(directory: Path) -> None:
+def check_space(directory: Path, builder: Builder) -> None:
     """Make sure that a tree will fit.
 
     :raises PrimeError: if it may not: status 73.
     """
-    free_bytes = shutil.disk_usage(directory).free
+    free_bytes = builder.free_bytes(directory)
     if free_bytes < FREE_BYTES:
         message = (
             f"{directory} has {free_bytes / 1e9:.1f} GB left, and a tree may need "
@@ -132,43 +152,47 @@ def scratch_beside(place: Path) -> Iterator[Path]:
         yield Path(directory)
 
 
-def make_base(cache: Path) -> None:
+def make_base(cache: Path, builder: Builder) -> None:
     """Build the minimal system ``base`` in the cache, if it isn't there."""
     base = cache / "base"
     if base.is_dir():
         return
-    check_space(cache)
+    check_space(cache, builder)
     note(f"building the minimal system {base}")
     with scratch_beside(base) as scratch:
-        build_base(scratch / "base")
+        builder.build_base(scratch / "base")
         (scratch / "base").rename(base)
 
 
-def build(application: Application, output: Path, cache: Path) -> None:
+def build(
+    application: Application, output: Path, cache: Path, builder: Builder
+) -> None:
     """Build one application's tree, if it isn't there."""
     tree = output / application.name
     if is_finished(tree):
         note(f"{tree}: is there")
         return
-    check_space(output)
+    check_space(output, builder)
     note(f"{tree}: installing {' '.join(application.packages)}")
     with scratch_beside(tree) as scratch:
         root = scratch / "root"
-        copy_tree(cache / "base", root)
-        install(root, application, cache / "archives")
-        finish(root, application)
+        builder.copy_tree(cache / "base", root)
+        builder.install(root, application, cache / "archives")
+        builder.finish(root, application)
         root.rename(tree)
     files, size_bytes = file_figures(tree)
     note(f"{tree}: {files:,} files, {size_bytes / 1e6:.1f} MB")
 
 
-def is_built(application: Application, output: Path, cache: Path) -> bool:
+def is_built(
+    application: Application, output: Path, cache: Path, builder: Builder
+) -> bool:
     """Build one application's tree; print why where apt can't.
 
     :raises PrimeError: where no other could be built either, as on a full disk.
     """
     try:
-        build(application, output, cache)
+        build(application, output, cache, builder)
     except PrimeError as error:
         if error.exit_status in _ENDS_ALL:
             raise
@@ -177,12 +201,16 @@ def is_built(application: Application, output: Path, cache: Path) -> bool:
     return True
 
 
-def build_all(applications: Sequence[Application], output: Path, cache: Path) -> None:
+def build_all(
+    applications: Sequence[Application], output: Path, cache: Path, builder: Builder
+) -> None:
     """Build the trees of all that can be built.
 
     :raises PrimeError: if some failed, in the end: status 69.
     """
-    failed = [it.name for it in applications if not is_built(it, output, cache)]
+    failed = [
+        it.name for it in applications if not is_built(it, output, cache, builder)
+    ]
     if failed:
         message = f"Not built: {', '.join(failed)}. The reasons are above."
         raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
@@ -200,12 +228,12 @@ def print_table() -> None:
         print(*columns)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace, builder: Builder) -> None:
     """Do what the arguments ask for."""
     if arguments.list:
         print_table()
         return
-    check_machine()
+    check_machine(builder)
     os.umask(0o022)
     names = set(arguments.names)
     output, cache = arguments.output.absolute(), arguments.cache.absolute()
@@ -213,17 +241,17 @@ def run(arguments: argparse.Namespace) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     chosen = [it for it in (*APPLICATIONS, *TRACED) if it.name in names]
     with locked(cache):
-        make_base(cache)
-        build_all(chosen or APPLICATIONS, output, cache)
+        make_base(cache, builder)
+        build_all(chosen or APPLICATIONS, output, cache, builder)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, builder: Builder | None = None) -> int:
     """Run the script.
 
     :returns: the exit status, as the module's docstring lists it.
     """
     parsed = parse_arguments(sys.argv[1:] if arguments is None else arguments)
-    return run_script("launch_corpus.py", lambda: run(parsed))
+    return run_script("launch_corpus.py", lambda: run(parsed, builder or Builder()))
 
 
 if __name__ == "__main__":
