@@ -318,7 +318,8 @@ def test_recorded_launch_takes_the_place_of_the_guess(
     assert cost.cold_s == pytest.approx(0.5 + cost.added_s.mid)
     text = advisor("advise", small_prime, "--launch-profile", profile).stdout
     words = " ".join(text.split())
-    assert "fits 75% of its blocks; 1 file gone (usr/bin/gone)" in words
+    said = "75% of the launch profile's blocks fit this payload"
+    assert f"{said}; 1 file gone (usr/bin/gone)" in words
     assert "guess of what" not in text
 
 
