@@ -44,9 +44,9 @@ with atheris.instrument_imports(include=["snapcraft_compression_advisor"]):
     import image_mutation
     import image_probe
     from image_seeds import small_images
-    from snapcraft_compression_advisor.diff import contents
+    from snapcraft_compression_advisor.diff import files
     from snapcraft_compression_advisor.payload import source
-    from snapcraft_compression_advisor.preflight import recompress
+    from snapcraft_compression_advisor.preflight import packing
 
 
 @contextmanager
@@ -58,13 +58,13 @@ def serial_pool(**_: object) -> Iterator[SimpleNamespace]:
 def differs(image: Image, block: ImageBlock, _codec: Codec) -> bool:
     """Read both sides of a comparison of blocks, and leave the compression out."""
     raw = image.stored_data(block.position, block.stored_bytes)
-    return recompress._contents(image, block) == raw
+    return image.read_block(block) == raw
 
 
 # What isn't ours but would take nearly all of the time: YAML, threads, compression.
 source.parse_snap_yaml = lru_cache(maxsize=64)(source.parse_snap_yaml)
-contents.ThreadPoolExecutor = serial_pool
-recompress._differs = differs
+files.ThreadPoolExecutor = serial_pool
+packing._differs = differs
 
 
 def mutate(raw: bytes, max_bytes: int, seed: int) -> bytes:
