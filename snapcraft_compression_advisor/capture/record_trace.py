@@ -79,14 +79,7 @@ def record_trace(
     :raises UsageError: where the payload is to be the root directory.
     :raises ToolError: where strace is missing, or the launch fails.
     """
-    strace = shutil.which("strace")
-    if strace is None:
-        message = "strace is not installed"
-        raise ToolError(
-            message,
-            resolution="Install it, for instance with 'sudo apt install strace', or "
-            "record as root.",
-        )
+    strace = _strace()
     if request.command.chroot:
         message = "A launch with --chroot can't be traced"
         raise UsageError(message, resolution="Remove --chroot or --method trace.")
@@ -131,6 +124,18 @@ def record_trace(
         files=traced_files(trace, payload, prefixes=prefixes),
     )
     return TracedLaunch(profile=profile, trace=trace)
+
+
+def _strace() -> str:
+    program = shutil.which("strace")
+    if program is None:
+        message = "strace is not installed"
+        raise ToolError(
+            message,
+            resolution="Install it, for instance with 'sudo apt install strace', or "
+            "record as root.",
+        )
+    return program
 
 
 def import_trace(

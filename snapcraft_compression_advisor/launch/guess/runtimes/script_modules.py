@@ -72,6 +72,7 @@ class _Search:
         self._folders = tuple(sorted(folders, key=lambda path: "vendor" not in path))
 
     def loaded(self, scripts: Iterable[Entry]) -> Iterator[Entry]:
+        """Yield the files that scripts load, and those that these load in turn."""
         pending = deque(scripts)
         started = {entry.path for entry in pending}
         seen = set(started)
