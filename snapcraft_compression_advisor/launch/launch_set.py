@@ -25,6 +25,24 @@ Method = Literal["residency", "trace"]
 """By which means a launch was recorded. Residency tells which blocks were read, a trace
 which files were read or mapped."""
 
+BlindReason = Literal[
+    "computed-command",
+    "computed-import",
+    "embedded-code",
+    "limit-reached",
+    "syntax-error",
+    "unfollowed-runtime",
+]
+"""Why a guess can't know all that a launch reads:
+
+- ``computed-command``: a shell script starts a program whose name it makes at run time;
+- ``computed-import``: a script loads a module whose name it makes at run time;
+- ``embedded-code``: the program holds code that names files, and that can't be read;
+- ``limit-reached``: there is more to follow than the search follows;
+- ``syntax-error``: a script can't be parsed;
+- ``unfollowed-runtime``: a program is written in a language that isn't followed.
+"""
+
 WAITED_SHARE = Interval(low=0.8, mid=1.0, high=1.0)
 """What a launch waits for of the work on its blocks, where it wasn't recorded.
 
@@ -76,6 +94,21 @@ def share_ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]
     ):
         numbers = [number for _, number in run]
         yield numbers[0], numbers[-1], share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindSpot:
+    """What a guess could not follow.
+
+    :param where: the file in question, relative to the payload; a module's or program's
+        name where the payload holds no such file.
+    :param what: the interpreter of an unfollowed runtime, the limit that was reached;
+        else empty.
+    """
+
+    reason: BlindReason
+    where: str
+    what: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

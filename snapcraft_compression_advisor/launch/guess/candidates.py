@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...payload.elf import BrokenElfError
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
-from ..launch_set import has_desktop_file
+from ..launch_set import BlindSpot, has_desktop_file
 from .families import FamilyFiles, Trigger
 from .family_table import (
     FAMILIES,
@@ -70,12 +70,14 @@ class Candidates:
     :param unresolved: what the launch needs from elsewhere.
     :param followed: whether every program started is known.
     :param kind: of :func:`~.family_table.application_kind`.
+    :param blind_spots: what the search could not follow, each once.
     """
 
     files: tuple[Candidate, ...]
     unresolved: tuple[Unresolved, ...]
     followed: bool
     kind: str
+    blind_spots: tuple[BlindSpot, ...] = ()
 
 
 def find_candidates(payload: Payload, app: str) -> Candidates:
@@ -90,6 +92,7 @@ def find_candidates(payload: Payload, app: str) -> Candidates:
         unresolved=tuple(search.unresolved.values()),
         followed=search.programs.followed,
         kind=search.kind,
+        blind_spots=tuple(search.blind_spots),
     )
 
 
@@ -126,6 +129,9 @@ class _Search:
             **{each.name: each for each in _content_snaps(payload)},
         }
         self.kind = UNKNOWN
+        self.blind_spots: dict[BlindSpot, None] = dict.fromkeys(
+            self.programs.blind_spots
+        )
 
     def run(self) -> None:
         """Collect programs, their libraries, and what these open."""
@@ -156,6 +162,9 @@ class _Search:
         )
         for runtime in RUNTIMES:
             for file in runtime.loads(app) if runtime.loads else ():
+                if isinstance(file, BlindSpot):
+                    self.blind_spots[file] = None
+                    continue
                 self._add(
                     file.entry,
                     way=file.way,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ...payload.linkage import Unresolved
 from ...payload.paths import PathResolver
 from ...squashfs.entry import EntryKind
+from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
+    from ..launch_set import BlindReason
 
 MAX_PROGRAMS = 64
 """Programs followed from one app; wrappers start a handful."""
@@ -31,6 +33,7 @@ _STARTED_UNSEEN = {
 """Programs that start others without a script that says so, and which."""
 
 _FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
+_KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +45,14 @@ class Programs:
     :param unresolved: programs that the payload doesn't hold.
     :param followed: whether every program started is known; a script in another
         language than shell leaves that open.
+    :param blind_spots: what could not be followed.
     """
 
     started: tuple[Entry, ...]
     words: tuple[str, ...]
     unresolved: Mapping[str, Unresolved]
     followed: bool
+    blind_spots: tuple[BlindSpot, ...] = ()
 
 
 def find_programs(
@@ -65,6 +70,7 @@ def find_programs(
         words=tuple(walk.words),
         unresolved=walk.unresolved,
         followed=walk.followed,
+        blind_spots=tuple(walk.blind_spots),
     )
 
 
@@ -80,6 +86,7 @@ class _Walk:
         self.words: list[str] = []
         self.unresolved: dict[str, Unresolved] = {}
         self.followed = True
+        self.blind_spots: dict[BlindSpot, None] = {}
 
     def run(self, name: str) -> None:
         """Collect all that the app starts."""
@@ -97,6 +104,8 @@ class _Walk:
             program = self._pending.pop()
             self._start_unseen(program)
             self._follow(program)
+        if self._pending:
+            self._blind("limit-reached", self._pending[-1].path, "programs")
 
     def _start_unseen(self, program: Entry) -> None:
         patterns = _STARTED_UNSEEN.get(posixpath.basename(program.path), ())
@@ -138,10 +147,15 @@ class _Walk:
         self._start_interpreter(shebang.interpreter, script=program.path)
         if shebang.shell:
             self._follow_shell_script(program, head.decode(errors="replace"))
-        elif not any(
-            name in posixpath.basename(shebang.interpreter) for name in _FOLLOWED
-        ):
+            return
+        name = posixpath.basename(shebang.interpreter)
+        if not any(followed in name for followed in _FOLLOWED):
             self.followed = False
+        if not any(known in name for known in _KNOWN):
+            self._blind("unfollowed-runtime", program.path, name)
+
+    def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
+        self.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
     def _start_interpreter(self, interpreter: str, *, script: str) -> None:
         if interpreter.startswith(("/", "$")):
@@ -166,6 +180,7 @@ class _Walk:
             after_starter = word in _STARTERS
         if len(self.started) == started:
             self.followed = False
+            self._blind("computed-command", script.path)
 
     def _start_path(self, word: str, script: Entry) -> None:
         """Start what a word names; one after an unknown variable, beside the script.

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ....payload.inventory import Entry
     from ....payload.source import Payload
+    from ...launch_set import BlindSpot
     from ..families import Family, Trigger
     from ..programs import Programs, SnapPaths
 
@@ -73,7 +74,8 @@ class Runtime:
     :param interpreter: stem of the interpreter's name. Directories of this name are the
         language's own, not the application's; empty where there are none.
     :param families: what it opens by itself.
-    :param loads: yields what an app's programs load, if they are of this runtime.
+    :param loads: yields what an app's programs load, if they are of this runtime, and
+        what of it can't be known.
     :param starts: by a program's name, patterns of the programs that it starts without
         a script that says so.
     :param tells_all: whether what its scripts load is as good as all that they read;
@@ -84,6 +86,6 @@ class Runtime:
     mapped: re.Pattern[str]
     interpreter: str = ""
     families: tuple[Family, ...] = ()
-    loads: Callable[[StartedApp], Iterator[Loaded]] | None = None
+    loads: Callable[[StartedApp], Iterator[Loaded | BlindSpot]] | None = None
     starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tells_all: bool = False
