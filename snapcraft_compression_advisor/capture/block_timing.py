@@ -9,24 +9,19 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..squashfs.image import Image
+from ..trial.result import Progress
 from .mount import mounted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from ..trial.result import Progress
 
 PAGE_BYTES = 4096
 _PREPARE_READ_BYTES = 1024 * 1024

@@ -12,20 +12,22 @@ import platform
 import random
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory
-from ..devices.device import NO_COST, DeviceProfile
+from ..devices.device import NO_COST, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
 from ..payload.source import open_payload
+from ..trial.result import Progress
 from .block_timing import (
     PAGE_BYTES,
     BlockPlace,
@@ -41,15 +43,7 @@ from .mount import can_mount
 from .packed_images import packed_images
 from .page_cache import can_drop_caches, drop_caches, storage_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from ..devices.device import BlockCost
-    from ..trial.result import Progress
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 MEMORY = Path("/dev/shm")  # noqa: S108 # names of our own are made in it
 _LEAST_MEMORY_BYTES = 1_000_000_000

@@ -11,25 +11,20 @@ formula misses, not noise alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import BadDataError
 from ..core.units import Interval
 from ..devices.device import NO_COST, BlockCost, block_seconds
 from ..payload.inventory import block_count
+from .block_timing import TimedBlock
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from .block_timing import TimedBlock
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 MINIMUM_BLOCKS = 8
 """Fewer blocks than this don't make a fit of three figures."""

@@ -20,14 +20,11 @@ import fcntl
 import os
 import platform
 import struct
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.errors import ToolError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LOOP_CONTROL = Path("/dev/loop-control")
 _LOOP_CTL_GET_FREE = 0x4C82

@@ -6,25 +6,25 @@ import os
 import platform
 import statistics
 from collections import defaultdict
-from collections.abc import Callable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..codecs import CODECS
+from ..payload.source import Payload
+from ..trial.result import Progress
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, MountMethod, mount_point, mounted
-from .packed_images import packed_images
-from .page_cache import can_drop_caches, drop_caches, drop_file_cache, storage_of, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
-    from ..payload.source import Payload
-    from ..trial.result import Progress
-    from .packed_images import PackedImages
-    from .page_cache import Storage
+from .packed_images import PackedImages, packed_images
+from .page_cache import (
+    Storage,
+    can_drop_caches,
+    drop_caches,
+    drop_file_cache,
+    storage_of,
+    walk,
+)
 
 WALKS_AT_MOST = 3
 """Reading everything takes long and varies little."""

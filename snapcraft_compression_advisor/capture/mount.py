@@ -12,10 +12,11 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, Literal
 
 from ..core.child import ending_with_us
 from ..core.deferred_signals import deferred_signals
@@ -28,9 +29,6 @@ from .loop_device import (
     loop_device,
     open_with_read_ahead,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 UBUNTU_READ_AHEAD_KB = 128
 """``read_ahead_kb`` of loop devices and disks on Ubuntu, the kernel's default."""

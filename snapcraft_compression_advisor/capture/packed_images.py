@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ..core.errors import StorageError, ToolError
 from ..core.scratch import scratch_directory
 from ..payload.inventory import exclude_file_text
+from ..payload.source import Payload
 from ..squashfs import mksquashfs
 from ..trial.exact import payload_directory
+from ..trial.result import Progress
 from .mount import can_mount, find_squashfuse, mounted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from ..payload.source import Payload
-    from ..trial.result import Progress
 
 _LARGER_DISK = (
     "Choose a directory on a larger disk with --scratch ('calibrate': --storage)."

@@ -12,26 +12,26 @@ import mmap
 import os
 import stat
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, StorageError, ToolError
-from ..launch.profile import ProfileFile, fit_profile, is_utf8
+from ..launch.launch_set import LaunchFile
+from ..launch.profile import (
+    FittedProfile,
+    LaunchProfile,
+    ProfileFile,
+    fit_profile,
+    is_utf8,
+)
+from ..payload.inventory import Entry, Inventory
 from ..squashfs.entry import EntryKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from ..launch.launch_set import LaunchFile
-    from ..launch.profile import FittedProfile, LaunchProfile
-    from ..payload.inventory import Entry, Inventory
-
 
 Storage = Literal["memory", "disk"]
 

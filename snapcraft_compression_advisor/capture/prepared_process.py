@@ -8,14 +8,11 @@ import os
 import select
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.errors import ToolError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 READY_TIMEOUT_S = 30.0
 """For preparing a start; a fraction of a second is usual."""

@@ -8,13 +8,14 @@ import os
 import select
 import signal
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import sub
-from typing import TYPE_CHECKING
+from resource import struct_rusage
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import ToolError
-from .prepared_process import PreparedProcess
+from .prepared_process import PreparedProcess, StartRequest
 from .processes import (
     ControlGroup,
     Process,
@@ -26,12 +27,6 @@ from .processes import (
     read_process,
     thread_figures,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from resource import struct_rusage
-
-    from .prepared_process import StartRequest
 
 GRACE_S = 2.0
 """What the processes get to end by themselves before they are killed."""

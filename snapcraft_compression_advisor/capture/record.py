@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.errors import ToolError, UsageError
 from ..launch.profile import (
@@ -17,20 +17,14 @@ from ..launch.profile import (
     RecordedLaunch,
     RecordedThread,
 )
+from ..payload.source import Payload
+from ..trial.result import Progress
+from .launch_event import LaunchEvent
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
 from .page_cache import drop_caches, resident_blocks, storage_of
 from .snap_environment import launch_home
-from .start import time_launch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from ..payload.source import Payload
-    from ..trial.result import Progress
-    from .launch_event import LaunchEvent
-    from .start import Command, Launched
+from .start import Command, Launched, time_launch
 
 KEPT_THREADS = 20
 """Threads of this many names are kept; the rest hardly read."""

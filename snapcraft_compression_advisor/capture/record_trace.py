@@ -6,37 +6,30 @@ import os
 import platform
 import re
 import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, ToolError, UsageError
 from ..core.scratch import scratch_directory
 from ..launch.guess.candidates import Candidate
 from ..launch.guess.guess import keys_of
-from ..launch.guess.priors import built_in_priors
+from ..launch.guess.priors import Priors, built_in_priors
 from ..launch.guess.programs import parse_shebang
 from ..launch.launch_set import share_ranges
 from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch, is_utf8
 from ..payload.elf import readable_linkage
-from ..payload.inventory import block_count
+from ..payload.inventory import Entry, block_count
 from ..payload.paths import MAX_LINKS, PathResolver
+from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from ..trial.exact import payload_directory
+from ..trial.result import Progress
 from .record import RecordRequest, cpu_time, launch, rounded
 from .snap_environment import launch_home
-from .trace import TRACED_CALLS, follow
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from ..launch.guess.priors import Priors
-    from ..payload.inventory import Entry
-    from ..payload.source import Payload
-    from ..trial.result import Progress
-    from .trace import Trace
+from .trace import TRACED_CALLS, Trace, follow
 
 _HEAD_BYTES = 4096
 """What the kernel looks at of a script (``BINPRM_BUF_SIZE`` is less)."""

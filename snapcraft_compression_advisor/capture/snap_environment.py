@@ -6,16 +6,13 @@ import os
 import platform
 import re
 import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError
 from ..core.scratch import ScratchDirectory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 SNAP_LIBRARY_PATH = "/var/lib/snapd/lib/gl:/var/lib/snapd/lib/gl32:/var/lib/snapd/void"
 """The host's graphics drivers (snapd ``snap/snapenv/snapenv.go``)."""

@@ -9,26 +9,20 @@ import shlex
 import signal
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ..core.errors import ToolError, UsageError
 from ..payload.paths import PathResolver
+from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
-from .launch_event import LaunchState
+from .launch_event import LaunchEvent, LaunchState, Watch
 from .prepared_process import StartRequest
-from .process_tree import process_tree
+from .process_tree import ProcessTree, process_tree
+from .processes import ThreadFigures
 from .snap_environment import INSIDE, PATH, expand, launch_environment, launch_home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from ..payload.source import Payload
-    from .launch_event import LaunchEvent, Watch
-    from .process_tree import ProcessTree
-    from .processes import ThreadFigures
 
 PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 """Where a bare program name is looked up in a payload, in this order."""

@@ -8,11 +8,8 @@ interrupted are put together again.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 LINE_MAX_CHARACTERS = 256 * 1024
 """Longer than any line of file calls; the rest of a longer one is not read."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from .strace_log import Call, Unreadable, descriptor, number, quoted, read_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 _AT_WORKING_DIRECTORY = "AT_FDCWD"
 _OFFSET_IN_BRACES = "[]{}"

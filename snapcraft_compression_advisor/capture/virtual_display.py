@@ -11,17 +11,15 @@ import socket
 import struct
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from ..core.child import END_S, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError, ToolError
 from ..core.scratch import ScratchDirectory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROGRAM = "Xvfb"
 """Of Debian's and Ubuntu's package ``xvfb``."""

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from Xlib import X
 from Xlib.display import Display
 from Xlib.error import ConnectionClosedError, DisplayError, XauthError, XError
 from Xlib.ext.res import LocalClientPIDMask
+from Xlib.protocol.rq import Event
+from Xlib.xobject.drawable import Window
 
 from ..core.errors import ToolError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from Xlib.protocol.rq import Event
-    from Xlib.xobject.drawable import Window
 
 _RESOURCE = "X-Resource"
 _IDENTIFIES_CLIENTS = (1, 2)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..core.errors import BadDataError
 from .codec import DATA_BLOCK_BYTES, METADATA_BLOCK_BYTES, Codec, Decompressor, Identity
@@ -13,9 +14,6 @@ from .lz4 import Lz4
 from .lzo import Lzo
 from .xz import Xz
 from .zstandard import Zstd
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = [
     "CODECS",

@@ -5,17 +5,15 @@ from __future__ import annotations
 import ctypes
 import threading
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from ..core.errors import ToolError
 from .codec import DATA_BLOCK_BYTES, Codec
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Signature = tuple[Any, Sequence[Any]]
-    """What a C function returns and takes, in ctypes' types."""
-    Buffer = ctypes.Array[ctypes.c_char]
+Signature = tuple[Any, Sequence[Any]]
+"""What a C function returns and takes, in ctypes' types."""
+Buffer = ctypes.Array[ctypes.c_char]
 
 _LOADS_LIBRARIES = threading.Lock()
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from ctypes import c_char_p, c_int, string_at
-from typing import TYPE_CHECKING
 
 from ..core.units import Interval
 from .codec import KernelTime, broken_block
-from .library import OUTPUT, BoundCodec, Library
-
-if TYPE_CHECKING:
-    from .library import Buffer
+from .library import OUTPUT, BoundCodec, Buffer, Library
 
 _BLOCK_TO_BLOCK = (c_int, (c_char_p, c_char_p, c_int, c_int))
 

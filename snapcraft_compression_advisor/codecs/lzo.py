@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, string_at
-from typing import TYPE_CHECKING
 
 from ..core.errors import ToolError
 from ..core.units import Interval
 from .codec import KernelTime, broken_block
-from .library import OUTPUT, BoundCodec, Library, ThreadBuffer
-
-if TYPE_CHECKING:
-    from .library import Buffer
+from .library import OUTPUT, BoundCodec, Buffer, Library, ThreadBuffer
 
 _LEVEL = 8
 """``SQUASHFS_LZO1X_999_COMP_DEFAULT`` of ``lzo_wrapper.h``."""

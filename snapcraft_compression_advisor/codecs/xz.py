@@ -6,16 +6,12 @@ import ctypes
 import lzma
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from ..core.errors import ToolError
 from ..core.units import Interval
 from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
-from .library import BoundCodec, Library
-
-if TYPE_CHECKING:
-    from .library import Buffer
+from .library import BoundCodec, Buffer, Library
 
 PRESET = 6
 """``LZMA_PRESET_DEFAULT`` of ``lzma/container.h``."""

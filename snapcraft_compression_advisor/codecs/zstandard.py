@@ -6,15 +6,11 @@ import threading
 import weakref
 from ctypes import c_char_p, c_int, c_size_t, c_uint, c_void_p, string_at
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ..core.errors import ToolError
 from ..core.units import Interval
 from .codec import KernelTime, broken_block
-from .library import OUTPUT, BoundCodec, Library
-
-if TYPE_CHECKING:
-    from .library import Buffer
+from .library import OUTPUT, BoundCodec, Buffer, Library
 
 _LEVEL = 15
 """``ZSTD_DEFAULT_COMPRESSION_LEVEL`` of ``zstd_wrapper.h``."""

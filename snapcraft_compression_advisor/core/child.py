@@ -7,14 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .deferred_signals import deferred_signals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 END_S = 5.0
 """For a program to end after SIGTERM: fakeroot has a daemon of its own to stop."""

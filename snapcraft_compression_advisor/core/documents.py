@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from pathlib import Path
+from typing import Generic, TypeVar
 
 import pydantic
 import pydantic_core
+from pydantic.json_schema import JsonSchemaMode
+from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from .errors import BadDataError, NoInputError
 from .units import KIB, MIB
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from pydantic.json_schema import JsonSchemaMode
-    from pydantic_core import ErrorDetails
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 

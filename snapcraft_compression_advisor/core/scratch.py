@@ -17,16 +17,13 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
 
 from .deferred_signals import deferred_signals
 from .errors import StorageError
 from .units import format_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
 
 PREFIX = "compression-advisor-"
 """What the names of all temporary directories begin with."""

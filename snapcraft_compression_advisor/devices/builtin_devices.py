@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ruamel.yaml import YAML
 
@@ -23,9 +24,6 @@ from ..codecs import CODECS
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
 from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
 """What ``advise`` estimates for where nothing else is asked for."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import pydantic
 from ruamel.yaml import YAML
@@ -18,9 +19,6 @@ from ..core.errors import UsageError
 from ..core.units import KIB, Interval
 from .builtin_devices import DEFAULT_NAMES, default_devices, find_device, usual_block_s
 from .device import NO_COST, BlockCost, DeviceProfile, scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SCHEMA = 1
 _DIGITS = 4

@@ -13,12 +13,9 @@ import ctypes
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 _C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 _OPENAT2 = 437  # the same on all architectures that snaps are built for

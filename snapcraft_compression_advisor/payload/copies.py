@@ -9,21 +9,17 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..squashfs.entry import EntryKind
 from .elf import readable_linkage
+from .inventory import Entry
 from .linkage import TRIPLETS
 from .paths import PathResolver
-from .source import SnapPayload
+from .source import Payload, SnapPayload
 from .tree import Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from .inventory import Entry
-    from .source import Payload
 
 COMPARED_MAX_BYTES = 64 * 1024 * 1024
 """How much is read in all to compare files of a built snap."""

@@ -10,17 +10,15 @@ alone, and so does whoever asks for no sections.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from .inventory import Entry
+from .source import Payload
 
-    from .inventory import Entry
-    from .source import Payload
-
-    Read = Callable[[int, int], bytes]
+Read = Callable[[int, int], bytes]
 
 ELF_MAGIC = b"\x7fELF"
 MAX_DYNAMIC_TAGS = 10_000

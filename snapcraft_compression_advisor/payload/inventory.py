@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from pathlib import Path
+from typing import NamedTuple, NoReturn
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError
-from ..squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind, ImageEntry
 from .beneath import directory_beneath
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from ..squashfs.entry import ImageEntry
 
 PATH_LIMIT_BYTES = 4095
 """``PATH_MAX`` of linux/limits.h without the NUL at the end."""

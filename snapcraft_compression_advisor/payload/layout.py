@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError
 from ..core.units import MIB
 from .file_kinds import kind_of_file
-from .inventory import block_count
-from .source import SnapPayload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from .inventory import Entry
-    from .source import Payload
+from .inventory import Entry, block_count
+from .source import Payload, SnapPayload
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""

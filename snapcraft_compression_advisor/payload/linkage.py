@@ -5,18 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..squashfs.entry import EntryKind
 from .elf import BrokenElfError, ElfLinkage, elf_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from .inventory import Entry
-    from .paths import Location, PathResolver
-    from .source import Payload
+from .inventory import Entry
+from .paths import Location, PathResolver
+from .source import Payload
 
 TRIPLETS = {
     "EM_386": "i386-linux-gnu",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC, ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError, Elf, elf_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from .inventory import Entry
-    from .tree import Tree
+from .inventory import Entry
+from .tree import Tree
 
 NeedlessKind = Literal[
     "debug-symbols",

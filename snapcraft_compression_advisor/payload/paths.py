@@ -5,12 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..squashfs.entry import EntryKind
-
-if TYPE_CHECKING:
-    from .inventory import Entry, Inventory
+from .inventory import Entry, Inventory
 
 MAX_LINKS = 40
 """Symlinks followed in one path: the kernel's MAXSYMLINKS (linux/namei.h)."""

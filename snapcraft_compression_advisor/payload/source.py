@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, Protocol
+from pathlib import Path
+from typing import Literal, Protocol
 
 from ..codecs import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
-from ..squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
 from .beneath import file_beneath
 from .inventory import Inventory, list_image, scan_directory
@@ -24,12 +26,6 @@ from .snap_yaml import (
     parse_snap_yaml,
     split_component_name,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from ..squashfs.entry import FileBlocks, ImageEntry
 
 PayloadKind = Literal["prime", "snap"]
 

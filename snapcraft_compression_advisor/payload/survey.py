@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from .caches import CacheFault
 from .caches.bytecode import bytecode_faults
 from .caches.fonts import font_faults
 from .caches.icons import icon_faults
 from .caches.modules import module_faults
 from .caches.schemas import schema_faults
-from .copies import find_copies, find_supplied
+from .copies import Copy, Supplied, find_copies, find_supplied
 from .needless import Needless, needless_by_name, unstripped_files
+from .source import Payload
 from .tree import Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from .caches import CacheFault
-    from .copies import Copy, Supplied
-    from .source import Payload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ..squashfs.entry import EntryKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from .inventory import Entry
-    from .source import Payload
+from .inventory import Entry
+from .source import Payload
 
 READ_ALL_MAX_BYTES = 256 * 1024 * 1024
 """How much of such files is read in all."""

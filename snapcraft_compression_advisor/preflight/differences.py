@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ..core.units import MIB
+from ..squashfs.entry import ImageBlock, ImageEntry
+from ..squashfs.image import Image
 from ..squashfs.superblock import SUPERBLOCK_BYTES, Superblock
 from .flags import odd_flags
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from ..squashfs.entry import ImageBlock, ImageEntry
-    from ..squashfs.image import Image
 
 _LISTED = 5
 """Files named for each kind of difference: the first ones say enough."""

@@ -6,10 +6,7 @@ squashfs-tools.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 CHECK = 1 << 2
 NO_FRAGMENTS = 1 << 4

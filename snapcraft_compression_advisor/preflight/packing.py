@@ -15,26 +15,19 @@ repack differs.
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ..codecs import CODECS
+from ..codecs.codec import Codec
 from ..core.units import MIB
-from ..payload.source import SnapPayload
-from ..squashfs.entry import STORED_FLAG, EntryKind
+from ..payload.source import Payload, SnapPayload
+from ..squashfs.entry import STORED_FLAG, EntryKind, FileBlocks, ImageBlock, ImageEntry
+from ..squashfs.image import Image
 from ..squashfs.metadata import HEADER_BYTES
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from ..squashfs.superblock import ABSENT_TABLE, SUPERBLOCK_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ..codecs.codec import Codec
-    from ..payload.source import Payload
-    from ..squashfs.entry import FileBlocks, ImageBlock, ImageEntry
-    from ..squashfs.image import Image
-    from ..squashfs.superblock import Superblock
+from ..squashfs.superblock import ABSENT_TABLE, SUPERBLOCK_BYTES, Superblock
 
 _PAD_BYTES = 4096
 """mksquashfs pads images to a multiple of that, unless run with ``-nopad``."""

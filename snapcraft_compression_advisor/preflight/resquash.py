@@ -11,14 +11,15 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ..core.errors import BadDataError, ToolError
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, format_bytes
-from ..payload.source import SnapPayload
-from ..squashfs.entry import EntryKind
+from ..payload.source import Payload, SnapPayload
+from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
     MINIMUM_IMAGE_BYTES,
@@ -26,16 +27,9 @@ from ..squashfs.mksquashfs import (
     mksquashfs_version,
     owner_options,
 )
+from ..trial.result import Progress
 from .differences import Difference, first_difference, list_differences
 from .tool_run import run_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from ..payload.source import Payload
-    from ..squashfs.entry import FileBlocks, ImageEntry
-    from ..trial.result import Progress
 
 _NOT_EVERYTHING = 2
 """Status of unsquashfs where an owner, device or attribute couldn't be restored."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.child import end_child, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError, ToolError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _POLL_S = 0.5
 _NO_SPACE = "No space left on device"

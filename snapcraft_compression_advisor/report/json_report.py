@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ConfigDict, Field
 
 from .. import __version__
-from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from ..codecs import CodecName  # pydantic reads it at run time
 from ..lint.figures import size_origin
 from ..lint.finding import LintReport
 from ..wording import sentences

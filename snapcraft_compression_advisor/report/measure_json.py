@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AliasChoices, ConfigDict, Field
 
 from .. import __version__
-from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from ..codecs import CodecName  # pydantic reads it at run time
 from .contract import Document, Part, Text, filled
 
 if TYPE_CHECKING:

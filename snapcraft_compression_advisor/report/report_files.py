@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from ..codecs import CodecName  # pydantic reads it at run time
 from ..core.units import KIB, MIB
 from ..payload.file_kinds import file_kind
 from ..trial.stored import find_incompressible

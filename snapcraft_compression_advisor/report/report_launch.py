@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from ..codecs import CodecName  # noqa: TC001 # pydantic reads it at run time
+from ..codecs import CodecName  # pydantic reads it at run time
 from ..launch.launch_set import (
-    Method,  # noqa: TC001 # pydantic reads it at run time
-    Source,  # noqa: TC001 # likewise
+    Method,  # pydantic reads it at run time
+    Source,  # likewise
 )
 from ..launch.model import cost_of_files
 from .contract import Count, Interval, Part, Text, filled

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from ..advice.evidence import Policy
-from ..codecs import CompressorName  # noqa: TC001 # pydantic reads it at run time
+from ..codecs import CompressorName  # pydantic reads it at run time
 from ..core.units import KIB
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from .quantities import (

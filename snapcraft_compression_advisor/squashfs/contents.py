@@ -5,23 +5,16 @@ from __future__ import annotations
 import struct
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 from ..core.errors import BadDataError
 from ..core.units import KIB, MIB
-from .entry import STORED_FLAG, FragmentBlock
-from .image_file import damaged
-from .superblock import SUPERBLOCK_BYTES
+from .entry import STORED_FLAG, FileBlocks, FragmentBlock, ImageBlock
+from .image_file import ImageFile, damaged
+from .superblock import SUPERBLOCK_BYTES, Superblock
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from .entry import FileBlocks, ImageBlock
-    from .image_file import ImageFile
-    from .superblock import Superblock
-
-    Decompress = Callable[[bytes, int], bytes]
+Decompress = Callable[[bytes, int], bytes]
 FRAGMENT_RECORD = struct.Struct("<Q2I")
 """A fragment block's position, its size word, and four unused bytes."""
 _FRAGMENTS_KEPT = 4  # small reads one after the other mostly stay in the same one

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 STORED_FLAG = 1 << 24
 """SQUASHFS_COMPRESSED_BIT_BLOCK: set in a size word where a block is stored."""

@@ -7,25 +7,21 @@ walk, and single data blocks after that.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from typing_extensions import Self
 
 from .. import codecs
 from ..codecs.xz import Xz
 from .contents import FRAGMENT_RECORD, ContentsReader
+from .entry import FragmentBlock, ImageBlock, ImageEntry
 from .image_file import ImageFile, damaged
 from .inodes import InodeTable
 from .metadata import MetadataReader
 from .superblock import ABSENT_TABLE, SUPERBLOCK_BYTES, parse_superblock
 from .walk import DirectoryTable, Walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from typing_extensions import Self
-
-    from .entry import FragmentBlock, ImageBlock, ImageEntry
 
 _ID_BYTES = 4
 _REFERENCE_BYTES = 8

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from typing_extensions import Self
 
 from ..core.errors import BadDataError, NoInputError, StorageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from typing_extensions import Self
 
 _CLOSED = -1
 _CHECK_DISK = "Check the disk, or copy the file to another one."

@@ -9,7 +9,8 @@ import os
 import struct
 import sys
 from array import array
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 from .entry import (
     SIZE_MASK,
@@ -20,12 +21,8 @@ from .entry import (
     ImageEntry,
 )
 from .image_file import damaged
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .metadata import MetadataTable
-    from .superblock import Superblock
+from .metadata import MetadataTable
+from .superblock import Superblock
 
 _HEADER = struct.Struct("<4H2I")  # type, mode, uid, gid, mtime, inode number
 _SYMLINK = struct.Struct("<2I")

@@ -9,17 +9,13 @@ positions (kernel ``fs/squashfs/{cache,block,id,fragment,export}.c``).
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..core.errors import BadDataError
 from ..core.units import MIB
-from .image_file import damaged
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .image_file import ImageFile
+from .image_file import ImageFile, damaged
 
 METADATA_BYTES = 8192
 """SQUASHFS_METADATA_SIZE: contents of every metadata block but a table's last."""

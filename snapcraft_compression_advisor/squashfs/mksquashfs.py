@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from ..codecs import CODECS
 from ..core.child import run_child
 from ..core.errors import BadDataError, StorageError, ToolError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 MINIMUM_IMAGE_BYTES = 16 * 1024
 """``snap pack`` grows smaller images (``MinimumSnapSize``, snapd squashfs.go)."""

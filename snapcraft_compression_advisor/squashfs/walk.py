@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import struct
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from ..core.units import MIB
+from .entry import ImageEntry
 from .image_file import damaged
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .entry import ImageEntry
-    from .inodes import InodeTable, Listing
-    from .metadata import MetadataTable
-    from .superblock import Superblock
+from .inodes import InodeTable, Listing
+from .metadata import MetadataTable
+from .superblock import Superblock
 
 _PATH_LIMIT = 4096  # PATH_MAX of linux/limits.h
 PATHS_LIMIT = 256 * MIB

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.units import MIB
-from ..payload.source import SnapPayload
+from ..payload.layout import Layout
+from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
 from .look import closer_look, fastest_look, look_at_blocks
 from .phase import (
@@ -22,14 +24,6 @@ from .phase import (
     first_step,
     similar_side_by_side,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from numpy.typing import NDArray
-
-    from ..payload.layout import Layout
-    from ..payload.source import Payload
 
 MOST_BLOCKS = 16_384
 MOST_BYTES = 320 * MIB

@@ -10,17 +10,13 @@ Survey Sampling, 1992, chapters 6 and 9).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from .phase import Phase, Sample
+from .phase import Phase, Sample
 
 CONFIDENCE_Z = 2.17
 """Two-sided 97 % of a normal distribution, for intervals that hold in 95 % of draws.

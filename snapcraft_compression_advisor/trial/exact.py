@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from ..codecs import CODECS
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..payload.inventory import exclude_file_text
-from ..payload.layout import lay_out
+from ..payload.layout import Layout, lay_out
+from ..payload.source import Payload
 from ..squashfs import mksquashfs
 from ..squashfs.entry import EntryKind
 from ..squashfs.image import Image
@@ -25,13 +27,6 @@ from .result import (
     size_difference,
 )
 from .stored import BlockSizes, StoredSizes
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
-    from ..payload.layout import Layout
-    from ..payload.source import Payload
 
 METADATA_BYTES_PER_ENTRY = 256
 """Room for one entry's inode, name and block list, uncompressed; typical are 60.

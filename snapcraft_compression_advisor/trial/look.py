@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..codecs.codec import DATA_BLOCK_BYTES
+from ..codecs.codec import DATA_BLOCK_BYTES, Codec
 from ..codecs.deflate import Gzip
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
 from ..codecs.zstandard import Zstd
 from ..core.errors import StorageError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-    from concurrent.futures import Future
-
-    from numpy.typing import NDArray
-
-    from ..codecs.codec import Codec
-    from ..payload.layout import DataBlock, Layout
-    from ..payload.source import Payload
+from ..payload.layout import DataBlock, Layout
+from ..payload.source import Payload
 
 EXCERPT_BYTES = 32 * 1024
 EXCERPT_PIECES = 16

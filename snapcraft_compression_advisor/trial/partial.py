@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs import CODECS
+from ..codecs.codec import Codec
 from ..core.units import Interval
-from ..payload.source import SnapPayload
+from ..payload.layout import Layout
+from ..payload.source import Payload, SnapPayload
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from .census import Ladder
 from .estimate import Estimate, difference_half_width, estimate_total
 from .look import map_in_order, read_block
-from .phase import every_other
-from .result import CodecTrial, StoredBlocks, TrialResult, notes_on_payload
+from .phase import Phase, Sample, every_other
+from .result import CodecTrial, StoredBlocks, TrialResult, Wanted, notes_on_payload
 from .stored import (
     BlockSizes,
     StoredSizes,
@@ -26,19 +29,13 @@ from .stored import (
     errors_of_layout,
     runs_of_unread,
 )
-from .tables import PADDING_BYTES, build_tables, table_bytes, tables_of_image
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from ..codecs.codec import Codec
-    from ..payload.layout import Layout
-    from ..payload.source import Payload
-    from .phase import Phase, Sample
-    from .result import Wanted
-    from .tables import MetadataTables
+from .tables import (
+    PADDING_BYTES,
+    MetadataTables,
+    build_tables,
+    table_bytes,
+    tables_of_image,
+)
 
 MOST_LAUNCH_BLOCKS = 24
 """A launch set of up to this many blocks is tried whole; of a larger one, the blocks

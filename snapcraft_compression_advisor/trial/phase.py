@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ..payload.layout import Layout
+from ..payload.layout import Layout
 
 RIDGE = 3e-4
 LENGTH_RIDGE = 0.05

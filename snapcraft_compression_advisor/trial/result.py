@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs import CODECS
 from ..core.units import Interval
-from ..payload.source import SnapPayload
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from ..payload.source import Payload
-    from ..squashfs.entry import ImageBlock
-    from .stored import StoredSizes
+from ..payload.source import Payload, SnapPayload
+from ..squashfs.entry import ImageBlock
+from .stored import StoredSizes
 
 
 class StoredBlock(NamedTuple):

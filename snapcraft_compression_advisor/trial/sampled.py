@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ..codecs import CODECS, SHIPPABLE
 from ..payload.layout import lay_out
+from ..payload.source import Payload
 from .exact import run_exact_trial
 from .partial import PartialTrial
 from .result import CodecTrial, Progress, TrialResult, Wanted, size_difference
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from ..payload.source import Payload
 
 NARROW = 0.01
 """Half width of an interval, as a share of its middle, that nobody asks to be less."""

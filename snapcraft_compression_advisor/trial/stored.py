@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.units import Interval
+from ..payload.layout import Layout
 from .estimate import CONFIDENCE_Z
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from ..payload.layout import Layout
-    from .phase import Phase
+from .phase import Phase
 
 ALIKE = 0.8
 """Correlation of what predictions miss of two blocks of the same few files: blocks of a

@@ -5,21 +5,16 @@ from __future__ import annotations
 import posixpath
 import struct
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..codecs.codec import METADATA_BLOCK_BYTES
+from ..codecs.codec import METADATA_BLOCK_BYTES, Codec
+from ..payload.inventory import Entry, Inventory
 from ..squashfs.entry import SIZE_MASK, STORED_FLAG, EntryKind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..codecs.codec import Codec
-    from ..payload.inventory import Entry, Inventory
-    from ..squashfs.image import Image
-    from .result import StoredBlocks
+from ..squashfs.image import Image
+from .result import StoredBlocks
 
 SUPERBLOCK_BYTES = 96
 PADDING_BYTES = 4096

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import date  # noqa: TC003 # pydantic reads it at run time
+from datetime import date  # pydantic reads it at run time
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated

@@ -10,15 +10,11 @@ import posixpath
 import re
 import struct
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
+from ..inventory import Entry
+from ..tree import Tree
 from . import CacheFault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ..inventory import Entry
-    from ..tree import Tree
 
 LOOKED_AT = 128
 """Bytecode files of a directory of modules whose headers are read, evenly spread.

@@ -6,15 +6,12 @@ import hashlib
 import posixpath
 import struct
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from ..inventory import Entry
+from ..tree import Tree
 from . import CacheFault, CacheState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ..inventory import Entry
-    from ..tree import Tree
 
 LEAST_FONTS = 10
 """Fewer are opened in no time."""

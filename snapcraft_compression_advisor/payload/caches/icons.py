@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ...squashfs.entry import EntryKind
+from ..inventory import Entry
+from ..tree import Tree
 from . import CacheFault, CacheState
 from .schemas import GNOME_CONTENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..inventory import Entry
-    from ..tree import Tree
 
 CACHE = "icon-theme.cache"
 

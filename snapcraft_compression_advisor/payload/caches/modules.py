@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..copies import BASE_LIBRARIES, LIBRARY_DIRECTORIES
+from ..inventory import Entry
 from ..linkage import LibraryFinder
 from ..paths import PathResolver
-from . import CacheFault, CacheState
+from ..tree import Tree
+from . import CacheFault, CacheKind, CacheState
 from .schemas import GNOME_CONTENT, READERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..inventory import Entry
-    from ..tree import Tree
-    from . import CacheKind
 
 _QUOTED_MODULE = re.compile(rb'"([^"\n]*\.so)"')
 _LISTED_MODULE = re.compile(rb"^([^\s:#][^:\n]*):", re.MULTILINE)

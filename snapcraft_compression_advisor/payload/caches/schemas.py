@@ -5,15 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from ..inventory import Entry
+from ..tree import Tree
 from . import CacheFault, CacheState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ..inventory import Entry
-    from ..tree import Tree
 
 COMPILED = "gschemas.compiled"
 
