@@ -6,9 +6,9 @@ import os
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import BaseCommand, emit
+from craft_cli import emit
 
 from ..analysis import analyse
 from ..core.errors import AdvisorError, NoInputError
@@ -18,9 +18,16 @@ from ..payload.source import find_payload, open_payload
 from ..project.project_file import declared_compression, find_project_file
 from ..report.text import render_text
 from ..trial.sampled import ORDINARY
-from .arguments import add_format_argument, add_output_argument, add_path_argument
+from .arguments import (
+    PATH,
+    Arguments,
+    Command,
+    details,
+    format_argument,
+    output_argument,
+)
 from .find_project import find_policy, find_project
-from .policy_options import add_advice_arguments, advice_options, lint_request
+from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
 from .set_compression import set_compression
 from .write import check_outputs, write_output
 
@@ -34,11 +41,10 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 
 
-class AdviseCommand(BaseCommand):
+class AdviseCommand(Command):
     """Pack with every codec, estimate launches, recommend."""
 
     name = "advise"
-    common = True
     help_msg = "Advise which compression suits a prime directory or a built snap"
     overview = (
         "Compress a prime directory or a built snap with every squashfs codec, "
@@ -50,11 +56,23 @@ class AdviseCommand(BaseCommand):
         "Nothing is changed unless --set is given and the verdict is 'change'."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        add_path_argument(parser)
-        add_advice_arguments(parser)
-        _add_output_arguments(parser)
+    arguments: ClassVar[Arguments] = {
+        **PATH,
+        **ADVICE_ARGUMENTS,
+        "--exact": "pack the whole payload with every codec instead of compressing a "
+        "sample of its blocks; takes minutes",
+        **format_argument(FORMATS),
+        **output_argument(),
+        "--report FILE": "also write a page with charts to this file: .html "
+        "(self-contained) or .md (default: none)",
+        "--set [PROJECT_DIR]": details(
+            "set the compression in this project's snapcraft.yaml if the verdict is "
+            "'change' (default: set nothing; without PROJECT_DIR, the project in the "
+            "current directory)",
+            dest="project_dir",
+            const=Path(),
+        ),
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the advice, and follow it where that is asked for."""
@@ -104,35 +122,6 @@ def _pages() -> ModuleType:
     Its imports would make up a tenth of the time that a small snap's text takes.
     """
     return import_module("snapcraft_compression_advisor.cli.report")
-
-
-def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--exact",
-        action="store_true",
-        help="pack the whole payload with every codec instead of compressing a sample "
-        "of its blocks; takes minutes",
-    )
-    add_format_argument(parser, FORMATS)
-    add_output_argument(parser)
-    parser.add_argument(
-        "--report",
-        metavar="FILE",
-        type=Path,
-        help="also write a page with charts to this file: .html (self-contained) or "
-        ".md (default: none)",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="PROJECT_DIR",
-        dest="project_dir",
-        nargs="?",
-        const=Path(),
-        type=Path,
-        help="set the compression in this project's snapcraft.yaml if the verdict is "
-        "'change' (default: set nothing; without PROJECT_DIR, the project in the "
-        "current directory)",
-    )
 
 
 def _declared(payload: Payload, project_dir: Path | None) -> str | None:

@@ -1,17 +1,22 @@
-"""Arguments that several commands have."""
+"""Arguments of commands, as data, and those that several have."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from craft_cli import BaseCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _T = TypeVar("_T")
 
-STANDARD_OUTPUT = "the standard output"
+Arguments = Mapping[str, "str | Mapping[str, Any]"]
+"""Arguments as :func:`add_arguments` takes them."""
+
 PAYLOAD_DEFAULT = "'prime', else the only .snap, in the current directory"
 """What ``find_payload`` finds."""
 
@@ -48,47 +53,74 @@ def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]
     return read
 
 
-def add_path_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the payload to look at, which may be left out."""
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        nargs="?",
-        type=Path,
-        help=f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})",
-    )
+_PATHS = "DIR FILE LOG NEW OLD PATH PAYLOAD PROJECT_DIR RECORDED SNAP"
+"""Values that are paths."""
+_COUNTS = {"": None, "[": "?", "…": "+", "[…": "*"}
 
 
-def add_format_argument(
-    parser: argparse.ArgumentParser, formats: Iterable[str], *, text: str = "the report"
-) -> None:
-    """Add ``--format``, which has text where none is named.
+def details(text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 # argparse's own
+    """Return what an argument does, and what else argparse has to know of it."""
+    return {"help": text, **more}
+
+
+def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
+    """Add arguments.
+
+    :param arguments: what each does, by how help shows it: the flag ``--dry-run``,
+        the option ``-o, --output FILE``, ``--app NAME…`` that may be repeated. Those
+        by their place: ``OLD``, ``[PATH]`` that may be left out, ``FILE…``,
+        ``[PATH…]``.
+    """
+    for usage, said in arguments.items():
+        words = usage.replace(",", "").split()
+        names = [word for word in words if word.startswith("-")]
+        value = "".join(words[len(names) :])
+        metavar = value.strip("[]…")
+        keywords: dict[str, Any] = {"metavar": metavar} if metavar else {}
+        if metavar in _PATHS.split():
+            keywords["type"] = Path
+        if names and value.endswith("…"):
+            keywords |= {"action": "append", "default": []}
+        elif value != metavar:
+            keywords["nargs"] = _COUNTS["".join(each for each in "[…" if each in value)]
+        elif not metavar and "choices" not in said:
+            keywords["action"] = "store_true"
+        keywords |= {"help": said} if isinstance(said, str) else said
+        parser.add_argument(*(names or [metavar.lower()]), **keywords)
+
+
+PATH: Arguments = {
+    "[PATH]": f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})"
+}
+"""The payload to look at."""
+
+
+def format_argument(formats: Iterable[str], *, text: str = "the report") -> Arguments:
+    """Return ``--format``, which has text where none is named.
 
     :param text: what is formatted, for the help.
     """
-    parser.add_argument(
-        "--format",
-        choices=tuple(formats),
-        default="text",
-        help=f"output format of {text} (default: text)",
-    )
+    said = f"output format of {text} (default: text)"
+    return {"--format": details(said, choices=tuple(formats), default="text")}
 
 
-def add_output_argument(
-    parser: argparse.ArgumentParser,
-    *,
-    text: str = "the report",
-    default: str = STANDARD_OUTPUT,
-) -> None:
-    """Add ``-o``.
+def output_argument(
+    *, text: str = "the report", default: str = "the standard output"
+) -> Arguments:
+    """Return ``-o``.
 
     :param text: what is written, for the help.
     :param default: where it goes if not into a file.
     """
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help=f"write {text} to this file (default: {default})",
-    )
+    return {"-o, --output FILE": f"write {text} to this file (default: {default})"}
+
+
+class Command(BaseCommand):
+    """A command whose arguments are data."""
+
+    common = True
+    arguments: ClassVar[Arguments] = {}
+
+    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        add_arguments(parser, self.arguments)

@@ -6,14 +6,15 @@ import argparse
 import re
 import tempfile
 from pathlib import Path
+from typing import ClassVar
 
-from craft_cli import BaseCommand, emit
+from craft_cli import emit
 
 from ..capture.calibrate import CalibrationRequest, calibrate
 from ..capture.cost_fit import MINIMUM_BLOCKS
 from ..devices.device_file import device_text
 from ..report.names import printable
-from .arguments import add_output_argument, whole_number
+from .arguments import Arguments, Command, details, output_argument, whole_number
 from .write import check_outputs, write_output
 
 DEFAULT_NAME = "this-machine"
@@ -26,11 +27,20 @@ _NOISY = 0.05
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 
 
-class CalibrateCommand(BaseCommand):
+def _profile_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        message = (
+            f"{text!r} contains characters other than lower-case letters, "
+            "digits, '-' and '.'"
+        )
+        raise argparse.ArgumentTypeError(message)
+    return text
+
+
+class CalibrateCommand(Command):
     """Measure this machine for its device profile."""
 
     name = "calibrate"
-    common = True
     help_msg = "Measure this machine and write a device profile"
     overview = (
         "Pack blocks of this machine's files with each codec, mount the images, "
@@ -40,44 +50,31 @@ class CalibrateCommand(BaseCommand):
         "figures."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        add_output_argument(parser, text="the profile")
-        parser.add_argument(
-            "--name",
-            metavar="NAME",
+    arguments: ClassVar[Arguments] = {
+        **output_argument(text="the profile"),
+        "--name NAME": details(
+            f"name of the profile in reports (default: {DEFAULT_NAME})",
             type=_profile_name,
             default=DEFAULT_NAME,
-            help=f"name of the profile in reports (default: {DEFAULT_NAME})",
-        )
-        parser.add_argument(
-            "--storage",
-            metavar="DIR",
-            type=Path,
-            help="a directory on the storage to measure (default: TMPDIR, else /tmp)",
-        )
-        parser.add_argument(
-            "--sample",
-            metavar="DIR",
-            type=Path,
+        ),
+        "--storage DIR": "a directory on the storage to measure (default: TMPDIR, else "
+        "/tmp)",
+        "--sample DIR": details(
+            f"sample the files in this directory (default: {DEFAULT_SAMPLE})",
             default=DEFAULT_SAMPLE,
-            help=f"sample the files in this directory (default: {DEFAULT_SAMPLE})",
-        )
-        parser.add_argument(
-            "--blocks",
-            metavar="COUNT",
+        ),
+        "--blocks COUNT": details(
+            f"number of blocks to read (default: {DEFAULT_BLOCKS})",
             type=whole_number(least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS),
             default=DEFAULT_BLOCKS,
-            help=f"number of blocks to read (default: {DEFAULT_BLOCKS})",
-        )
-        parser.add_argument(
-            "--rounds",
-            metavar="COUNT",
+        ),
+        "--rounds COUNT": details(
+            "number of times to read each block with each codec (default: "
+            f"{DEFAULT_ROUNDS})",
             type=whole_number(least=1, most=_MOST_ROUNDS),
             default=DEFAULT_ROUNDS,
-            help="number of times to read each block with each codec (default: "
-            f"{DEFAULT_ROUNDS})",
-        )
+        ),
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Measure, and write the profile."""
@@ -109,13 +106,3 @@ class CalibrateCommand(BaseCommand):
 
 def _warn(message: str) -> None:
     emit.progress(f"Warning: {message}", permanent=True)
-
-
-def _profile_name(text: str) -> str:
-    if not _NAME.fullmatch(text):
-        message = (
-            f"{text!r} contains characters other than lower-case letters, "
-            "digits, '-' and '.'"
-        )
-        raise argparse.ArgumentTypeError(message)
-    return text

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from craft_cli import BaseCommand
+from typing import TYPE_CHECKING, ClassVar
 
 from ..devices.builtin_devices import builtin_devices
 from ..report.devices_text import render_devices_json, render_devices_text
-from .arguments import add_format_argument
+from .arguments import Arguments, Command, format_argument
 from .write import write_output
 
 if TYPE_CHECKING:
     import argparse
 
+
 RENDERERS = {"text": render_devices_text, "json": render_devices_json}
 
 
-class DevicesCommand(BaseCommand):
+class DevicesCommand(Command):
     """List the built-in device profiles."""
 
     name = "devices"
-    common = True
     help_msg = "List the built-in device profiles and the sources of their figures"
     overview = (
         "List the profiles for 'advise --device NAME', with their figures and sources."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        add_format_argument(parser, RENDERERS, text="the list")
+    arguments: ClassVar[Arguments] = format_argument(RENDERERS, text="the list")
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the list."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import BaseCommand, emit
+from craft_cli import emit
 
 from ..devices.builtin_devices import DEFAULT_NAMES
 from ..devices.device_file import choose_devices
@@ -15,7 +14,7 @@ from ..payload.source import open_payload
 from ..report.diff_json import render_diff_json
 from ..report.diff_markdown import render_diff_markdown
 from ..report.diff_text import render_diff_text
-from .arguments import add_format_argument, add_output_argument
+from .arguments import Arguments, Command, format_argument, output_argument
 from .find_project import find_project
 from .write import check_outputs, write_output
 
@@ -31,11 +30,10 @@ RENDERERS = {
 }
 
 
-class DiffCommand(BaseCommand):
+class DiffCommand(Command):
     """Compare two builds."""
 
     name = "diff"
-    common = True
     help_msg = "Compare two builds of a snap: image, files, cold launches"
     overview = (
         "Compare two builds of the same snap: how much the image grew, how much "
@@ -46,41 +44,17 @@ class DiffCommand(BaseCommand):
         "'lint --baseline' to fail on regressions."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        for name, which in (("old", "earlier"), ("new", "later")):
-            parser.add_argument(
-                name,
-                metavar=name.upper(),
-                type=Path,
-                help=f"the {which} build: a .snap or a prime directory",
-            )
-        parser.add_argument(
-            "--app",
-            metavar="NAME",
-            action="append",
-            default=[],
-            help="a target app; may be repeated (default: as for 'advise')",
-        )
-        parser.add_argument(
-            "--device",
-            metavar="NAME|FILE",
-            action="append",
-            default=[],
-            help="a device profile to estimate for, as for 'advise'; may be repeated "
-            f"(default: {', '.join(DEFAULT_NAMES)})",
-        )
-        parser.add_argument(
-            "--launch-profile",
-            metavar="FILE",
-            action="append",
-            type=Path,
-            default=[],
-            help="a recorded launch of either build, to use in place of the guess; "
-            "may be repeated (default: none)",
-        )
-        add_format_argument(parser, RENDERERS)
-        add_output_argument(parser)
+    arguments: ClassVar[Arguments] = {
+        "OLD": "the earlier build: a .snap or a prime directory",
+        "NEW": "the later build: a .snap or a prime directory",
+        "--app NAME…": "a target app; may be repeated (default: as for 'advise')",
+        "--device NAME|FILE…": "a device profile to estimate for, as for 'advise'; may "
+        f"be repeated (default: {', '.join(DEFAULT_NAMES)})",
+        "--launch-profile FILE…": "a recorded launch of either build, to use in place "
+        "of the guess; may be repeated (default: none)",
+        **format_argument(RENDERERS),
+        **output_argument(),
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the difference."""

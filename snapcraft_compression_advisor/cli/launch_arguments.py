@@ -6,7 +6,6 @@ import argparse
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from craft_cli import emit
@@ -25,7 +24,7 @@ from ..capture.virtual_display import can_bring_display, virtual_display
 from ..core.errors import UsageError
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..settings.quantities import SECONDS
-from .arguments import quantity, whole_number
+from .arguments import Arguments, details, quantity, whole_number
 from .commands import WORD_MARK, WORD_OPTION
 
 if TYPE_CHECKING:
@@ -40,74 +39,6 @@ NO_DISPLAY_ADVICE = (
 
 DEFAULT_TIMEOUT_S = 60.0
 """Several times what a browser needs from an image packed with xz."""
-
-
-def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`launch_options` reads, and ``--home``."""
-    parser.add_argument(
-        "--app",
-        metavar="NAME",
-        help="the app to start, as snapd would (default: the app that is named "
-        "after the snap, else the first with a desktop file, else the first)",
-    )
-    parser.add_argument(
-        WORD_OPTION,
-        metavar="WORD",
-        type=lambda text: text.removeprefix(WORD_MARK),
-        action="append",
-        default=[],
-        help="a word of a command to start instead; '-- COMMAND…' at the end of the "
-        "line is short for one such option per word. The program is looked up in "
-        "the payload first (default: the app is started)",
-    )
-    parser.add_argument(
-        "--until",
-        metavar="EVENT",
-        type=_event_argument,
-        help="the event that ends the launch: 'window' (a window of the app is on the "
-        "screen), 'exit' (the command has ended with status 0), 'output:TEXT' (it "
-        "prints a line that contains the text), 'seconds:TIME' (5, 500ms) "
-        "(default: window for an app with a desktop file, else window or exit, "
-        "whichever comes first)",
-    )
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=quantity(SECONDS.parse),
-        default=DEFAULT_TIMEOUT_S,
-        help="time after which the launch has failed: 60, 500ms, 2min (default: "
-        f"{DEFAULT_TIMEOUT_S:g}s)",
-    )
-    parser.add_argument(
-        "--display",
-        metavar="NAME",
-        help="the X display to start it on (default: the variable DISPLAY, else a "
-        "virtual display of Xvfb, if installed)",
-    )
-    parser.add_argument(
-        "--chroot",
-        action="store_true",
-        help="use the payload as root directory, if it is a whole system tree; "
-        "requires root",
-    )
-    parser.add_argument(
-        "--home",
-        metavar="DIR",
-        type=Path,
-        help="home directory for the launches, kept afterwards (default: a temporary "
-        "one)",
-    )
-
-
-def add_read_ahead_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--read-ahead-kb``."""
-    parser.add_argument(
-        "--read-ahead-kb",
-        metavar="KIB",
-        type=whole_number(least=0),
-        default=UBUNTU_READ_AHEAD_KB,
-        help=f"read-ahead of the mount (default: {UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +63,7 @@ class LaunchOptions:
 
 
 def launch_options(parsed_args: argparse.Namespace) -> LaunchOptions:
-    """Return what the arguments of :func:`add_launch_arguments` say."""
+    """Return what the arguments of ``LAUNCH_ARGUMENTS`` say."""
     return LaunchOptions(
         app=parsed_args.app,
         words=tuple(parsed_args.command_word),
@@ -243,3 +174,44 @@ def _chosen_event(
         permanent=True,
     )
     return EXITED
+
+
+LAUNCH_ARGUMENTS: Arguments = {
+    "--app NAME": "the app to start, as snapd would (default: the app that is named "
+    "after the snap, else the first with a desktop file, else the first)",
+    f"{WORD_OPTION} WORD…": details(
+        "a word of a command to start instead; '-- COMMAND…' at the end of the line is "
+        "short for one such option per word. The program is looked up in the payload "
+        "first (default: the app is started)",
+        type=lambda text: text.removeprefix(WORD_MARK),
+    ),
+    "--until EVENT": details(
+        "the event that ends the launch: 'window' (a window of the app is on the "
+        "screen), 'exit' (the command has ended with status 0), 'output:TEXT' (it "
+        "prints a line that contains the text), 'seconds:TIME' (5, 500ms) "
+        "(default: window for an app with a desktop file, else window or exit, "
+        "whichever comes first)",
+        type=_event_argument,
+    ),
+    "--timeout SECONDS": details(
+        "time after which the launch has failed: 60, 500ms, 2min (default: "
+        f"{DEFAULT_TIMEOUT_S:g}s)",
+        type=quantity(SECONDS.parse),
+        default=DEFAULT_TIMEOUT_S,
+    ),
+    "--display NAME": "the X display to start it on (default: the variable DISPLAY, "
+    "else a virtual display of Xvfb, if installed)",
+    "--chroot": "use the payload as root directory, if it is a whole system tree; "
+    "requires root",
+    "--home DIR": "home directory for the launches, kept afterwards (default: a "
+    "temporary one)",
+}
+"""What :func:`launch_options` reads, and ``--home``."""
+
+READ_AHEAD_ARGUMENT: Arguments = {
+    "--read-ahead-kb KIB": details(
+        f"read-ahead of the mount (default: {UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
+        type=whole_number(least=0),
+        default=UBUNTU_READ_AHEAD_KB,
+    )
+}

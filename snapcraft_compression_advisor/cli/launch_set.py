@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from craft_cli import BaseCommand
+from typing import TYPE_CHECKING, ClassVar
 
 from ..core.errors import BadDataError, UsageError
 from ..launch.guess.compare import compare_launches
@@ -19,7 +17,7 @@ from ..report.compare import (
     render_comparison_text,
     render_guess_text,
 )
-from .arguments import add_format_argument, add_output_argument, add_path_argument
+from .arguments import PATH, Arguments, Command, format_argument, output_argument
 from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
@@ -30,10 +28,11 @@ if TYPE_CHECKING:
     from ..payload.source import Payload
 
 
-class LaunchSetCommand(BaseCommand):
+class LaunchSetCommand(Command):
     """Guess what a launch reads; write the guess, or compare it."""
 
     name = "launch-set"
+    common = False
     help_msg = "Guess from files alone which data blocks a launch reads"
     overview = (
         "Derive from a payload's files which data blocks a cold launch of an app "
@@ -44,30 +43,15 @@ class LaunchSetCommand(BaseCommand):
         "is compared with a recorded launch."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        add_path_argument(parser)
-        parser.add_argument(
-            "--app",
-            metavar="NAME",
-            help="the app that is launched (default: the app named after the snap, "
-            "else the first with a desktop file, else the first)",
-        )
-        add_output_argument(
-            parser, text="the guess as a launch profile", default="not written"
-        )
-        parser.add_argument(
-            "--compare",
-            metavar="RECORDED",
-            type=Path,
-            help="a recorded launch of the same app, to compare the guess with "
-            "(default: none)",
-        )
-        add_format_argument(
-            parser,
-            ("text", "json"),
-            text="the guess or the comparison",
-        )
+    arguments: ClassVar[Arguments] = {
+        **PATH,
+        "--app NAME": "the app that is launched (default: the app named after the "
+        "snap, else the first with a desktop file, else the first)",
+        **output_argument(text="the guess as a launch profile", default="not written"),
+        "--compare RECORDED": "a recorded launch of the same app, to compare the guess "
+        "with (default: none)",
+        **format_argument(("text", "json"), text="the guess or the comparison"),
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Guess, write, compare."""

@@ -8,9 +8,9 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import BaseCommand, EmitterMode, emit
+from craft_cli import EmitterMode, emit
 
 from .. import __version__
 from ..core.errors import UsageError
@@ -24,10 +24,17 @@ from ..payload.source import find_payload, named_payloads, open_payload
 from ..preflight.previous import read_previous
 from ..report.lines import TextStyle, terminal_columns, wants_colour
 from ..report.lint_formats import FORMATS, Findings, render
-from .arguments import PAYLOAD_DEFAULT, add_format_argument, add_output_argument
+from .arguments import (
+    PAYLOAD_DEFAULT,
+    Arguments,
+    Command,
+    details,
+    format_argument,
+    output_argument,
+)
 from .find_project import find_policy
 from .lint_run import lint_all
-from .policy_options import add_rule_arguments, lint_request, rule_options
+from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
 from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
@@ -41,11 +48,18 @@ FINDINGS_STATUS = 1
 """Exit status where there are findings; errors have those of sysexits, 64 and up."""
 
 
-class LintCommand(BaseCommand):
+def _format_and_file(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if name not in FORMATS or not equals or not path:
+        message = f"{text!r} isn't FORMAT=FILE; formats: {', '.join(FORMATS)}"
+        raise argparse.ArgumentTypeError(message)
+    return name, Path(path)
+
+
+class LintCommand(Command):
     """Check rules and budgets."""
 
     name = "lint"
-    common = True
     help_msg = (
         "Check prime directories or built snaps for what makes them slow or large"
     )
@@ -63,39 +77,41 @@ class LintCommand(BaseCommand):
         "With --baseline, only new or worse findings count."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        parser.add_argument(
-            "paths",
-            metavar="PATH",
-            nargs="*",
-            type=Path,
-            help="prime directories, .snap or .comp files, or directories of such "
-            f"files, linted in parallel (default: {PAYLOAD_DEFAULT})",
-        )
-        add_rule_arguments(parser)
-        parser.add_argument(
-            "--project",
-            metavar="PROJECT_DIR",
-            type=Path,
-            help="the project of the payloads, or its snapcraft.yaml (default: the "
-            "one beside each payload)",
-        )
-        for option, what in (
-            ("--base", "the base snap; of several, each payload uses its own"),
-            ("--content", "a content snap that provides libraries"),
-        ):
-            parser.add_argument(
-                option,
-                metavar="SNAP",
-                action="append",
-                type=Path,
-                default=[],
-                help=f"{what}, or its directory, to compare libraries with; may be "
-                "repeated (default: none)",
-            )
-        _add_store_arguments(parser)
-        _add_output_arguments(parser)
+    arguments: ClassVar[Arguments] = {
+        "[PATH…]": "prime directories, .snap or .comp files, or directories of such "
+        f"files, linted in parallel (default: {PAYLOAD_DEFAULT})",
+        **RULE_ARGUMENTS,
+        "--project PROJECT_DIR": "the project of the payloads, or its snapcraft.yaml "
+        "(default: the one beside each payload)",
+        "--base SNAP…": "the base snap; of several, each payload uses its own, or its "
+        "directory, to compare libraries with; may be repeated (default: none)",
+        "--content SNAP…": "a content snap that provides libraries, or its directory, "
+        "to compare libraries with; may be repeated (default: none)",
+        "--resquash": "unpack built snaps, repack them as the store's review does, and "
+        "report the differences; takes as long as packing, and space for the files in "
+        "TMPDIR",
+        "--previous SNAP…": "the previously published snap, to compare the compression "
+        "with; may be repeated for several snaps (default: none)",
+        "--baseline FILE": "a JSON report of an earlier run, or the previous build (a "
+        ".snap): only new or worse findings count, and regressions are checked "
+        "(default: none)",
+        "--write-baseline FILE": "write the JSON report to this file, for --baseline; "
+        "findings that it contains don't make this run fail (default: none)",
+        **format_argument(FORMATS),
+        **output_argument(),
+        "--also FORMAT=FILE…": details(
+            "also write the report in another format, as in 'sarif=lint.sarif'; may be "
+            "repeated (default: none)",
+            type=_format_and_file,
+        ),
+        "--statistics": "print the number of findings of each rule instead (text only)",
+        "--exit-zero": "exit with 0 even if there are findings; errors keep their "
+        "status",
+        "--fix": "apply the safe fixes to snapcraft.yaml and report the remaining "
+        "findings",
+        "--diff": "print the safe fixes as a unified diff instead of a report, without "
+        "applying them",
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the findings, and fix what is to be fixed."""
@@ -105,7 +121,7 @@ class LintCommand(BaseCommand):
         check_outputs(
             parsed_args.output, *(path for _, path in also), *([kept] if kept else [])
         )
-        paths = named_payloads(parsed_args.paths or [find_payload(Path())])
+        paths = named_payloads(parsed_args.path or [find_payload(Path())])
         with ExitStack() as until:
             requests = _requests(parsed_args, paths, until)
             baseline = None
@@ -218,74 +234,6 @@ def _check_options(parsed_args: argparse.Namespace) -> None:
         raise UsageError(message, resolution="Leave out one of the two.")
 
 
-def _add_store_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--resquash",
-        action="store_true",
-        help="unpack built snaps, repack them as the store's review does, and report "
-        "the differences; takes as long as packing, and space for the files in "
-        "TMPDIR",
-    )
-    parser.add_argument(
-        "--previous",
-        metavar="SNAP",
-        action="append",
-        type=Path,
-        default=[],
-        help="the previously published snap, to compare the compression with; may be "
-        "repeated for several snaps (default: none)",
-    )
-    parser.add_argument(
-        "--baseline",
-        metavar="FILE",
-        type=Path,
-        help="a JSON report of an earlier run, or the previous build (a .snap): only "
-        "new or worse findings count, and regressions are checked (default: none)",
-    )
-    parser.add_argument(
-        "--write-baseline",
-        metavar="FILE",
-        type=Path,
-        help="write the JSON report to this file, for --baseline; findings that it "
-        "contains don't make this run fail (default: none)",
-    )
-
-
-def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    add_format_argument(parser, FORMATS)
-    add_output_argument(parser)
-    parser.add_argument(
-        "--also",
-        metavar="FORMAT=FILE",
-        action="append",
-        type=_format_and_file,
-        default=[],
-        help="also write the report in another format, as in 'sarif=lint.sarif'; may "
-        "be repeated (default: none)",
-    )
-    parser.add_argument(
-        "--statistics",
-        action="store_true",
-        help="print the number of findings of each rule instead (text only)",
-    )
-    parser.add_argument(
-        "--exit-zero",
-        action="store_true",
-        help="exit with 0 even if there are findings; errors keep their status",
-    )
-    parser.add_argument(
-        "--fix",
-        action="store_true",
-        help="apply the safe fixes to snapcraft.yaml and report the remaining findings",
-    )
-    parser.add_argument(
-        "--diff",
-        action="store_true",
-        help="print the safe fixes as a unified diff instead of a report, without "
-        "applying them",
-    )
-
-
 def _status(outcomes: Sequence[Outcome], report: LintReport) -> int:
     """Return the exit status: an error's before that of findings."""
     for outcome in outcomes:
@@ -306,14 +254,6 @@ def _style(*, terminal: bool) -> TextStyle:
         coloured=wants_colour(os.environ, terminal=terminal),
         verbose=emit.get_mode() not in (EmitterMode.QUIET, EmitterMode.BRIEF),
     )
-
-
-def _format_and_file(text: str) -> tuple[str, Path]:
-    name, equals, path = text.partition("=")
-    if name not in FORMATS or not equals or not path:
-        message = f"{text!r} isn't FORMAT=FILE; formats: {', '.join(FORMATS)}"
-        raise argparse.ArgumentTypeError(message)
-    return name, Path(path)
 
 
 def _opened(paths: Sequence[Path], until: ExitStack) -> tuple[Payload, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import BaseCommand, emit
+from craft_cli import emit
 
 from ..capture.measure import WALKS_AT_MOST, MeasureRequest, measure
 from ..capture.page_cache import fit_for_replay, replay
@@ -19,14 +19,17 @@ from ..payload.source import find_payload, open_payload
 from ..report.measure_json import render_measurement_json
 from ..report.measure_text import render_measurement_text
 from .arguments import (
-    add_format_argument,
-    add_output_argument,
-    add_path_argument,
+    PATH,
+    Arguments,
+    Command,
+    details,
+    format_argument,
+    output_argument,
     whole_number,
 )
 from .launch_arguments import (
-    add_launch_arguments,
-    add_read_ahead_argument,
+    LAUNCH_ARGUMENTS,
+    READ_AHEAD_ARGUMENT,
     chosen_launch,
     launch_display,
     launch_options,
@@ -50,11 +53,10 @@ _ALL = 0.995
 """From here on, a share prints as 100 %."""
 
 
-class MeasureCommand(BaseCommand):
+class MeasureCommand(Command):
     """Pack, mount, launch and time, with every codec."""
 
     name = "measure"
-    common = True
     help_msg = "Measure cold and warm launches with every codec"
     overview = (
         "Pack the payload with each codec, mount each image, and time cold and "
@@ -66,18 +68,31 @@ class MeasureCommand(BaseCommand):
         "them."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        add_path_argument(parser)
-        parser.add_argument(
-            "--launch-profile",
-            metavar="FILE",
-            type=Path,
-            help="a recorded launch, whose reads are replayed (default: none, the app "
-            "is started)",
-        )
-        add_launch_arguments(parser)
-        _add_measure_arguments(parser)
+    arguments: ClassVar[Arguments] = {
+        **PATH,
+        "--launch-profile FILE": "a recorded launch, whose reads are replayed "
+        "(default: none, the app is started)",
+        **LAUNCH_ARGUMENTS,
+        "--codec": details(
+            "a codec to measure; may be repeated (default: "
+            f"{', '.join(CODECS)}, if available)",
+            action="append",
+            choices=tuple(CODECS),
+            default=[],
+        ),
+        "--runs COUNT": details(
+            f"cold and warm launches with each codec (default: {DEFAULT_RUNS})",
+            type=whole_number(least=1),
+            default=DEFAULT_RUNS,
+        ),
+        "--walk": f"also time reading every file, up to {WALKS_AT_MOST} times with "
+        "each codec",
+        **format_argument(RENDERERS),
+        **output_argument(),
+        "--scratch DIR": "directory for the temporary images; one in memory (/dev/shm) "
+        "shows decompression alone (default: TMPDIR, else /tmp)",
+        **READ_AHEAD_ARGUMENT,
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Measure, and report."""
@@ -101,40 +116,6 @@ class MeasureCommand(BaseCommand):
             measurement = measure(payload, request, emit.progress)
         write_output(RENDERERS[parsed_args.format](measurement), parsed_args.output)
         return None
-
-
-def _add_measure_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--codec",
-        action="append",
-        choices=tuple(CODECS),
-        default=[],
-        help=f"a codec to measure; may be repeated (default: {', '.join(CODECS)}, if "
-        "available)",
-    )
-    parser.add_argument(
-        "--runs",
-        metavar="COUNT",
-        type=whole_number(least=1),
-        default=DEFAULT_RUNS,
-        help=f"cold and warm launches with each codec (default: {DEFAULT_RUNS})",
-    )
-    parser.add_argument(
-        "--walk",
-        action="store_true",
-        help=f"also time reading every file, up to {WALKS_AT_MOST} times with each "
-        "codec",
-    )
-    add_format_argument(parser, RENDERERS)
-    add_output_argument(parser)
-    parser.add_argument(
-        "--scratch",
-        metavar="DIR",
-        type=Path,
-        help="directory for the temporary images; one in memory (/dev/shm) shows "
-        "decompression alone (default: TMPDIR, else /tmp)",
-    )
-    add_read_ahead_argument(parser)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pydantic
@@ -19,10 +18,12 @@ from ..lint.select import check_selectors
 from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityName
 from ..settings.load import POLICY_FILE_NAME, Sources, load_settings
 from ..settings.quantities import LINK, parse_count, seconds_or_share
-from .arguments import quantity
+from .arguments import Arguments, details, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
+
 
 _DEFAULTS = Policy()
 _ADVICE_OPTIONS = ("min_saving", "max_launches", "link_mbit_per_s", "deciding_apps")
@@ -30,107 +31,81 @@ _COMMON_OPTIONS = (("apps", "app"), ("devices", "device"), ("launch_profile",) *
 _SELECTOR: pydantic.TypeAdapter[str] = pydantic.TypeAdapter(Selector)
 
 
-def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--policy``, and the options that both commands have."""
-    parser.add_argument(
-        "--policy",
-        metavar="FILE",
-        type=Path,
-        help="the project's policy; other options override it (default: "
-        f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else in the "
-        "current directory, else none)",
-    )
-    parser.add_argument(
-        "--app",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a target app; may be repeated, the first decides (default: the "
-        "policy's, else the app named after the snap, else those with a desktop "
-        "file, else all)",
-    )
-    parser.add_argument(
-        "--device",
-        metavar="NAME|FILE",
-        action="append",
-        default=[],
-        help="a device profile to estimate for, built in ('devices' lists them) or a "
-        "YAML file ('calibrate' makes one); may be repeated, lzo must gain on "
-        f"each (default: the policy's, else {', '.join(DEFAULT_NAMES)})",
-    )
-    parser.add_argument(
-        "--launch-profile",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a recorded launch to use in place of the guess; its app is the target "
-        "app unless others are named; may be repeated (default: the policy's, "
-        "else none)",
-    )
+def _selectors(text: str) -> list[str]:
+    try:
+        return [_SELECTOR.validate_python(each.strip()) for each in text.split(",")]
+    except pydantic.ValidationError as error:
+        problem = error.errors(include_url=False)[0]["msg"]
+        raise argparse.ArgumentTypeError(
+            problem.removeprefix("Value error, ")
+        ) from error
 
 
-def add_advice_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`advice_options` reads, and ``--policy``."""
-    add_policy_arguments(parser)
-    parser.add_argument(
-        "--min-saving",
-        metavar="SECONDS|PERCENT",
-        type=quantity(seconds_or_share),
-        help="time that lzo must save per cold launch, about what people notice: 0.5, "
+_POLICY_ARGUMENTS: Arguments = {
+    "--policy FILE": "the project's policy; other options override it (default: "
+    f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else in the current "
+    "directory, else none)",
+    "--app NAME…": "a target app; may be repeated, the first decides (default: the "
+    "policy's, else the app named after the snap, else those with a desktop file, else "
+    "all)",
+    "--device NAME|FILE…": "a device profile to estimate for, built in ('devices' "
+    "lists them) or a YAML file ('calibrate' makes one); may be repeated, lzo must "
+    f"gain on each (default: the policy's, else {', '.join(DEFAULT_NAMES)})",
+    "--launch-profile FILE…": details(
+        "a recorded launch to use in place of the guess; its app is the target app "
+        "unless others are named; may be repeated (default: the policy's, else none)",
+        type=None,
+    ),
+}
+ADVICE_ARGUMENTS: Arguments = {
+    **_POLICY_ARGUMENTS,
+    "--min-saving SECONDS|PERCENT": details(
+        "time that lzo must save per cold launch, about what people notice: 0.5, "
         "500ms, or a percentage of the time that reading and decompressing add "
         f"with xz (default: the policy's, else {_DEFAULTS.min_saving_s:g}s)",
-    )
-    parser.add_argument(
-        "--max-launches",
-        metavar="COUNT",
-        type=quantity(parse_count),
-        help="number of cold launches within which the larger download must pay for "
+        type=quantity(seconds_or_share),
+    ),
+    "--max-launches COUNT": details(
+        "number of cold launches within which the larger download must pay for "
         "itself; about as many as between two refreshes (default: the policy's, "
         f"else {_DEFAULTS.max_launches:g})",
-    )
-    parser.add_argument(
-        "--link",
-        metavar="MBIT/S",
+        type=quantity(parse_count),
+    ),
+    "--link MBIT/S": details(
+        "speed of that download: 8.5, 100Mbit/s, 1Gbit/s (default: the policy's, "
+        f"else {_DEFAULTS.link_mbit_per_s:g}Mbit/s)",
         type=quantity(LINK.parse),
         dest="link_mbit_per_s",
-        help="speed of that download: 8.5, 100Mbit/s, 1Gbit/s (default: the policy's, "
-        f"else {_DEFAULTS.link_mbit_per_s:g}Mbit/s)",
-    )
-    parser.add_argument(
-        "--deciding-apps",
+    ),
+    "--deciding-apps": details(
+        "whether the first target app decides or every one must gain (default: the "
+        f"policy's, else {_DEFAULTS.deciding_apps})",
         choices=("first", "every"),
-        help="whether the first target app decides or every one must gain (default: "
-        f"the policy's, else {_DEFAULTS.deciding_apps})",
-    )
-
-
-def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`rule_options` reads, and ``--policy``."""
-    add_policy_arguments(parser)
-    for option, help_text, default in (
-        ("--select", "rules to check", "the policy's, else all"),
-        (
-            "--ignore",
-            "rules not to check, in addition to those that the policy ignores",
-            "",
-        ),
-    ):
-        parser.add_argument(
-            option,
-            metavar="RULES",
-            action="append",
-            type=_selectors,
-            default=[],
-            help=f"{help_text}: ids (SCA101) or families (SCA1), alone or with a path "
-            "pattern (SCA303:usr/lib/*), separated by commas; may be repeated "
-            f"(default: {default or 'none'})",
-        )
-    parser.add_argument(
-        "--fail-on",
+    ),
+}
+"""What :func:`advice_options` reads, and ``--policy``."""
+_SELECTOR_FORM = (
+    "ids (SCA101) or families (SCA1), alone or with a path pattern "
+    "(SCA303:usr/lib/*), separated by commas; may be repeated"
+)
+RULE_ARGUMENTS: Arguments = {
+    **_POLICY_ARGUMENTS,
+    "--select RULES…": details(
+        f"rules to check: {_SELECTOR_FORM} (default: the policy's, else all)",
+        type=_selectors,
+    ),
+    "--ignore RULES…": details(
+        "rules not to check, in addition to those that the policy ignores: "
+        f"{_SELECTOR_FORM} (default: none)",
+        type=_selectors,
+    ),
+    "--fail-on": details(
+        "the least severe finding that makes the exit status 1 (default: the policy's, "
+        "else error)",
         choices=get_args(SeverityName),
-        help="the least severe finding that makes the exit status 1 (default: the "
-        "policy's, else error)",
-    )
+    ),
+}
+"""What :func:`rule_options` reads, and ``--policy``."""
 
 
 def advice_options(parsed_args: argparse.Namespace) -> LintPolicy:
@@ -190,13 +165,3 @@ def _options(
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if value not in (None, ())}
-
-
-def _selectors(text: str) -> list[str]:
-    try:
-        return [_SELECTOR.validate_python(each.strip()) for each in text.split(",")]
-    except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False)[0]["msg"]
-        raise argparse.ArgumentTypeError(
-            problem.removeprefix("Value error, ")
-        ) from error

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import BaseCommand, emit
+from craft_cli import emit
 
 from ..capture.mount import can_mount
 from ..capture.page_cache import can_drop_caches
@@ -16,10 +16,10 @@ from ..core.units import format_seconds
 from ..launch.profile import profile_text
 from ..payload.source import find_payload, open_payload
 from ..report.phrases import counted
-from .arguments import PAYLOAD_DEFAULT, add_output_argument
+from .arguments import PAYLOAD_DEFAULT, Arguments, Command, details, output_argument
 from .launch_arguments import (
-    add_launch_arguments,
-    add_read_ahead_argument,
+    LAUNCH_ARGUMENTS,
+    READ_AHEAD_ARGUMENT,
     chosen_app,
     chosen_launch,
     launch_display,
@@ -37,11 +37,10 @@ if TYPE_CHECKING:
 _METHODS = ("residency", "trace")
 
 
-class RecordCommand(BaseCommand):
+class RecordCommand(Command):
     """Launch an app, see what it reads, keep that as a file."""
 
     name = "record"
-    common = True
     help_msg = "Record which data blocks a launch reads, for advise and measure"
     overview = (
         "Start an app of the payload and record which data blocks a cold launch "
@@ -54,54 +53,36 @@ class RecordCommand(BaseCommand):
         "base snap are taken from this machine."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        parser.add_argument(
-            "--root",
-            metavar="PAYLOAD",
-            type=Path,
-            help=f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})",
-        )
-        add_output_argument(parser, text="the launch profile")
-        add_launch_arguments(parser)
-        parser.add_argument(
-            "--no-warm-up",
+    arguments: ClassVar[Arguments] = {
+        "--root PAYLOAD": f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})",
+        **output_argument(text="the launch profile"),
+        **LAUNCH_ARGUMENTS,
+        "--no-warm-up": details(
+            "skip the unrecorded first launch, so that the app's first run in a new "
+            "home directory is recorded",
             dest="warm_up",
             action="store_false",
-            help="skip the unrecorded first launch, so that the app's first run in a "
-            "new home directory is recorded",
-        )
-        parser.add_argument(
-            "--method",
+        ),
+        "--method": details(
+            "from the kernel's page cache (residency, as root) or with strace (trace) "
+            "(default: residency where possible)",
             choices=_METHODS,
-            help="from the kernel's page cache (residency, as root) or with strace "
-            "(trace) (default: residency where possible)",
-        )
-        add_read_ahead_argument(parser)
-        parser.add_argument(
-            "--scratch",
-            metavar="DIR",
-            type=Path,
-            help="directory for the temporary uncompressed image (default: TMPDIR, "
-            "else /tmp)",
-        )
-        parser.add_argument(
-            "--import",
+        ),
+        **READ_AHEAD_ARGUMENT,
+        "--scratch DIR": "directory for the temporary uncompressed image (default: "
+        "TMPDIR, else /tmp)",
+        "--import LOG": details(
+            "import a log of 'strace -f' instead of starting the app; it should "
+            "contain the file, mmap, read and clone calls (default: none, the app is "
+            "started)",
             dest="log",
-            metavar="LOG",
-            type=Path,
-            help="import a log of 'strace -f' instead of starting the app; it should "
-            "contain the file, mmap, read and clone calls (default: none, the app "
-            "is started)",
-        )
-        parser.add_argument(
-            "--prefix",
-            metavar="DIR",
-            action="append",
-            default=[],
-            help="with --import: path of the payload when the log was written, in "
-            "addition to --root and /snap/NAME/…; may be repeated (default: none)",
-        )
+        ),
+        "--prefix DIR…": details(
+            "with --import: path of the payload when the log was written, in addition "
+            "to --root and /snap/NAME/…; may be repeated (default: none)",
+            type=None,
+        ),
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Record a launch and write its profile."""

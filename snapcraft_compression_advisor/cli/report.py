@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import BaseCommand, emit
+from craft_cli import emit
 
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
@@ -21,11 +20,13 @@ from ..report.lint_formats.json import LintDocument
 from ..report.markdown_report import render_markdown
 from ..report.measure_json import MeasurementReport
 from ..report.page.build import Sources, build_page
+from .arguments import Arguments, Command, details
 from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from ..analysis import Analysis
     from ..lint.lint import LintRequest
@@ -60,11 +61,10 @@ _FORMS: tuple[tuple[str, type[Saved]], ...] = (
 _COMMANDS = {Report: "advise", MeasurementReport: "measure", LintDocument: "lint"}
 
 
-class ReportCommand(BaseCommand):
+class ReportCommand(Command):
     """Make a page from saved reports."""
 
     name = "report"
-    common = True
     help_msg = "Make a page with charts from saved JSON reports"
     overview = (
         "Write the page of 'advise --report' from reports that 'advise', 'measure' "
@@ -73,30 +73,19 @@ class ReportCommand(BaseCommand):
         "before and now."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        parser.add_argument(
-            "files",
-            metavar="FILE",
-            nargs="+",
-            type=Path,
-            help="JSON of 'advise', 'measure' or 'lint': one of each, two of lint",
-        )
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            type=Path,
+    arguments: ClassVar[Arguments] = {
+        "FILE…": "JSON of 'advise', 'measure' or 'lint': one of each, two of lint",
+        "-o, --output FILE": details(
+            "write the page to this file: .html (self-contained) or .md (required)",
             required=True,
-            help="write the page to this file: .html (self-contained) or .md "
-            "(required)",
-        )
+        ),
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Write the page."""
         check_report_path(parsed_args.output)
         check_outputs(parsed_args.output)
-        saved = [read_saved(path) for path in parsed_args.files]
+        saved = [read_saved(path) for path in parsed_args.file]
         write_page(sources_of(saved), parsed_args.output)
         return None
 

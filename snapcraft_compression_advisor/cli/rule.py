@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from craft_cli import BaseCommand
+from typing import TYPE_CHECKING, ClassVar
 
 from ..lint.all_rules import ALL_RULES
 from ..lint.select import find_rule
 from ..report.rule_pages import render_rule_list, render_rule_page
+from .arguments import Arguments, Command
 from .write import write_output
 
 if TYPE_CHECKING:
     import argparse
 
 
-class RuleCommand(BaseCommand):
+class RuleCommand(Command):
     """Explain rules."""
 
     name = "rule"
-    common = True
     help_msg = "Explain a rule of 'lint', or list all"
     overview = (
         "Print when a rule fails, why that matters, how to fix it and which policy "
         "options it uses. Without an ID, list all rules."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        parser.add_argument(
-            "rule",
-            metavar="ID",
-            nargs="?",
-            help="a rule's id or name (default: all, one line each)",
-        )
+    arguments: ClassVar[Arguments] = {
+        "[ID]": "a rule's id or name (default: all, one line each)"
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print one rule's page, or the list."""
-        if parsed_args.rule is None:
+        if parsed_args.id is None:
             text = render_rule_list(ALL_RULES)
         else:
-            text = render_rule_page(find_rule(parsed_args.rule, ALL_RULES))
+            text = render_rule_page(find_rule(parsed_args.id, ALL_RULES))
         write_output(text, None)
         return None

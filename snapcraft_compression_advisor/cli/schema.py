@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from craft_cli import BaseCommand
+from typing import TYPE_CHECKING, ClassVar
 
 from ..core.documents import json_schema_text
 from ..devices.device_file import DeviceFile
@@ -17,6 +15,7 @@ from ..report.json_report import Report
 from ..report.lint_formats.json import LintDocument
 from ..report.measure_json import MeasurementReport
 from ..settings.lint_policy import LintPolicy
+from .arguments import Arguments, Command, details
 from .write import write_output
 
 if TYPE_CHECKING:
@@ -64,11 +63,10 @@ SCHEMAS: Mapping[str, Schema] = {
 """By name. The files in ``docs`` are made from these as well."""
 
 
-class SchemaCommand(BaseCommand):
+class SchemaCommand(Command):
     """Print a schema."""
 
     name = "schema"
-    common = True
     help_msg = "Print the JSON Schema of a file that is read or written"
     overview = (
         "Print the JSON Schema of compression-advisor.yaml, of another file that the "
@@ -76,19 +74,16 @@ class SchemaCommand(BaseCommand):
         "documents. Without a NAME, list all."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        parser.add_argument(
-            "schema",
-            metavar="NAME",
-            nargs="?",
+    arguments: ClassVar[Arguments] = {
+        "[NAME]": details(
+            f"one of {', '.join(SCHEMAS)} (default: list all, one line each)",
             choices=tuple(SCHEMAS),
-            help=f"one of {', '.join(SCHEMAS)} (default: list all, one line each)",
         )
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print one schema, or the list."""
-        wanted: str | None = parsed_args.schema
+        wanted: str | None = parsed_args.name
         width = max(map(len, SCHEMAS))
         lines = (f"{name:{width}}  {each.what}\n" for name, each in SCHEMAS.items())
         text = "".join(lines) if wanted is None else SCHEMAS[wanted].text()

@@ -3,51 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import BaseCommand, emit
+from craft_cli import emit
 
 from ..codecs import SHIPPABLE
 from ..project.project_file import apply_edit, find_project_file, plan_edit
+from .arguments import Arguments, Command, details
 from .write import write_output
 
 if TYPE_CHECKING:
     import argparse
 
 
-class SetCommand(BaseCommand):
+class SetCommand(Command):
     """Change one line of snapcraft.yaml."""
 
     name = "set"
-    common = True
     help_msg = "Set the compression in a project's snapcraft.yaml"
     overview = (
         "Change or insert the 'compression' key of a project's snapcraft.yaml. No "
         "other line changes: comments, quotes, order and line endings are kept."
     )
 
-    def fill_parser(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        parser.add_argument(
-            "project_dir",
-            metavar="PROJECT_DIR",
-            nargs="?",
-            type=Path,
+    arguments: ClassVar[Arguments] = {
+        "[PROJECT_DIR]": details(
+            "directory of snapcraft.yaml or snap/snapcraft.yaml (default: the current "
+            "directory)",
             default=Path(),
-            help="directory of snapcraft.yaml or snap/snapcraft.yaml (default: the "
-            "current directory)",
-        )
-        parser.add_argument(
-            "--compression",
-            choices=SHIPPABLE,
-            required=True,
-            help="the codec to pack with (required)",
-        )
-        parser.add_argument(
-            "--dry-run",
-            action="store_true",
-            help="print the change as a unified diff without making it",
-        )
+        ),
+        "--compression": details(
+            "the codec to pack with (required)", choices=SHIPPABLE, required=True
+        ),
+        "--dry-run": "print the change as a unified diff without making it",
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Make the change, or show it."""

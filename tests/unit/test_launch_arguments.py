@@ -17,10 +17,11 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_or_exit,
 )
 from snapcraft_compression_advisor.cli import launch_arguments
+from snapcraft_compression_advisor.cli.arguments import add_arguments
 from snapcraft_compression_advisor.cli.commands import split_command
 from snapcraft_compression_advisor.cli.launch_arguments import (
+    LAUNCH_ARGUMENTS,
     LaunchOptions,
-    add_launch_arguments,
     chosen_app,
     chosen_launch,
     launch_options,
@@ -50,7 +51,7 @@ def said(mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 def options(*arguments: str) -> LaunchOptions:
     parser = argparse.ArgumentParser(exit_on_error=False)
-    add_launch_arguments(parser)
+    add_arguments(parser, LAUNCH_ARGUMENTS)
     words = split_command(["record", *arguments], command_names=("record",))
     return launch_options(parser.parse_args(words[1:]))
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.cli.policy_options import add_advice_arguments
+from snapcraft_compression_advisor.cli.arguments import add_arguments
+from snapcraft_compression_advisor.cli.policy_options import ADVICE_ARGUMENTS
 from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.settings.lint_policy import (
@@ -219,7 +220,7 @@ def test_options_are_spelt_as_in_the_policy(
     option: str, key: str, spellings: tuple[str, ...], value: float
 ) -> None:
     parser = argparse.ArgumentParser(exit_on_error=False)
-    add_advice_arguments(parser)
+    add_arguments(parser, ADVICE_ARGUMENTS)
     name = {"link": "link_mbit_per_s"}.get(key, key.replace("-", "_"))
     for spelling in spellings:
         given = vars(parser.parse_args([option, spelling]))[name]
