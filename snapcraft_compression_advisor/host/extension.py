@@ -18,7 +18,7 @@ SUPPORTED_BASES = ("core22", "core24", "core26")
 class CompressionAdvisorExtension(Extension):  # type: ignore[misc] # snapcraft is no dependency
     """Adds the part that carries the settings, and to it the apps that are marked."""
 
-    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 # whatever snapcraft passes
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._marked: set[str] = set()
 

@@ -149,5 +149,5 @@ def _is_snapcraft() -> bool:
     return "snapcraft.application" in sys.modules
 
 
-def _snapcraft(name: str) -> Any:  # noqa: ANN401 # snapcraft is no dependency
+def _snapcraft(name: str) -> Any:
     return importlib.import_module(f"snapcraft.{name}")

@@ -50,7 +50,7 @@ class ProviderWithAdvisor(Below):
     unadvised: type[ProviderService]
     enter: Enter
 
-    def get_provider(self, *args: Any, **kwargs: Any) -> craft_providers.Provider:  # noqa: ANN401 # passed on
+    def get_provider(self, *args: Any, **kwargs: Any) -> craft_providers.Provider:
         """Return a provider whose instances have the advisor."""
         provider = super().get_provider(*args, **kwargs)
         _entering(provider, type(self).enter)
@@ -86,10 +86,8 @@ def wrap_get_provider(providers: ModuleType, stop: Stop, enter: Enter) -> None:
             enter(instance)
 
     def get_entering_provider(
-        get_provider: Callable[..., Any],
-        *args: Any,  # noqa: ANN401 # passed on
-        **kwargs: Any,  # noqa: ANN401 # passed on
-    ) -> Any:  # noqa: ANN401 # passed on
+        get_provider: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
         provider = get_provider(*args, **kwargs)
         _entering(provider, enter_or_stop)
         return provider
@@ -156,14 +154,12 @@ _UNMOUNTED = (
 )
 
 
-def _entering(provider: Any, enter: Enter) -> None:  # noqa: ANN401 # its method is replaced
+def _entering(provider: Any, enter: Enter) -> None:
     """Have a provider's instances entered as soon as they are there."""
 
     @contextlib.contextmanager
     def launched(
-        launch: Callable[..., Any],
-        *args: Any,  # noqa: ANN401 # passed on
-        **kwargs: Any,  # noqa: ANN401 # passed on
+        launch: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Iterator[Any]:
         with launch(*args, **kwargs) as instance:
             enter(instance)
@@ -196,18 +192,14 @@ def _mount(instance: craft_providers.Executor) -> bool:
     return True
 
 
-def _start_with(
-    instance: Any,  # noqa: ANN401 # its method is replaced
-    program: str,
-    variables: Mapping[str, str],
-) -> None:
+def _start_with(instance: Any, program: str, variables: Mapping[str, str]) -> None:
     """Have a program in an instance started with variables that nothing else gets.
 
     What is in the instance's own environment stays in ``/etc/environment``, and would
     reach each part's build, and shells.
     """
 
-    def run_with(run: Callable[..., Any], command: list[str], **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+    def run_with(run: Callable[..., Any], command: list[str], **kwargs: Any) -> Any:
         if command[:1] == [program]:
             kwargs["env"] = {**variables, **(kwargs.get("env") or {})}
         return run(command, **kwargs)

@@ -67,7 +67,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
                 return []
         return [self._issue(finding, enforces=enforces) for finding in findings]
 
-    def _issue(self, finding: Finding, *, enforces: bool) -> Any:  # noqa: ANN401 # snapcraft's own type
+    def _issue(self, finding: Finding, *, enforces: bool) -> Any:
         results = {
             "error": LinterResult.ERROR if enforces else LinterResult.WARNING,
             "warning": LinterResult.WARNING,
@@ -95,7 +95,7 @@ def compression_linter(
     return type("AdvisedCompressionLinter", (CompressionLinter,), attributes)
 
 
-def wrap_lint_command(command: Any, linter: type[CompressionLinter]) -> None:  # noqa: ANN401 # snapcraft's own
+def wrap_lint_command(command: Any, linter: type[CompressionLinter]) -> None:
     """Tell the linter which image ``snapcraft lint`` has installed.
 
     The codec is the image's: the files in ``/snap`` don't tell it, nor does a project.
@@ -104,11 +104,8 @@ def wrap_lint_command(command: Any, linter: type[CompressionLinter]) -> None:  #
     """
 
     def run_on_image(
-        run: Callable[..., Any],
-        command: Any,  # noqa: ANN401 # snapcraft's own
-        snap_file: Path,
-        *args: Any,  # noqa: ANN401 # passed on
-    ) -> Any:  # noqa: ANN401 # passed on
+        run: Callable[..., Any], command: Any, snap_file: Path, *args: Any
+    ) -> Any:
         linter.image = Path(snap_file).resolve()
         return run(command, snap_file, *args)
 

@@ -29,7 +29,7 @@ def wrap_run(cli: ModuleType, stop: Stop) -> None:
     :param stop: that :func:`wrap_pack_functions` was given, too.
     """
 
-    def run_to_status(run: Callable[..., int], *args: Any, **kwargs: Any) -> int:  # noqa: ANN401 # passed on
+    def run_to_status(run: Callable[..., int], *args: Any, **kwargs: Any) -> int:
         status = run(*args, **kwargs)
         return (stop.status or status) if status else status
 
@@ -66,10 +66,7 @@ def wrap_lifecycle(
     """
 
     def checked(
-        run: Callable[..., None],
-        command_name: str,
-        *args: Any,  # noqa: ANN401 # passed on
-        **kwargs: Any,  # noqa: ANN401 # passed on
+        run: Callable[..., None], command_name: str, *args: Any, **kwargs: Any
     ) -> None:
         if command_name != "clean":  # which needs no settings
             with stop.told():
@@ -77,10 +74,7 @@ def wrap_lifecycle(
         run(command_name, *args, **kwargs)
 
     def noting(
-        run: Callable[..., None],
-        *args: Any,  # noqa: ANN401 # passed on
-        project: Any,  # noqa: ANN401 # snapcraft's own
-        **kwargs: Any,  # noqa: ANN401 # passed on
+        run: Callable[..., None], *args: Any, project: Any, **kwargs: Any
     ) -> None:
         """Note what an extension may have set, for the linter that runs first."""
         advisor = find_advisor()
@@ -97,8 +91,8 @@ def _pack(
     stop: Stop,
     is_component: bool,  # noqa: FBT001 # no keyword may get into what is passed on
     function: Callable[..., str],
-    *args: Any,  # noqa: ANN401 # passed on
-    **kwargs: Any,  # noqa: ANN401 # passed on
+    *args: Any,
+    **kwargs: Any,
 ) -> str:
     """Pack a directory as snapcraft does, but with what the advice says.
 

@@ -35,7 +35,7 @@ class AdvisingPackage(Below):
     find_advisor: FindAdvisor
     unadvised_class: type[PackageService]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 # whatever the application's takes
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._artifacts: dict[str | None, Artifact] = {}
 
@@ -146,7 +146,7 @@ class AdvisingPackage(Below):
         )
         return prime_dir.resolve()
 
-    def _compressed(self, component: str | None) -> Any:  # noqa: ANN401 # the application's own models
+    def _compressed(self, component: str | None) -> Any:
         """Return what holds the key: the project, or one of its components."""
         project: Any = getattr(self, "_project", None)  # up to craft-application 4
         if project is None:

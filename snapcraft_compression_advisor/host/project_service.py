@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """Returns who gives the advice, always the same; ``None`` where nobody can."""
 
 
-def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:  # noqa: ANN401 # of any version
+def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:
     """Return a function that returns an advisor, always the same.
 
     It returns ``None`` where the advisor can't be loaded, having said so once.
@@ -41,7 +41,7 @@ def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:  # noqa: A
     return find_advisor
 
 
-def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:  # noqa: ANN401 # of any version
+def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:
     """Return an advisor on the project of an application's services.
 
     :param services: the application's service factory.
@@ -58,7 +58,7 @@ def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:  # 
     )
 
 
-def project_apps(services: Any) -> list[str] | None:  # noqa: ANN401 # of any version
+def project_apps(services: Any) -> list[str] | None:
     """Return the names of the project's apps; ``None`` where they aren't known."""
     try:
         apps = services.get("project").get_raw().get("apps")
@@ -68,7 +68,7 @@ def project_apps(services: Any) -> list[str] | None:  # noqa: ANN401 # of any ve
     return list(apps) if isinstance(apps, dict) else None
 
 
-def project_parts(services: Any) -> Parts:  # noqa: ANN401 # of any version
+def project_parts(services: Any) -> Parts:
     """Return the project's parts: with extensions and grammar where it is rendered."""
     try:
         rendered = services.get("project").get()

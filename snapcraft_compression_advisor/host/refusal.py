@@ -73,7 +73,7 @@ def refuse(app: Application, reason: str) -> None:
         ends at once. Other exceptions would be swallowed.
     """
 
-    def stop(*_: Any, **__: Any) -> NoReturn:  # noqa: ANN401 # whatever the replaced one takes
+    def stop(*_: Any, **__: Any) -> NoReturn:
         raise _refusal(reason)
 
     try:
@@ -142,10 +142,8 @@ def _refuse_functions(stop: Callable[..., NoReturn]) -> None:
         function = getattr(module, name)
 
         def stop_but_clean(
-            *args: Any,  # noqa: ANN401 # passed on
-            function: Callable[..., Any] = function,
-            **kwargs: Any,  # noqa: ANN401 # passed on
-        ) -> Any:  # noqa: ANN401 # likewise
+            *args: Any, function: Callable[..., Any] = function, **kwargs: Any
+        ) -> Any:
             return function(*args, **kwargs) if args[:1] == ("clean",) else stop(*args)
 
         setattr(module, name, stop_but_clean)

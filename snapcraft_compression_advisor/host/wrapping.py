@@ -29,7 +29,7 @@ def wrap(owner: object, name: str, wrapper: Callable[..., Any]) -> None:
     function = getattr(function, _FUNCTION, function)
 
     @functools.wraps(function)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
         return wrapper(function, *args, **kwargs)
 
     setattr(wrapped, _FUNCTION, function)
@@ -59,7 +59,7 @@ def check_before(
     """
     unchecked: Any = getattr(base, _UNCHECKED, base)
 
-    def checked(self: Service, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 # passed on
+    def checked(self: Service, *args: Any, **kwargs: Any) -> Any:
         check()
         return getattr(unchecked, method)(self, *args, **kwargs)
 
