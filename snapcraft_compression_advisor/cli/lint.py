@@ -16,8 +16,8 @@ from .. import __version__
 from ..core.errors import UsageError
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintReport
-from ..lint.rules.declared import COMPRESSION_CHANGED
-from ..lint.rules.preflight_contents import RESQUASH_DIFFERS
+from ..lint.rules.declared import compression_changed
+from ..lint.rules.preflight_contents import resquash_differs
 from ..lint.run import at_least
 from ..lint.select import make_selection
 from ..payload.source import find_payload, named_payloads, open_payload
@@ -172,7 +172,7 @@ def _requests(
         file: lint_request(file, options) for file in dict.fromkeys(files.values())
     }
     selections = [make_selection(request.policy) for request in by_file.values()]
-    asking = {"resquash": RESQUASH_DIFFERS, "previous": COMPRESSION_CHANGED}
+    asking = {"resquash": resquash_differs, "previous": compression_changed}
     for option, rule in asking.items():
         given = getattr(parsed_args, option)
         if given and not any(each.wants(rule.id) for each in selections):

@@ -17,7 +17,7 @@ from ..core.errors import AdvisorError, ToolError
 from ..launch.launch_set import check_app, select_apps
 from ..lint.lint import LintRequest, analysis_request
 from ..lint.rule import Context
-from ..lint.rules.budgets import COLD_START_BUDGET, IMAGE_SIZE_BUDGET
+from ..lint.rules.budgets import cold_start_budget, image_size_budget
 from ..lint.run import run_rules
 from ..lint.select import Selection
 from ..payload.source import ComponentDirectory, open_payload
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..settings.load import Settings
     from .artifact import Artifact
     from .project import Parts
-BUDGET_RULES = (COLD_START_BUDGET, IMAGE_SIZE_BUDGET)
+BUDGET_RULES = (cold_start_budget, image_size_budget)
 
 
 @dataclass(slots=True, kw_only=True)

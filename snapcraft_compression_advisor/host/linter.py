@@ -15,7 +15,7 @@ from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
 from ..lint.all_rules import ALL_RULES
 from ..lint.project import component_sizes
-from ..lint.rules.declared import COMPONENT_KEY
+from ..lint.rules.declared import component_key
 from ..lint.run import run_rules
 from ..lint.select import make_selection
 from ..report.names import printable
@@ -127,7 +127,7 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
     if says is not None and path.is_file() and says.name != context.snap.name:
         says, context = None, replace(context, project=None)  # of another snap
     selection = make_selection(context.policy, ignored=says.ignored if says else ())
-    if says is not None and selection.wants(COMPONENT_KEY.id):
+    if says is not None and selection.wants(component_key.id):
         sizes = component_sizes(path.parent, says, progress=emit.progress)
         context = replace(context, project=replace(says, component_sizes=sizes))
     return run_rules(context, ALL_RULES, selection)

@@ -20,7 +20,7 @@ from .baseline import Baseline, same_build
 from .finding import LintedPayload
 from .project import component_sizes
 from .rule import Context
-from .rules.declared import COMPONENT_KEY
+from .rules.declared import component_key
 from .run import run_rules
 from .select import make_selection
 
@@ -126,7 +126,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
     selection = make_selection(
         request.policy, ignored=project.ignored if project else ()
     )
-    if project is not None and selection.wants(COMPONENT_KEY.id):
+    if project is not None and selection.wants(component_key.id):
         folder = payload.path.absolute().parent
         sizes = component_sizes(folder, project, progress=progress)
         project = replace(project, component_sizes=sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
@@ -54,6 +54,11 @@ class Context:
 
 Judge = Callable[["Rule", Context], Iterator[Finding]]
 
+
+def _judges_nothing(rule: Rule, _context: Context) -> Iterator[Finding]:
+    raise NotImplementedError(rule.id)
+
+
 RECORD = Fix("Record a launch and specify it as 'launch-profile'")
 """What decides many a finding that is undecided."""
 
@@ -62,10 +67,11 @@ RECORD = Fix("Record a launch and specify it as 'launch-profile'")
 class Rule:
     """A rule: what it says of itself, and how it judges a payload.
 
-    Its documentation is made from these texts (Markdown, plain sentences).
+    Its documentation is made from these texts (Markdown, plain sentences). It decorates
+    the function that judges, unless it is given one.
 
     :param id: ``SCA`` and three digits; never changes or comes back.
-    :param name: in words, with hyphens.
+    :param name: in words, with hyphens; by default that of the function.
     :param severity: unless the policy says otherwise.
     :param summary: one line.
     :param fails_if: when it fires, thresholds included.
@@ -77,15 +83,19 @@ class Rule:
     """
 
     id: str
-    name: str
+    name: str = ""
     severity: Severity
     summary: str
     fails_if: str
     why: str
     how_to_fix: str
     options: Mapping[str, str] = field(default_factory=dict)
-    judge: Judge
+    judge: Judge = field(default=_judges_nothing)
     remedy: str | None = None
+
+    def __call__(self, judge: Judge) -> Rule:
+        """Return the rule that judges by a function, which names it."""
+        return replace(self, name=judge.__name__.replace("_", "-"), judge=judge)
 
     def check(self, context: Context) -> Iterator[Finding]:
         """Yield what is wrong."""

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.advice.recommendation import (
     recommend,
 )
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.rules.compression import LZO_WOULD_GAIN
+from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.wording import sentences
 
@@ -196,7 +196,7 @@ def test_the_rule_names_the_budget_that_decides() -> None:
     context = replace(
         context, analysis=replace(context.analysis, recommendation=advice)
     )
-    (finding,) = found_by(LZO_WOULD_GAIN, context)
+    (finding,) = found_by(lzo_would_gain, context)
     assert finding.message.startswith(
         "lzo meets the cold-start budget; xz exceeds it. With lzo, a cold launch"
     )

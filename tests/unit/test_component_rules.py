@@ -21,12 +21,12 @@ from snapcraft_compression_advisor.lint.lint import (
     lint_payload,
 )
 from snapcraft_compression_advisor.lint.project import project_of_component
-from snapcraft_compression_advisor.lint.rules.budgets import IMAGE_SIZE_BUDGET
+from snapcraft_compression_advisor.lint.rules.budgets import image_size_budget
 from snapcraft_compression_advisor.lint.rules.compression import (
-    LZO_GAINS_NOTHING,
-    LZO_WOULD_GAIN,
+    lzo_gains_nothing,
+    lzo_would_gain,
 )
-from snapcraft_compression_advisor.lint.rules.declared import KEY_IMPLICIT
+from snapcraft_compression_advisor.lint.rules.declared import key_implicit
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
@@ -91,7 +91,7 @@ def test_a_component_has_its_own_key_or_the_snaps() -> None:
 
 
 def test_lzo_for_what_no_launch_reads_is_fixed_by_the_components_own_key() -> None:
-    (finding,) = found_by(LZO_GAINS_NOTHING, context_of(seen_by("texts")))
+    (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("texts")))
     assert "No known launch reads these files" in finding.message
     assert finding.message.startswith("lzo adds ")
     assert finding.fix is not None
@@ -103,14 +103,14 @@ def test_lzo_for_what_no_launch_reads_is_fixed_by_the_components_own_key() -> No
 
 
 def test_a_component_packed_otherwise_than_declared_is_to_be_built_again() -> None:
-    (finding,) = found_by(LZO_GAINS_NOTHING, context_of(seen_by("noise")))
+    (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("noise")))
     assert finding.fix is not None
     assert finding.fix.edit is None
     assert "Build the snap again" in finding.fix.description
 
 
 def test_an_unknown_component_cannot_be_fixed_by_itself() -> None:
-    (finding,) = found_by(LZO_GAINS_NOTHING, context_of(seen_by("others")))
+    (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("others")))
     assert finding.location.line is None
     assert finding.fix is not None
     assert finding.fix.edit is None
@@ -118,28 +118,28 @@ def test_an_unknown_component_cannot_be_fixed_by_itself() -> None:
 
 def test_xz_suits_a_component() -> None:
     context = context_of(seen_by("noise"), codec="xz")
-    for rule in (LZO_WOULD_GAIN, LZO_GAINS_NOTHING):
+    for rule in (lzo_would_gain, lzo_gains_nothing):
         assert not found_by(rule, context)
 
 
 def test_what_size_leaves_open_is_undecided_without_a_launch_to_record() -> None:
     added = Interval(low=1.0, mid=1e6, high=1e7)
-    (finding,) = found_by(LZO_GAINS_NOTHING, context_of(seen_by("texts"), added=added))
+    (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("texts"), added=added))
     assert finding.undecided
     assert finding.fix is None
 
 
 def test_nothing_is_said_of_a_snaps_missing_key() -> None:
     text = "name: hello\ncomponents: {texts: {type: standard}}\n"
-    assert not found_by(KEY_IMPLICIT, context_of(seen_by("texts", text)))
+    assert not found_by(key_implicit, context_of(seen_by("texts", text)))
 
 
 def test_the_budget_is_the_snaps() -> None:
     policy = LintPolicy.model_validate({"budgets": {"image-size": "17kB"}})
     context = replace(context_of(None), policy=policy)
-    assert not found_by(IMAGE_SIZE_BUDGET, context)
+    assert not found_by(image_size_budget, context)
     snap = replace(context, snap=make_payload({}).snap)
-    assert found_by(IMAGE_SIZE_BUDGET, snap)
+    assert found_by(image_size_budget, snap)
 
 
 def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:

@@ -10,8 +10,8 @@ import pytest
 from lint_contexts import found_by, make_context, make_project
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.lint.rules.declared import (
-    COMPRESSION_CHANGED,
-    COMPRESSION_LOST,
+    compression_changed,
+    compression_lost,
 )
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap, previous_of
 
@@ -38,7 +38,7 @@ def built(
 
 def test_key_that_the_snap_does_not_show_is_lost() -> None:
     (finding,) = found_by(
-        COMPRESSION_LOST, built("xz", project="name: a\ncompression: lzo\n")
+        compression_lost, built("xz", project="name: a\ncompression: lzo\n")
     )
     assert finding.message == (
         "lzo is declared in snapcraft.yaml, but the snap is packed with xz."
@@ -49,14 +49,14 @@ def test_key_that_the_snap_does_not_show_is_lost() -> None:
 
 @pytest.mark.parametrize("text", ["name: a\ncompression: xz\n", "name: a\n"])
 def test_key_that_is_kept_or_absent_is_not_lost(text: str) -> None:
-    assert not found_by(COMPRESSION_LOST, built("xz", project=text))
+    assert not found_by(compression_lost, built("xz", project=text))
 
 
 def test_policy_can_declare_the_compression() -> None:
-    (finding,) = found_by(COMPRESSION_LOST, built("xz", policy="lzo"))
+    (finding,) = found_by(compression_lost, built("xz", policy="lzo"))
     assert finding.message.startswith("lzo is declared in the policy")
     assert finding.location.kind == "image"
-    assert not found_by(COMPRESSION_LOST, built("lzo", policy="lzo"))
+    assert not found_by(compression_lost, built("lzo", policy="lzo"))
 
 
 def test_prime_directory_is_held_to_the_policy_by_its_project() -> None:
@@ -65,21 +65,21 @@ def test_prime_directory_is_held_to_the_policy_by_its_project() -> None:
         project=make_project("name: a\ncompression: xz\n"),
         policy={"compression": "lzo"},
     )
-    (finding,) = found_by(COMPRESSION_LOST, context)
+    (finding,) = found_by(compression_lost, context)
     assert "would be packed with xz" in finding.message
     assert finding.evidence[-1].origin == "declared"
 
 
 def test_change_from_the_previous_snap_is_found() -> None:
     context = replace(built("lzo"), previous=PREVIOUS)
-    (finding,) = found_by(COMPRESSION_CHANGED, context)
+    (finding,) = found_by(compression_changed, context)
     assert (
         finding.message
         == "The previous snap was packed with xz; this one is packed with lzo."
     )
     assert finding.evidence[0].text == "xz, 90.0 MB"
-    assert not found_by(COMPRESSION_CHANGED, replace(built("xz"), previous=PREVIOUS))
-    assert not found_by(COMPRESSION_CHANGED, built("lzo"))
+    assert not found_by(compression_changed, replace(built("xz"), previous=PREVIOUS))
+    assert not found_by(compression_changed, built("lzo"))
 
 
 def test_previous_snap_is_chosen_by_name() -> None:

@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
-from snapcraft_compression_advisor.lint.rules.launch_files import LAUNCH_DOMINATED
+from snapcraft_compression_advisor.lint.rules.launch_files import launch_dominated
 from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     blocks_of_files,
@@ -75,7 +75,7 @@ def reading(
 ) -> tuple[Context, list[Finding]]:
     """Return the context of a launch and what the rule finds in it."""
     context = make_context(analysis=launching(blocks, read_share))
-    return context, found_by(LAUNCH_DOMINATED, context)
+    return context, found_by(launch_dominated, context)
 
 
 def many(count: int) -> dict[str, int]:

@@ -10,20 +10,20 @@ from lint_contexts import found_by
 from packings import make_packing, packed_context
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.rules.preflight_contents import (
-    EXTENDED_ATTRIBUTES,
-    FILE_MODES,
-    OTHER_WRITER,
-    OWNERS,
-    RESQUASH_DIFFERS,
+    extended_attributes,
+    file_modes,
+    other_writer,
+    owners,
+    resquash_differs,
 )
 from snapcraft_compression_advisor.lint.rules.preflight_image import (
-    BLOCK_SIZE,
-    COMPRESSOR_OPTIONS_RULE,
-    FRAGMENTS,
-    NO_SNAP_DELTA,
-    PADDING,
-    STORE_SIZE,
-    SUPERBLOCK_FLAGS,
+    block_size,
+    compressor_options,
+    fragments,
+    no_snap_delta,
+    padding,
+    store_size,
+    superblock_flags,
 )
 from snapcraft_compression_advisor.preflight.differences import Difference
 from snapcraft_compression_advisor.preflight.flags import (
@@ -80,20 +80,20 @@ def test_snap_as_snap_pack_makes_it_has_no_findings(rule) -> None:  # type: igno
 def test_every_rule_but_the_repack_fires_on_an_image_wrong_in_all() -> None:
     context = packed_context(ODD)
     fired = {rule.id for rule in PREFLIGHT if found_by(rule, context)}
-    assert fired == {rule.id for rule in PREFLIGHT} - {RESQUASH_DIFFERS.id}
+    assert fired == {rule.id for rule in PREFLIGHT} - {resquash_differs.id}
 
 
 def test_base_is_held_to_fragments_sizes_and_deltas_only() -> None:
     context = packed_context(ODD, snap_type="base")
     fired = {rule.id for rule in PREFLIGHT if found_by(rule, context)}
-    assert fired == {FRAGMENTS.id, FILE_MODES.id, NO_SNAP_DELTA.id, STORE_SIZE.id}
-    (finding,) = found_by(FILE_MODES, context)
+    assert fired == {fragments.id, file_modes.id, no_snap_delta.id, store_size.id}
+    (finding,) = found_by(file_modes, context)
     assert (finding.undecided, finding.severity) == (True, "info")
 
 
 def test_block_size_is_named() -> None:
     packing = make_packing(block_bytes=1_048_576)
-    (finding,) = found_by(BLOCK_SIZE, packed_context(packing))
+    (finding,) = found_by(block_size, packed_context(packing))
     assert "blocks of 1024 KiB" in finding.message
     assert (finding.severity, finding.location.kind) == ("error", "image")
     assert {each.origin for each in finding.evidence} == {"measured"}
@@ -102,13 +102,13 @@ def test_block_size_is_named() -> None:
 @pytest.mark.parametrize(("count", "text"), [(1, "1 fragment block:"), (2, "2 frag")])
 def test_fragments_are_counted(count: int, text: str) -> None:
     packing = make_packing(fragment_count=count)
-    (finding,) = found_by(FRAGMENTS, packed_context(packing))
+    (finding,) = found_by(fragments, packed_context(packing))
     assert text in finding.message
 
 
 def test_compressor_options_are_shown_in_hexadecimal() -> None:
     packing = make_packing(compressor_options=b"\x00\xff", codec="lzo")
-    (finding,) = found_by(COMPRESSOR_OPTIONS_RULE, packed_context(packing))
+    (finding,) = found_by(compressor_options, packed_context(packing))
     assert "lzo options" in finding.message
     assert finding.evidence[0].text == "00 ff"
 
@@ -116,9 +116,9 @@ def test_compressor_options_are_shown_in_hexadecimal() -> None:
 def test_options_that_mksquashfs_always_writes_for_lz4_are_none() -> None:
     default, high = bytes([1, 0, 0, 0, 0, 0, 0, 0]), bytes([1, 0, 0, 0, 1, 0, 0, 0])
     packing = make_packing(compressor_options=default, codec="lz4")
-    assert not found_by(COMPRESSOR_OPTIONS_RULE, packed_context(packing))
+    assert not found_by(compressor_options, packed_context(packing))
     packing = make_packing(compressor_options=high, codec="lz4")
-    assert found_by(COMPRESSOR_OPTIONS_RULE, packed_context(packing))
+    assert found_by(compressor_options, packed_context(packing))
 
 
 @pytest.mark.parametrize(
@@ -140,15 +140,15 @@ def test_options_that_mksquashfs_always_writes_for_lz4_are_none() -> None:
 )
 def test_each_flag_is_named_by_its_option(flags: int, text: str) -> None:
     packing = make_packing(flags=flags)
-    (finding,) = found_by(SUPERBLOCK_FLAGS, packed_context(packing))
+    (finding,) = found_by(superblock_flags, packed_context(packing))
     assert text in finding.message
 
 
 def test_flags_of_which_other_rules_speak_are_not_told_twice() -> None:
     flags = SNAP_FLAGS & ~NO_FRAGMENTS & ~NO_XATTRS | COMPRESSOR_OPTIONS
     packing = make_packing(flags=flags, fragment_count=1, xattr_table_start=39_950)
-    assert not found_by(SUPERBLOCK_FLAGS, packed_context(packing))
-    assert found_by(EXTENDED_ATTRIBUTES, packed_context(packing))
+    assert not found_by(superblock_flags, packed_context(packing))
+    assert found_by(extended_attributes, packed_context(packing))
 
 
 def test_flags_are_compared_bit_by_bit() -> None:
@@ -161,11 +161,11 @@ def test_owners_and_modes_are_counted_with_examples() -> None:
     faults = tuple(EntryFault(path=f"f{n}", text="owned by 7/7") for n in range(5))
     root = EntryFault(path="", text="owned by 7/7")
     context = packed_context(make_packing(owners=(root, *faults), modes=(FAULT,)))
-    (finding,) = found_by(OWNERS, context)
+    (finding,) = found_by(owners, context)
     assert finding.message.startswith("6 entries of the image don't belong")
     assert [each.label for each in finding.evidence] == ["(root directory)", "f0", "f1"]
     assert finding.files == ("f0", "f1", "f2", "f3", "f4")
-    (finding,) = found_by(FILE_MODES, context)
+    (finding,) = found_by(file_modes, context)
     assert finding.message.startswith("1 entry of the image has a mode")
     assert not finding.undecided
 
@@ -180,9 +180,9 @@ def test_owners_and_modes_are_counted_with_examples() -> None:
 )
 def test_other_end_of_the_file_is_found(changes: dict[str, object]) -> None:
     packing = make_packing(**changes)
-    (finding,) = found_by(PADDING, packed_context(packing))
+    (finding,) = found_by(padding, packed_context(packing))
     assert not finding.undecided
-    (delta,) = found_by(NO_SNAP_DELTA, packed_context(packing))
+    (delta,) = found_by(no_snap_delta, packed_context(packing))
     assert "a different end of the file" in delta.message
 
 
@@ -191,7 +191,7 @@ def test_other_end_of_the_file_is_found(changes: dict[str, object]) -> None:
 )
 def test_small_image_is_open(image_bytes: int, text: str) -> None:
     packing = make_packing(used_bytes=700, padded_bytes=4096, image_bytes=image_bytes)
-    (finding,) = found_by(PADDING, packed_context(packing))
+    (finding,) = found_by(padding, packed_context(packing))
     assert (finding.undecided, finding.severity) == (True, "info")
     assert text in finding.message
     assert finding.evidence[-1].origin == "published"
@@ -199,13 +199,13 @@ def test_small_image_is_open(image_bytes: int, text: str) -> None:
 
 def test_image_of_just_16_kib_is_no_small_one() -> None:
     packing = make_packing(used_bytes=16_384, padded_bytes=16_384, image_bytes=16_384)
-    assert not found_by(PADDING, packed_context(packing))
+    assert not found_by(padding, packed_context(packing))
 
 
 def test_traces_of_another_writer_are_told_apart() -> None:
     again = Recompressed(tried=6, differing="lib/x", library="liblzma 5.4.1")
     packing = make_packing(order=FAULT, zeros="a", numbers=FAULT, recompressed=again)
-    found = found_by(OTHER_WRITER, packed_context(packing))
+    found = found_by(other_writer, packed_context(packing))
     assert [each.undecided for each in found] == [False, False, True, True]
     assert [each.files for each in found] == [
         ("bin/tool",),
@@ -215,7 +215,7 @@ def test_traces_of_another_writer_are_told_apart() -> None:
     ]
     assert "liblzma 5.4.1" in found[-1].message
     same = replace(again, differing=None)
-    assert not found_by(OTHER_WRITER, packed_context(make_packing(recompressed=same)))
+    assert not found_by(other_writer, packed_context(make_packing(recompressed=same)))
 
 
 @pytest.mark.parametrize(
@@ -226,19 +226,19 @@ def test_blocks_that_differ_by_options_are_no_trace_of_a_writer(
 ) -> None:
     again = Recompressed(tried=6, differing="lib/x", library="liblzma 5.4.1")
     packing = make_packing(recompressed=again, **changes)
-    assert not found_by(OTHER_WRITER, packed_context(packing))
+    assert not found_by(other_writer, packed_context(packing))
 
 
 def test_gap_in_front_of_the_tables_has_no_file() -> None:
     packing = make_packing(order=EntryFault(path="", text="90 bytes between"))
-    (finding,) = found_by(OTHER_WRITER, packed_context(packing))
+    (finding,) = found_by(other_writer, packed_context(packing))
     assert finding.files == ()
     assert finding.evidence[0].label == "(image)"
 
 
 def test_repack_that_differs_says_what_first() -> None:
     context = replace(packed_context(make_packing()), resquash=DIFFERENT)
-    (finding,) = found_by(RESQUASH_DIFFERS, context)
+    (finding,) = found_by(resquash_differs, context)
     assert "first difference is byte 24, in the superblock" in finding.message
     assert finding.files == ("bin/tool",)
     labels = [each.label for each in finding.evidence]
@@ -253,14 +253,14 @@ def test_repack_that_differs_says_what_first() -> None:
 
 def test_repack_of_a_base_leaves_open_what_the_store_does() -> None:
     context = packed_context(make_packing(), snap_type="base")
-    (finding,) = found_by(RESQUASH_DIFFERS, replace(context, resquash=DIFFERENT))
+    (finding,) = found_by(resquash_differs, replace(context, resquash=DIFFERENT))
     assert finding.undecided
 
 
 def test_repack_that_is_the_same_is_no_finding() -> None:
     same = replace(DIFFERENT, equal=True, differences=())
     context = replace(packed_context(make_packing()), resquash=same)
-    assert not found_by(RESQUASH_DIFFERS, context)
+    assert not found_by(resquash_differs, context)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_repack_that_is_the_same_is_no_finding() -> None:
     ],
 )
 def test_delta_says_what_snapd_does(changes: dict[str, object], text: str) -> None:
-    (finding,) = found_by(NO_SNAP_DELTA, packed_context(make_packing(**changes)))
+    (finding,) = found_by(no_snap_delta, packed_context(make_packing(**changes)))
     assert text in finding.message
     assert finding.severity == "info"
 
@@ -283,12 +283,12 @@ def test_delta_says_what_snapd_does(changes: dict[str, object], text: str) -> No
 @pytest.mark.parametrize("flag", [NO_FRAGMENTS, 1 << 6, EXPORTABLE, NO_XATTRS])
 def test_delta_takes_the_flags_that_its_header_carries(flag: int) -> None:
     packing = make_packing(flags=SNAP_FLAGS & ~flag)
-    assert not found_by(NO_SNAP_DELTA, packed_context(packing))
+    assert not found_by(no_snap_delta, packed_context(packing))
 
 
 def test_store_takes_5_gib_and_no_byte_more() -> None:
     packing = make_packing(image_bytes=5 * GIB)
-    assert not found_by(STORE_SIZE, packed_context(packing))
+    assert not found_by(store_size, packed_context(packing))
     packing = make_packing(image_bytes=5 * GIB + 1)
-    (finding,) = found_by(STORE_SIZE, packed_context(packing))
+    (finding,) = found_by(store_size, packed_context(packing))
     assert "more than the 5 GiB" in finding.message

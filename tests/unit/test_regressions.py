@@ -13,8 +13,8 @@ from lint_contexts import found_by, make_context
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild, figures_of
 from snapcraft_compression_advisor.lint.rules.regressions import (
-    IMAGE_GROWN,
-    LAUNCH_SLOWER,
+    image_grown,
+    launch_slower,
 )
 
 if TYPE_CHECKING:
@@ -50,31 +50,31 @@ def budget(growth: str) -> dict[str, object]:
 
 
 def test_neither_rule_speaks_without_a_baseline() -> None:
-    assert not found_by(LAUNCH_SLOWER, context(None))
-    assert not found_by(IMAGE_GROWN, context(None, budget("1MB")))
+    assert not found_by(launch_slower, context(None))
+    assert not found_by(image_grown, context(None, budget("1MB")))
 
 
 def test_launch_that_is_slower_by_more_than_both_intervals_is_found() -> None:
-    (finding, _) = found_by(LAUNCH_SLOWER, context(before(faster=30.0)))
+    (finding, _) = found_by(launch_slower, context(before(faster=30.0)))
     assert not finding.undecided
     assert finding.severity == "warning"
     assert "30.0 s" in finding.message
 
 
 def test_launch_whose_intervals_overlap_is_undecided() -> None:
-    (finding, _) = found_by(LAUNCH_SLOWER, context(before(faster=0.5)))
+    (finding, _) = found_by(launch_slower, context(before(faster=0.5)))
     assert (finding.undecided, finding.severity) == (True, "info")
 
 
 def test_launch_that_is_about_as_fast_is_no_finding() -> None:
-    assert not found_by(LAUNCH_SLOWER, context(before(faster=0.05)))
+    assert not found_by(launch_slower, context(before(faster=0.05)))
     allowed = {"budgets": {"launch-growth": "1s"}}
-    assert not found_by(LAUNCH_SLOWER, context(before(faster=0.9), allowed))
+    assert not found_by(launch_slower, context(before(faster=0.9), allowed))
 
 
 def test_previous_build_decides_where_figures_alone_do_not() -> None:
     build = replace(before(), difference=make_difference())
-    (finding,) = found_by(LAUNCH_SLOWER, context(build))
+    (finding,) = found_by(launch_slower, context(build))
     assert not finding.undecided
     assert "because of usr/lib/libfoo.so; 0.10 s is allowed." in finding.message
     assert finding.files == ("usr/lib/libfoo.so", "usr/share/new.svg")
@@ -95,7 +95,7 @@ def test_previous_build_decides_where_figures_alone_do_not() -> None:
 def test_growth_is_held_against_its_budget(
     size: Interval, growth: str, *, undecided: bool | None
 ) -> None:
-    findings = found_by(IMAGE_GROWN, context(before(image_mb=size), budget(growth)))
+    findings = found_by(image_grown, context(before(image_mb=size), budget(growth)))
     assert [each.undecided for each in findings] == (
         [] if undecided is None else [undecided]
     )
@@ -103,12 +103,12 @@ def test_growth_is_held_against_its_budget(
 
 
 def test_growth_without_a_budget_is_no_finding() -> None:
-    assert not found_by(IMAGE_GROWN, context(before(image_mb=Interval.exactly(1))))
+    assert not found_by(image_grown, context(before(image_mb=Interval.exactly(1))))
 
 
 def test_report_without_figures_leaves_growth_open() -> None:
     baseline = BaselineBuild(figures=None)
-    (finding,) = found_by(IMAGE_GROWN, context(baseline, budget("3%")))
+    (finding,) = found_by(image_grown, context(baseline, budget("3%")))
     assert finding.undecided
     assert "isn't known; 3.0% is allowed" in finding.message
-    assert not found_by(LAUNCH_SLOWER, context(baseline))
+    assert not found_by(launch_slower, context(baseline))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lint_contexts import make_context
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.report.rule_pages import (
     render_rule_list,
     render_rule_page,
@@ -32,6 +35,12 @@ def test_every_rule_says_what_it_is(rule) -> None:  # type: ignore[no-untyped-de
     for heading in ("## Fails if", "## Why", "## How to fix"):
         assert heading in page
     assert ("## Options" in page) == bool(rule.options)
+
+
+def test_a_rule_without_a_function_never_passes_for_one_that_found_nothing() -> None:
+    rule = replace(ALL_RULES[0], judge=Rule.__dataclass_fields__["judge"].default)
+    with pytest.raises(NotImplementedError, match=rule.id):
+        rule.check(make_context())
 
 
 def test_ids_are_in_order_and_no_id_or_name_is_there_twice() -> None:

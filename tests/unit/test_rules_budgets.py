@@ -12,8 +12,8 @@ from lint_contexts import MUCH, found_by, judged, make_context, sized, with_laun
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.profile import FittedProfile
 from snapcraft_compression_advisor.lint.rules.budgets import (
-    COLD_START_BUDGET,
-    IMAGE_SIZE_BUDGET,
+    cold_start_budget,
+    image_size_budget,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def test_cold_start_beyond_its_budget_fires_with_its_figures() -> None:
     # 0.10 to 0.40 s of seeks and reads and 0.6 to 2.4 s of decompression around 1.4 s,
     # and a half to thrice for what is read, by squares: 0.51 s at least.
     context = make_context(policy=budget(nvme_laptop="300ms"))
-    (finding,) = found_by(COLD_START_BUDGET, context)
+    (finding,) = found_by(cold_start_budget, context)
     assert (finding.severity, finding.undecided) == ("error", False)
     assert "app0 on nvme-laptop takes an estimated 1.40 s (0.51 s to" in finding.message
     assert "with xz, excluding the app's own time" in finding.message
@@ -62,19 +62,19 @@ def test_cold_start_beyond_its_budget_fires_with_its_figures() -> None:
 
 def test_without_a_record_a_budget_that_is_kept_so_far_is_undecided() -> None:
     context = make_context(policy=budget(nvme_laptop="2min"))
-    (finding,) = found_by(COLD_START_BUDGET, context)
+    (finding,) = found_by(cold_start_budget, context)
     assert (finding.severity, finding.undecided) == ("info", True)
     assert "isn't known without a recorded launch" in finding.message
 
 
 def test_recorded_cold_start_within_its_budget_is_no_finding() -> None:
     context = recorded_context(budget(nvme_laptop="1min"), warm_s=2.0)
-    assert not found_by(COLD_START_BUDGET, context)
+    assert not found_by(cold_start_budget, context)
 
 
 def test_recorded_warm_start_counts() -> None:
     context = recorded_context(budget(nvme_laptop="2.2s"), warm_s=2.0)
-    (finding,) = found_by(COLD_START_BUDGET, context)
+    (finding,) = found_by(cold_start_budget, context)
     assert not finding.undecided
     assert finding.evidence[-1].origin == "measured"
     assert "takes an estimated 3.40 s (2.51 s to 6.27 s)" in finding.message
@@ -83,7 +83,7 @@ def test_recorded_warm_start_counts() -> None:
 @pytest.mark.parametrize("limit", ["2.60s", "3.50s", "6.20s"])
 def test_budget_within_the_interval_is_undecided(limit: str) -> None:
     context = recorded_context(budget(nvme_laptop=limit), warm_s=2.0)
-    (finding,) = found_by(COLD_START_BUDGET, context)
+    (finding,) = found_by(cold_start_budget, context)
     assert finding.undecided
     said = f"the budget is {limit[:-1]} s, which lies within that interval."
     assert finding.message.endswith(said)
@@ -96,25 +96,25 @@ def test_launch_of_which_nothing_is_known_is_undecided() -> None:
     context = make_context(
         policy=budget(nvme_laptop="1s"), analysis=with_launch(analysis, launch)
     )
-    (finding,) = found_by(COLD_START_BUDGET, context)
+    (finding,) = found_by(cold_start_budget, context)
     assert finding.undecided
     assert "contains no file" in finding.message
 
 
 def test_budget_of_another_app_is_not_that_of_this_one() -> None:
     policy = budget(nvme_laptop={"other": "1ms"})
-    assert not found_by(COLD_START_BUDGET, make_context(policy=policy))
+    assert not found_by(cold_start_budget, make_context(policy=policy))
     policy = budget(nvme_laptop={"app0": "1ms"})
-    assert found_by(COLD_START_BUDGET, make_context(policy=policy))
+    assert found_by(cold_start_budget, make_context(policy=policy))
 
 
 def test_budget_on_a_device_that_is_not_estimated_for_is_left_alone() -> None:
-    assert not found_by(COLD_START_BUDGET, make_context(policy=budget(other="1ms")))
+    assert not found_by(cold_start_budget, make_context(policy=budget(other="1ms")))
 
 
 def test_no_budget_is_no_finding() -> None:
-    assert not found_by(COLD_START_BUDGET, make_context())
-    assert not found_by(IMAGE_SIZE_BUDGET, make_context())
+    assert not found_by(cold_start_budget, make_context())
+    assert not found_by(image_size_budget, make_context())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_image_size_is_judged_by_its_interval(
     context = make_context(
         analysis=analysis, policy={"budgets": {"image-size": "43MB"}}
     )
-    findings = found_by(IMAGE_SIZE_BUDGET, context)
+    findings = found_by(image_size_budget, context)
     kinds = ["undecided" if each.undecided else "broken" for each in findings]
     assert kinds == ([] if found is None else [found])
     assert all(
@@ -148,13 +148,13 @@ def test_built_snap_has_its_own_size_whatever_the_estimate() -> None:
     context = make_context(
         analysis=analysis, policy={"budgets": {"image-size": "49 MB"}}
     )
-    (finding,) = found_by(IMAGE_SIZE_BUDGET, context)
+    (finding,) = found_by(image_size_budget, context)
     assert "The image takes 50.0 MB with xz" in finding.message
     assert finding.evidence[-1].origin == "measured"
 
 
 def test_size_with_a_codec_that_is_not_at_hand_is_undecided() -> None:
     context = make_context(declared="lz4", policy={"budgets": {"image-size": "20 kB"}})
-    (finding,) = found_by(IMAGE_SIZE_BUDGET, context)
+    (finding,) = found_by(image_size_budget, context)
     assert finding.undecided
     assert "size with lz4 isn't known" in finding.message

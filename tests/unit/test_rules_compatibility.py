@@ -6,8 +6,8 @@ import pytest
 
 from lint_contexts import found_by, make_context
 from snapcraft_compression_advisor.lint.rules.compatibility import (
-    CODEC_NOT_ACCEPTED,
-    CODEC_NOT_IN_KERNEL,
+    codec_not_accepted,
+    codec_not_in_kernel,
     target_has,
 )
 from snapcraft_compression_advisor.settings.lint_policy import Target
@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.settings.lint_policy import Target
 def test_target_whose_kernel_is_too_old_is_named() -> None:
     policy = {"targets": [{"kernel": "4.13"}, {"kernel": "4.14.2"}]}
     (finding,) = found_by(
-        CODEC_NOT_IN_KERNEL, make_context(declared="zstd", policy=policy)
+        codec_not_in_kernel, make_context(declared="zstd", policy=policy)
     )
     assert (finding.severity, finding.undecided) == ("error", False)
     assert "can't be mounted by kernel 4.13, which lacks zstd" in finding.message
@@ -25,26 +25,26 @@ def test_target_whose_kernel_is_too_old_is_named() -> None:
 
 def test_target_with_fewer_codecs_than_its_kernel_is_named() -> None:
     policy = {"targets": [{"name": "router", "codecs": ["gzip"]}]}
-    (finding,) = found_by(CODEC_NOT_IN_KERNEL, make_context(policy=policy))
+    (finding,) = found_by(codec_not_in_kernel, make_context(policy=policy))
     assert "packed with xz can't be mounted by router" in finding.message
 
 
 @pytest.mark.parametrize("codec", ["xz", "lzo", "gzip", "lz4"])
 def test_codec_that_all_kernels_have_is_no_finding(codec: str) -> None:
-    assert not found_by(CODEC_NOT_IN_KERNEL, make_context(declared=codec))
+    assert not found_by(codec_not_in_kernel, make_context(declared=codec))
 
 
 def test_without_targets_zstd_is_undecided_but_on_the_oldest_base() -> None:
-    (finding,) = found_by(CODEC_NOT_IN_KERNEL, make_context(declared="zstd"))
+    (finding,) = found_by(codec_not_in_kernel, make_context(declared="zstd"))
     assert (finding.severity, finding.undecided) == ("info", True)
     (finding,) = found_by(
-        CODEC_NOT_IN_KERNEL, make_context(declared="zstd", base="core")
+        codec_not_in_kernel, make_context(declared="zstd", base="core")
     )
     assert (finding.severity, finding.undecided) == ("error", False)
 
 
 def test_legacy_codec_is_in_no_kernel() -> None:
-    (finding,) = found_by(CODEC_NOT_IN_KERNEL, make_context(declared="lzma"))
+    (finding,) = found_by(codec_not_in_kernel, make_context(declared="lzma"))
     assert not finding.undecided
     assert finding.evidence[-1].text == "in no mainline kernel"
 
@@ -68,7 +68,7 @@ def test_codecs_came_with_these_kernels(kernel: str, codec: str, *, has: bool) -
 
 
 def test_codec_that_the_store_refuses_is_found() -> None:
-    (finding,) = found_by(CODEC_NOT_ACCEPTED, make_context(declared="gzip"))
+    (finding,) = found_by(codec_not_accepted, make_context(declared="gzip"))
     assert finding.severity == "error"
-    assert not found_by(CODEC_NOT_ACCEPTED, make_context(declared="lzo"))
-    assert not found_by(CODEC_NOT_ACCEPTED, make_context(declared=None))
+    assert not found_by(codec_not_accepted, make_context(declared="lzo"))
+    assert not found_by(codec_not_accepted, make_context(declared=None))

@@ -21,12 +21,12 @@ from lint_contexts import (
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.project import ComponentSizes
 from snapcraft_compression_advisor.lint.rules.compression import (
-    LZO_GAINS_NOTHING,
-    LZO_WOULD_GAIN,
+    lzo_gains_nothing,
+    lzo_would_gain,
 )
 from snapcraft_compression_advisor.lint.rules.declared import (
-    COMPONENT_KEY,
-    KEY_IMPLICIT,
+    component_key,
+    key_implicit,
 )
 
 XZ_PROJECT = "name: x\ncompression: xz # small\nbase: core24\n"
@@ -42,7 +42,7 @@ components:
 
 def test_lzo_that_pays_is_found_on_the_line_of_the_key() -> None:
     context = make_context(saves=MUCH, project=make_project(XZ_PROJECT))
-    (finding,) = found_by(LZO_WOULD_GAIN, context)
+    (finding,) = found_by(lzo_would_gain, context)
     assert (finding.severity, finding.undecided) == ("warning", False)
     place = finding.location
     assert (place.kind, place.path, place.line) == (
@@ -60,7 +60,7 @@ def test_lzo_that_pays_is_found_on_the_line_of_the_key() -> None:
 def test_components_keep_what_they_inherit_when_the_snap_becomes_lzo() -> None:
     text = LZO_PROJECT.replace("lzo", "xz")
     context = make_context(saves=MUCH, project=make_project(text))
-    (finding,) = found_by(LZO_WOULD_GAIN, context)
+    (finding,) = found_by(lzo_would_gain, context)
     assert edited(finding) == LZO_PROJECT.replace(
         "standard\n", "standard\n    compression: xz\n"
     )
@@ -71,7 +71,7 @@ def test_components_keep_what_they_inherit_when_the_snap_becomes_lzo() -> None:
 def test_component_that_cannot_be_edited_leaves_the_fix_to_people() -> None:
     text = "name: x\ncompression: xz\ncomponents: {data: {type: standard}}\n"
     context = make_context(saves=MUCH, project=make_project(text))
-    (finding,) = found_by(LZO_WOULD_GAIN, context)
+    (finding,) = found_by(lzo_would_gain, context)
     assert finding.fix is not None
     assert finding.fix.edit is None
 
@@ -86,7 +86,7 @@ def test_only_the_size_of_an_image_that_exists_is_measured(
     trial = replace(analysis.trial, mode="sampled")
     analysis = replace(analysis, payload=payload, trial=trial)
     analysis = sized(analysis, "xz", Interval.exactly(43.5))
-    (finding,) = found_by(LZO_WOULD_GAIN, make_context(analysis=analysis))
+    (finding,) = found_by(lzo_would_gain, make_context(analysis=analysis))
     origins = {each.label: each.origin for each in finding.evidence}
     expected = "measured" if built_bytes == 43.5 * MB else "estimated"
     assert origins["image with xz"] == expected
@@ -94,14 +94,14 @@ def test_only_the_size_of_an_image_that_exists_is_measured(
 
 
 def test_without_a_project_the_finding_is_about_the_image() -> None:
-    (finding,) = found_by(LZO_WOULD_GAIN, make_context(saves=MUCH))
+    (finding,) = found_by(lzo_would_gain, make_context(saves=MUCH))
     assert finding.location.kind == "image"
     assert finding.fix is not None
     assert finding.fix.edit is None
 
 
 def test_compression_that_is_not_known_counts_as_the_default() -> None:
-    (finding,) = found_by(LZO_WOULD_GAIN, make_context(declared=None, saves=MUCH))
+    (finding,) = found_by(lzo_would_gain, make_context(declared=None, saves=MUCH))
     assert not finding.undecided
 
 
@@ -109,23 +109,23 @@ def test_compression_that_is_not_known_counts_as_the_default() -> None:
     ("declared", "saves"), [("xz", LITTLE), ("lzo", MUCH), ("lzo", PERHAPS)]
 )
 def test_lzo_that_would_not_gain_is_no_finding(declared: str, saves: Interval) -> None:
-    assert not found_by(LZO_WOULD_GAIN, make_context(declared=declared, saves=saves))
+    assert not found_by(lzo_would_gain, make_context(declared=declared, saves=saves))
 
 
 def test_interval_across_the_line_is_undecided_at_info() -> None:
-    (finding,) = found_by(LZO_WOULD_GAIN, make_context(saves=PERHAPS))
+    (finding,) = found_by(lzo_would_gain, make_context(saves=PERHAPS))
     assert (finding.severity, finding.undecided) == ("info", True)
     assert "too wide to tell whether a cold launch gains 0.25 s" in finding.message
 
 
 def test_lzo_is_not_suggested_where_a_target_cannot_mount_it() -> None:
     policy = {"targets": [{"name": "board", "codecs": ["xz", "gzip"]}]}
-    assert not found_by(LZO_WOULD_GAIN, make_context(saves=MUCH, policy=policy))
+    assert not found_by(lzo_would_gain, make_context(saves=MUCH, policy=policy))
 
 
 def test_snap_built_before_the_key_was_changed_is_to_be_built_again() -> None:
     project = make_project(LZO_PROJECT)
-    (finding,) = found_by(LZO_WOULD_GAIN, make_context(saves=MUCH, project=project))
+    (finding,) = found_by(lzo_would_gain, make_context(saves=MUCH, project=project))
     assert finding.fix is not None
     assert "Build the snap again" in finding.fix.description
     assert finding.fix.edit is None
@@ -135,7 +135,7 @@ def test_lzo_that_saves_too_little_is_found() -> None:
     context = make_context(
         declared="lzo", saves=LITTLE, project=make_project(LZO_PROJECT)
     )
-    (finding,) = found_by(LZO_GAINS_NOTHING, context)
+    (finding,) = found_by(lzo_gains_nothing, context)
     assert finding.severity == "warning"
     assert "lzo adds 13.1 MB (30%)" in finding.message
     assert edited(finding) == LZO_PROJECT.replace("lzo", "xz")
@@ -148,27 +148,27 @@ def test_lzo_that_saves_too_little_is_found() -> None:
 def test_lzo_that_pays_or_is_not_there_is_no_loss(
     declared: str, saves: Interval
 ) -> None:
-    assert not found_by(LZO_GAINS_NOTHING, make_context(declared=declared, saves=saves))
+    assert not found_by(lzo_gains_nothing, make_context(declared=declared, saves=saves))
 
 
 def test_whether_lzo_loses_may_be_undecided() -> None:
     (finding,) = found_by(
-        LZO_GAINS_NOTHING, make_context(declared="lzo", saves=PERHAPS)
+        lzo_gains_nothing, make_context(declared="lzo", saves=PERHAPS)
     )
     assert (finding.severity, finding.undecided) == ("info", True)
 
 
 def test_missing_key_is_found_and_written_as_what_it_means() -> None:
     project = make_project("name: x\nbase: core24\n")
-    (finding,) = found_by(KEY_IMPLICIT, make_context(project=project))
+    (finding,) = found_by(key_implicit, make_context(project=project))
     assert finding.severity == "info"
     assert edited(finding) == "name: x\nbase: core24\ncompression: xz\n"
 
 
 def test_key_that_is_there_is_no_finding_and_neither_is_no_project() -> None:
     context = make_context(project=make_project(XZ_PROJECT))
-    assert not found_by(KEY_IMPLICIT, context)
-    assert not found_by(KEY_IMPLICIT, make_context())
+    assert not found_by(key_implicit, context)
+    assert not found_by(key_implicit, make_context())
 
 
 def sizes(*, added: Interval) -> dict[str, ComponentSizes]:
@@ -180,7 +180,7 @@ def sizes(*, added: Interval) -> dict[str, ComponentSizes]:
 def test_component_that_inherits_lzo_and_grows_is_found() -> None:
     added = Interval(low=2e6, mid=3e6, high=4e6)
     project = make_project(LZO_PROJECT, sizes(added=added))
-    (finding,) = found_by(COMPONENT_KEY, make_context(project=project))
+    (finding,) = found_by(component_key, make_context(project=project))
     assert (finding.severity, finding.location.line) == ("warning", 4)
     assert "3.0 MB (2.0 MB to 4.0 MB) (30%)" in finding.message
     assert edited(finding) == LZO_PROJECT.replace(
@@ -190,13 +190,13 @@ def test_component_that_inherits_lzo_and_grows_is_found() -> None:
 
 def test_component_that_does_not_grow_is_no_finding() -> None:
     project = make_project(LZO_PROJECT, sizes(added=Interval.exactly(1e4)))
-    assert not found_by(COMPONENT_KEY, make_context(project=project))
+    assert not found_by(component_key, make_context(project=project))
 
 
 def test_component_whose_growth_straddles_the_line_is_undecided() -> None:
     added = Interval(low=0.0, mid=1e5, high=1e6)
     project = make_project(LZO_PROJECT, sizes(added=added))
-    (finding,) = found_by(COMPONENT_KEY, make_context(project=project))
+    (finding,) = found_by(component_key, make_context(project=project))
     assert (finding.severity, finding.undecided) == ("info", True)
     assert finding.fix is not None
     assert not finding.fix.safe
@@ -204,7 +204,7 @@ def test_component_whose_growth_straddles_the_line_is_undecided() -> None:
 
 def test_component_without_its_files_is_undecided() -> None:
     (finding,) = found_by(
-        COMPONENT_KEY, make_context(project=make_project(LZO_PROJECT))
+        component_key, make_context(project=make_project(LZO_PROJECT))
     )
     assert finding.undecided
     assert "its files aren't here" in finding.message
@@ -213,11 +213,11 @@ def test_component_without_its_files_is_undecided() -> None:
 def test_component_with_a_key_or_under_xz_is_no_finding() -> None:
     own = LZO_PROJECT.replace("    summary: s\n", "    compression: lzo\n")
     for text in (own, LZO_PROJECT.replace("lzo", "xz"), XZ_PROJECT):
-        assert not found_by(COMPONENT_KEY, make_context(project=make_project(text)))
+        assert not found_by(component_key, make_context(project=make_project(text)))
 
 
 def test_bare_project_without_its_text_carries_no_edit() -> None:
     project = replace(make_project(XZ_PROJECT), content=b"name: [")
-    (finding,) = found_by(LZO_WOULD_GAIN, make_context(project=project))
+    (finding,) = found_by(lzo_would_gain, make_context(project=project))
     assert finding.fix is not None
     assert finding.fix.edit is None

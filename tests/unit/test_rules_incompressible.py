@@ -12,7 +12,7 @@ from analyses import make_analysis
 from lint_contexts import MUCH, found_by, judged, make_context
 from payloads import make_inventory
 from snapcraft_compression_advisor.lint.rules.incompressible import (
-    INCOMPRESSIBLE_PAYLOAD,
+    incompressible_payload,
 )
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.select import make_selection
@@ -54,7 +54,7 @@ def context(sizes: StoredSizes | None, **options: object) -> Context:
 
 
 def test_media_that_fill_the_image_are_found_the_largest_first() -> None:
-    (finding,) = found_by(INCOMPRESSIBLE_PAYLOAD, context(stored()))
+    (finding,) = found_by(incompressible_payload, context(stored()))
     assert (finding.severity, finding.undecided) == ("info", False)
     assert finding.files == ("media/film", "media/song")
     assert finding.message.startswith("An estimated 83% of the image's data")
@@ -63,32 +63,32 @@ def test_media_that_fill_the_image_are_found_the_largest_first() -> None:
 
 def test_code_compresses_and_is_no_finding() -> None:
     ratios = (0.3, 0.3, 0.3, 0.3, 0.94)
-    assert not found_by(INCOMPRESSIBLE_PAYLOAD, context(stored(ratios)))
+    assert not found_by(incompressible_payload, context(stored(ratios)))
 
 
 def test_little_media_is_no_finding() -> None:
     ratios = (0.9, 0.9, 0.9, 0.9, 0.96)
-    assert not found_by(INCOMPRESSIBLE_PAYLOAD, context(stored(ratios)))
+    assert not found_by(incompressible_payload, context(stored(ratios)))
 
 
 def test_sizes_near_the_line_leave_it_undecided() -> None:
     ratios, errors = (0.3, 0.3, 0.95, 0.94, 0.95), (0, 0, 0.05, 0.05, 0.05)
-    (finding,) = found_by(INCOMPRESSIBLE_PAYLOAD, context(stored(ratios, errors)))
+    (finding,) = found_by(incompressible_payload, context(stored(ratios, errors)))
     assert finding.undecided
     assert finding.evidence[0].origin == "estimated"
 
 
 def test_nothing_is_said_of_sizes_that_are_not_known() -> None:
-    assert not found_by(INCOMPRESSIBLE_PAYLOAD, context(None))
+    assert not found_by(incompressible_payload, context(None))
     empty = replace(stored(), codecs={})
-    assert not found_by(INCOMPRESSIBLE_PAYLOAD, context(empty))
+    assert not found_by(incompressible_payload, context(empty))
 
 
 def test_ignored_files_do_not_count() -> None:
     chosen = make_selection(
         context(None, ignore=["SCA105:media/film"], select=["SCA105"]).policy
     )
-    (finding,) = run_rules(context(stored()), [INCOMPRESSIBLE_PAYLOAD], chosen)
+    (finding,) = run_rules(context(stored()), [incompressible_payload], chosen)
     assert finding.files == ("media/song",)
     assert finding.message.startswith("An estimated 27% of the image's data")
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lint_contexts import found_by
 from snapcraft_compression_advisor.lint.rules.shipped import (
-    DUPLICATED_CONTENT,
-    SUPPLIED_LIBRARIES,
+    duplicated_content,
+    supplied_libraries,
 )
 from snapcraft_compression_advisor.payload.copies import Copy, Supplied
 from snapcraft_compression_advisor.payload.survey import Survey
@@ -44,7 +44,7 @@ def with_library(
 
 
 def test_a_second_version_is_a_finding_and_says_what_it_is_like() -> None:
-    (finding,) = found_by(DUPLICATED_CONTENT, with_copy(LARGE))
+    (finding,) = found_by(duplicated_content, with_copy(LARGE))
     assert finding.severity == "warning"
     assert finding.files == (PATH,)
     assert "(1 file) take 500.0 kB of the image with xz, 1% of it" in finding.message
@@ -52,13 +52,13 @@ def test_a_second_version_is_a_finding_and_says_what_it_is_like() -> None:
 
 
 def test_a_small_second_version_is_no_finding() -> None:
-    assert not found_by(DUPLICATED_CONTENT, with_copy(SMALL))
+    assert not found_by(duplicated_content, with_copy(SMALL))
 
 
 def test_a_second_version_is_undecided_by_doubt_and_by_interval() -> None:
-    (finding,) = found_by(DUPLICATED_CONTENT, with_copy(LARGE, doubt="who knows"))
+    (finding,) = found_by(duplicated_content, with_copy(LARGE, doubt="who knows"))
     assert finding.undecided
-    (finding,) = found_by(DUPLICATED_CONTENT, with_copy(BORDER, error=0.1))
+    (finding,) = found_by(duplicated_content, with_copy(BORDER, error=0.1))
     assert finding.undecided
 
 
@@ -67,30 +67,30 @@ def test_a_copy_that_the_image_stores_once_costs_nothing() -> None:
     shared = storing(
         {"usr/lib/libx.so.1.3.0": LARGE}, same_as={PATH: "usr/lib/libx.so.1.3.0"}
     )
-    assert not found_by(DUPLICATED_CONTENT, replace(context, analysis=shared))
+    assert not found_by(duplicated_content, replace(context, analysis=shared))
 
 
 def test_a_library_equal_to_the_bases_is_a_finding() -> None:
-    (finding,) = found_by(SUPPLIED_LIBRARIES, with_library(LARGE))
+    (finding,) = found_by(supplied_libraries, with_library(LARGE))
     assert not finding.undecided
     assert finding.evidence[-1].text == "'core24'"
     assert finding.evidence[-1].origin == "measured"
 
 
 def test_a_small_library_is_no_finding() -> None:
-    assert not found_by(SUPPLIED_LIBRARIES, with_library(SMALL))
+    assert not found_by(supplied_libraries, with_library(SMALL))
 
 
 def test_a_library_known_by_name_only_or_of_another_build_is_undecided() -> None:
-    (finding,) = found_by(SUPPLIED_LIBRARIES, with_library(LARGE, same=None))
+    (finding,) = found_by(supplied_libraries, with_library(LARGE, same=None))
     assert finding.undecided
     assert "only their names are known" in finding.message
     assert finding.evidence[-1].origin == "published"
-    (finding,) = found_by(SUPPLIED_LIBRARIES, with_library(LARGE, same=False))
+    (finding,) = found_by(supplied_libraries, with_library(LARGE, same=False))
     assert finding.undecided
     assert "other builds" in finding.message
 
 
 def test_an_interval_across_the_line_is_undecided() -> None:
-    (finding,) = found_by(SUPPLIED_LIBRARIES, with_library(BORDER, error=0.1))
+    (finding,) = found_by(supplied_libraries, with_library(BORDER, error=0.1))
     assert finding.undecided

@@ -16,7 +16,30 @@ if TYPE_CHECKING:
     from ...analysis import Analysis, LaunchAnalysis
 
 
-def _check_cold_starts(rule: Rule, context: Context) -> Iterator[Finding]:
+@Rule(
+    id="SCA201",
+    severity="error",
+    summary="A cold start takes longer than its budget.",
+    fails_if="A cold start of an app on a device takes longer than "
+    "`budgets.cold-start` allows, even at the low end of the interval. A cold "
+    "start is the app's own time, taken from a recorded launch, plus what reading "
+    "and decompressing add. Without a recorded launch, only the added time is "
+    "known: if it alone exceeds the budget, the rule fires; otherwise the finding "
+    "is undecided. The finding is also undecided if the interval includes the "
+    "budget.",
+    why="A cold start is the first thing that users see of a snap. Without a limit, it "
+    "grows a little with each release.",
+    how_to_fix="See SCA101 (codec), SCA202 (files that dominate the launch) and "
+    "SCA210 to SCA216 (caches that save work), or raise the budget. If the "
+    "finding is undecided, record a launch with `compression-advisor record` and "
+    "specify it as `launch-profile`.",
+    options={
+        "budgets.cold-start": "a duration for each device profile, or durations by app",
+        "apps": "target apps, the deciding one first",
+        "launch-profile": "recorded launches",
+    },
+)
+def cold_start_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     for launch in context.analysis.launches:
         app = launch.launch_set.app
@@ -66,34 +89,22 @@ def _cold_start_message(
     )
 
 
-COLD_START_BUDGET = Rule(
-    id="SCA201",
-    name="cold-start-budget",
+@Rule(
+    id="SCA301",
     severity="error",
-    summary="A cold start takes longer than its budget.",
-    fails_if="A cold start of an app on a device takes longer than "
-    "`budgets.cold-start` allows, even at the low end of the interval. A cold "
-    "start is the app's own time, taken from a recorded launch, plus what reading "
-    "and decompressing add. Without a recorded launch, only the added time is "
-    "known: if it alone exceeds the budget, the rule fires; otherwise the finding "
-    "is undecided. The finding is also undecided if the interval includes the "
+    summary="The image is larger than its budget.",
+    fails_if="The `.snap` is larger than `budgets.image-size`. A built snap's size is "
+    "measured. A prime directory's size is estimated for the codec in snapcraft.yaml, "
+    "or else for xz: the rule fires if even the low end of the interval is above the "
+    "budget, and is undecided if the interval includes the budget. Components have no "
     "budget.",
-    why="A cold start is the first thing that users see of a snap. Without a limit, it "
-    "grows a little with each release.",
-    how_to_fix="See SCA101 (codec), SCA202 (files that dominate the launch) and "
-    "SCA210 to SCA216 (caches that save work), or raise the budget. If the "
-    "finding is undecided, record a launch with `compression-advisor record` and "
-    "specify it as `launch-profile`.",
-    options={
-        "budgets.cold-start": "a duration for each device profile, or durations by app",
-        "apps": "target apps, the deciding one first",
-        "launch-profile": "recorded launches",
-    },
-    judge=_check_cold_starts,
+    why="Users download the image, and deltas grow with it. Without a limit, it grows "
+    "a little with each release.",
+    how_to_fix="See the other SCA3xx findings for files that needn't ship and SCA102 "
+    "for the codec, or raise the budget.",
+    options={"budgets.image-size": "a size with its unit, such as `300MB`"},
 )
-
-
-def _check_image_size(rule: Rule, context: Context) -> Iterator[Finding]:
+def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     limit = context.policy.budgets.image_size
     if limit is None or context.snap.type == COMPONENT_TYPE:
         return
@@ -115,25 +126,6 @@ def _check_image_size(rule: Rule, context: Context) -> Iterator[Finding]:
         evidence=_size_evidence(context.analysis, codec, size, limit),
         undecided=undecided,
     )
-
-
-IMAGE_SIZE_BUDGET = Rule(
-    id="SCA301",
-    name="image-size-budget",
-    severity="error",
-    summary="The image is larger than its budget.",
-    fails_if="The `.snap` is larger than `budgets.image-size`. A built snap's size is "
-    "measured. A prime directory's size is estimated for the codec in snapcraft.yaml, "
-    "or else for xz: the rule fires if even the low end of the interval is above the "
-    "budget, and is undecided if the interval includes the budget. Components have no "
-    "budget.",
-    why="Users download the image, and deltas grow with it. Without a limit, it grows "
-    "a little with each release.",
-    how_to_fix="See the other SCA3xx findings for files that needn't ship and SCA102 "
-    "for the codec, or raise the budget.",
-    options={"budgets.image-size": "a size with its unit, such as `300MB`"},
-    judge=_check_image_size,
-)
 
 
 def _warm_s(launch: LaunchAnalysis) -> float | None:
@@ -195,4 +187,4 @@ def _size_evidence(
         )
 
 
-RULES = (COLD_START_BUDGET, IMAGE_SIZE_BUDGET)
+RULES = (cold_start_budget, image_size_budget)

@@ -28,7 +28,26 @@ _OLDEST_BASES = frozenset({"core", "core16"})
 _REMEDY = "Pack with xz or lzo"
 
 
-def _check_kernels(rule: Rule, context: Context) -> Iterator[Finding]:
+@Rule(
+    id="SCA401",
+    severity="error",
+    summary="A target's kernel may lack the codec.",
+    fails_if="The kernel of one of the policy's `targets` lacks the image's codec. "
+    "Mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, lz4 "
+    "since 3.19 and zstd since 4.14; a target may declare fewer codecs. Without "
+    "targets, the rule assumes kernel 4.4 of Ubuntu 16.04 and Ubuntu Core 16, the "
+    "oldest that snapd runs on: it fires for a snap of that base, and is undecided for "
+    "others.",
+    why="If the kernel can't mount a snap, the snap can't be installed. All kernels "
+    "that snapd supports have xz and lzo, except some vendor kernels.",
+    how_to_fix="Pack with xz or lzo, or declare the kernels that the snap is for as "
+    "`targets`.",
+    options={
+        "targets": "systems, by `kernel` ('4.4') or by the `codecs` of their kernel"
+    },
+    remedy=_REMEDY,
+)
+def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     lacking = [
         (each.label, False)
@@ -59,30 +78,18 @@ def _check_kernels(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
-CODEC_NOT_IN_KERNEL = Rule(
-    id="SCA401",
-    name="codec-not-in-kernel",
+@Rule(
+    id="SCA402",
     severity="error",
-    summary="A target's kernel may lack the codec.",
-    fails_if="The kernel of one of the policy's `targets` lacks the image's codec. "
-    "Mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, lz4 "
-    "since 3.19 and zstd since 4.14; a target may declare fewer codecs. Without "
-    "targets, the rule assumes kernel 4.4 of Ubuntu 16.04 and Ubuntu Core 16, the "
-    "oldest that snapd runs on: it fires for a snap of that base, and is undecided for "
-    "others.",
-    why="If the kernel can't mount a snap, the snap can't be installed. All kernels "
-    "that snapd supports have xz and lzo, except some vendor kernels.",
-    how_to_fix="Pack with xz or lzo, or declare the kernels that the snap is for as "
-    "`targets`.",
-    options={
-        "targets": "systems, by `kernel` ('4.4') or by the `codecs` of their kernel"
-    },
-    judge=_check_kernels,
+    summary="snapcraft and the store accept only xz and lzo.",
+    fails_if="The image is packed with a codec other than xz and lzo, or "
+    "snapcraft.yaml names one.",
+    why="snapcraft refuses the key. The store's review unpacks the image, packs it "
+    "again with xz or lzo, and compares the two.",
+    how_to_fix="Pack with `snapcraft pack` and xz or lzo.",
     remedy=_REMEDY,
 )
-
-
-def _check_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
+def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     if codec in SHIPPABLE:
         return
@@ -93,21 +100,6 @@ def _check_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
         location=compression_place(context),
         evidence=(Evidence("compression", codec, "declared"),),
     )
-
-
-CODEC_NOT_ACCEPTED = Rule(
-    id="SCA402",
-    name="codec-not-accepted",
-    severity="error",
-    summary="snapcraft and the store accept only xz and lzo.",
-    fails_if="The image is packed with a codec other than xz and lzo, or "
-    "snapcraft.yaml names one.",
-    why="snapcraft refuses the key. The store's review unpacks the image, packs it "
-    "again with xz or lzo, and compares the two.",
-    how_to_fix="Pack with `snapcraft pack` and xz or lzo.",
-    judge=_check_accepted,
-    remedy=_REMEDY,
-)
 
 
 def kernel_has(codec: str, kernel: Version) -> bool:
@@ -136,4 +128,4 @@ def _version(text: str) -> Version:
     return parts[0], parts[1]
 
 
-RULES = (CODEC_NOT_IN_KERNEL, CODEC_NOT_ACCEPTED)
+RULES = (codec_not_in_kernel, codec_not_accepted)

@@ -31,16 +31,8 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
 }
 
 
-def _check_gain(rule: Rule, context: Context) -> Iterator[Finding]:
-    if current_codec(context) != "lzo" and all(
-        target_has(target, "lzo") for target in context.policy.targets
-    ):
-        yield from _advised(rule, context, "lzo", _gain_message)
-
-
-LZO_WOULD_GAIN = Rule(
+@Rule(
     id="SCA101",
-    name="lzo-would-gain",
     severity="warning",
     summary="lzo would make cold launches faster and is worth its size.",
     fails_if="The snap isn't packed with lzo, but lzo would be worth its size: on "
@@ -59,18 +51,16 @@ LZO_WOULD_GAIN = Rule(
         **_ADVICE_OPTIONS,
         "targets": "systems that must be able to mount the snap",
     },
-    judge=_check_gain,
 )
+def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
+    if current_codec(context) != "lzo" and all(
+        target_has(target, "lzo") for target in context.policy.targets
+    ):
+        yield from _advised(rule, context, "lzo", _gain_message)
 
 
-def _check_loss(rule: Rule, context: Context) -> Iterator[Finding]:
-    if current_codec(context) == "lzo":
-        yield from _advised(rule, context, "xz", _loss_message)
-
-
-LZO_GAINS_NOTHING = Rule(
+@Rule(
     id="SCA102",
-    name="lzo-gains-nothing",
     severity="warning",
     summary="lzo makes the image larger without a gain that is worth it.",
     fails_if="The snap is packed with lzo, its image is more than 1 % larger than "
@@ -84,8 +74,10 @@ LZO_GAINS_NOTHING = Rule(
     how_to_fix="Set `compression: xz` in snapcraft.yaml. `--fix` does this. If the "
     "finding is undecided, record a launch and specify it as `launch-profile`.",
     options=_ADVICE_OPTIONS,
-    judge=_check_loss,
 )
+def lzo_gains_nothing(rule: Rule, context: Context) -> Iterator[Finding]:
+    if current_codec(context) == "lzo":
+        yield from _advised(rule, context, "xz", _loss_message)
 
 
 def compression_fix(context: Context, compression: str) -> Fix:
@@ -216,4 +208,4 @@ def _advice_evidence(context: Context) -> Iterator[Evidence]:
         )
 
 
-RULES = (LZO_WOULD_GAIN, LZO_GAINS_NOTHING)
+RULES = (lzo_would_gain, lzo_gains_nothing)

@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 _NEGLIGIBLE = Policy().negligible_growth
 
 
-def _check_key(rule: Rule, context: Context) -> Iterator[Finding]:
+@Rule(
+    id="SCA103",
+    severity="info",
+    summary="snapcraft.yaml has no `compression` key.",
+    fails_if="The project file has no `compression` key at its root, or the key is "
+    "null. Without a project file, the rule is skipped. It also skips components, "
+    "which inherit the snap's compression.",
+    why="snapcraft then packs with xz. An explicit key makes the choice visible in "
+    "reviews, and keeps it if a default or an extension changes.",
+    how_to_fix="Write `compression: xz`, or what SCA101 recommends. `--fix` does this.",
+)
+def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     project = context.project
     if project is None or project.compression is not None:
         return
@@ -45,22 +56,23 @@ def _check_key(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-KEY_IMPLICIT = Rule(
-    id="SCA103",
-    name="key-implicit",
-    severity="info",
-    summary="snapcraft.yaml has no `compression` key.",
-    fails_if="The project file has no `compression` key at its root, or the key is "
-    "null. Without a project file, the rule is skipped. It also skips components, "
-    "which inherit the snap's compression.",
-    why="snapcraft then packs with xz. An explicit key makes the choice visible in "
-    "reviews, and keeps it if a default or an extension changes.",
-    how_to_fix="Write `compression: xz`, or what SCA101 recommends. `--fix` does this.",
-    judge=_check_key,
+@Rule(
+    id="SCA104",
+    severity="warning",
+    summary="A component inherits a compression that doesn't suit it.",
+    fails_if="snapcraft.yaml has `compression: lzo`, a component has no key of its own "
+    "and so inherits it, and lzo makes the component's image more than 1 % larger than "
+    "xz. The sizes are estimated from the component's files in "
+    "`partitions/component/NAME/prime`. If these files aren't there, or the interval "
+    "includes 1 %, the finding is undecided.",
+    why="The project chose lzo for the files that the snap's launch reads. A "
+    "component's files aren't among them, so lzo only makes the component's download "
+    "larger.",
+    how_to_fix="Give the component the key `compression: xz`. `--fix` does this. If "
+    "users wait while the component's files are read, write `compression: lzo` "
+    "instead.",
 )
-
-
-def _check_components(rule: Rule, context: Context) -> Iterator[Finding]:
+def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
     project = context.project
     if project is None or project.compression != "lzo":
         return
@@ -114,27 +126,20 @@ def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evi
         yield Evidence("added by lzo", added, "estimated")
 
 
-COMPONENT_KEY = Rule(
-    id="SCA104",
-    name="component-key",
+@Rule(
+    id="SCA106",
     severity="warning",
-    summary="A component inherits a compression that doesn't suit it.",
-    fails_if="snapcraft.yaml has `compression: lzo`, a component has no key of its own "
-    "and so inherits it, and lzo makes the component's image more than 1 % larger than "
-    "xz. The sizes are estimated from the component's files in "
-    "`partitions/component/NAME/prime`. If these files aren't there, or the interval "
-    "includes 1 %, the finding is undecided.",
-    why="The project chose lzo for the files that the snap's launch reads. A "
-    "component's files aren't among them, so lzo only makes the component's download "
-    "larger.",
-    how_to_fix="Give the component the key `compression: xz`. `--fix` does this. If "
-    "users wait while the component's files are read, write `compression: lzo` "
-    "instead.",
-    judge=_check_components,
+    summary="The snap isn't packed with the declared compression.",
+    fails_if="A built snap is packed with a codec other than the one that "
+    "snapcraft.yaml or the policy declares, or snapcraft.yaml and the policy "
+    "declare different codecs. If neither declares a codec, the rule is skipped.",
+    why="A plugin, a wrapper or another packer can pack with a default of its own, or "
+    "the snap can be older than the key. Users then get a codec that nobody chose.",
+    how_to_fix="Build the snap again. If the declared compression is lost again, pack "
+    "with `snapcraft pack`, or give `snap pack` its `--compression` option.",
+    options={"compression": "the codec to pack the snap with: `xz` or `lzo`"},
 )
-
-
-def _check_lost(rule: Rule, context: Context) -> Iterator[Finding]:
+def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     project = context.project
     is_built = context.analysis.payload.kind == "snap"
@@ -169,24 +174,19 @@ def _now(label: str, context: Context) -> Evidence:
     return Evidence(label, current_codec(context), origin)
 
 
-COMPRESSION_LOST = Rule(
-    id="SCA106",
-    name="compression-lost",
+@Rule(
+    id="SCA107",
     severity="warning",
-    summary="The snap isn't packed with the declared compression.",
-    fails_if="A built snap is packed with a codec other than the one that "
-    "snapcraft.yaml or the policy declares, or snapcraft.yaml and the policy "
-    "declare different codecs. If neither declares a codec, the rule is skipped.",
-    why="A plugin, a wrapper or another packer can pack with a default of its own, or "
-    "the snap can be older than the key. Users then get a codec that nobody chose.",
-    how_to_fix="Build the snap again. If the declared compression is lost again, pack "
-    "with `snapcraft pack`, or give `snap pack` its `--compression` option.",
-    options={"compression": "the codec to pack the snap with: `xz` or `lzo`"},
-    judge=_check_lost,
+    summary="The previous snap was packed with a different codec.",
+    fails_if="With `--previous FILE`: the previously published snap of the same name "
+    "is packed with a different codec than this one.",
+    why="A new codec changes every block, so the next refresh downloads the whole "
+    "image, and launch time and size change for all users. Such a change should be "
+    "deliberate.",
+    how_to_fix="If the change is deliberate, ignore the rule for this release. "
+    "Otherwise, set `compression` to the previous codec.",
 )
-
-
-def _check_changed(rule: Rule, context: Context) -> Iterator[Finding]:
+def compression_changed(rule: Rule, context: Context) -> Iterator[Finding]:
     previous = context.previous
     codec = current_codec(context)
     if previous is None or previous.codec == codec:
@@ -213,20 +213,4 @@ def _check_changed(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-COMPRESSION_CHANGED = Rule(
-    id="SCA107",
-    name="compression-changed",
-    severity="warning",
-    summary="The previous snap was packed with a different codec.",
-    fails_if="With `--previous FILE`: the previously published snap of the same name "
-    "is packed with a different codec than this one.",
-    why="A new codec changes every block, so the next refresh downloads the whole "
-    "image, and launch time and size change for all users. Such a change should be "
-    "deliberate.",
-    how_to_fix="If the change is deliberate, ignore the rule for this release. "
-    "Otherwise, set `compression` to the previous codec.",
-    judge=_check_changed,
-)
-
-
-RULES = (KEY_IMPLICIT, COMPONENT_KEY, COMPRESSION_LOST, COMPRESSION_CHANGED)
+RULES = (key_implicit, component_key, compression_lost, compression_changed)

@@ -22,7 +22,26 @@ MOST_FILES = 20
 _NAMED_FILES = 3
 
 
-def _check_stored(rule: Rule, context: Context) -> Iterator[Finding]:
+@Rule(
+    id="SCA105",
+    severity="info",
+    summary="A large part of the image doesn't compress.",
+    fails_if="At least a quarter of the image's data is in blocks of 128 KiB that keep "
+    "95 % of their length or more with the snap's codec. Blocks shorter than 4 KiB are "
+    "left out. The blocks of a built snap are measured, those of a prime directory are "
+    "estimated. If the interval includes a quarter, the finding is undecided.",
+    why="Media, archives and other compressed data don't become smaller when they are "
+    "compressed again, so the codec hardly matters for them. Archives also hide their "
+    "contents: equal files inside them are stored more than once, and deltas grow.",
+    how_to_fix="Ship archives unpacked or without compression, use smaller media, or "
+    "move what few users need into a component or a download. If the data has to stay, "
+    "ignore the rule.",
+    options={
+        "select, ignore": "path patterns that leave files out, such as `SCA105:*.webm`"
+    },
+    remedy="Ship archives unpacked, or use smaller media",
+)
+def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
     stored = context.analysis.trial.stored
     if stored is None:
         return
@@ -63,27 +82,4 @@ def _check_stored(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-INCOMPRESSIBLE_PAYLOAD = Rule(
-    id="SCA105",
-    name="incompressible-payload",
-    severity="info",
-    summary="A large part of the image doesn't compress.",
-    fails_if="At least a quarter of the image's data is in blocks of 128 KiB that keep "
-    "95 % of their length or more with the snap's codec. Blocks shorter than 4 KiB are "
-    "left out. The blocks of a built snap are measured, those of a prime directory are "
-    "estimated. If the interval includes a quarter, the finding is undecided.",
-    why="Media, archives and other compressed data don't become smaller when they are "
-    "compressed again, so the codec hardly matters for them. Archives also hide their "
-    "contents: equal files inside them are stored more than once, and deltas grow.",
-    how_to_fix="Ship archives unpacked or without compression, use smaller media, or "
-    "move what few users need into a component or a download. If the data has to stay, "
-    "ignore the rule.",
-    options={
-        "select, ignore": "path patterns that leave files out, such as `SCA105:*.webm`"
-    },
-    judge=_check_stored,
-    remedy="Ship archives unpacked, or use smaller media",
-)
-
-
-RULES = (INCOMPRESSIBLE_PAYLOAD,)
+RULES = (incompressible_payload,)

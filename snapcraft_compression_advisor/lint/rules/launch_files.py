@@ -47,7 +47,28 @@ class _Dominance:
     share: Interval
 
 
-def _check_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
+@Rule(
+    id="SCA202",
+    severity="info",
+    summary="A few files take most of a cold launch's added time.",
+    fails_if="On one of the devices, at most three files take at least half of what "
+    "reading and decompressing add to a cold launch, and at least 0.25 s. Both are "
+    "judged at the low end of their intervals; if only the high end reaches the "
+    "threshold, the finding is undecided. A guessed launch set may lack files that the "
+    "launch reads, which makes the share uncertain; a recorded one is complete.",
+    why="These are the files to look into first: making one of them smaller, or "
+    "reading it later, changes the launch more than anything else except the codec.",
+    how_to_fix="Strip the files, leave out what isn't used, link or bundle code in the "
+    "order in which the start needs it, or load the files after the window appears. "
+    "The evidence also shows what they cost with lzo.",
+    options={
+        "apps": "target apps",
+        "devices": "devices to estimate for",
+        "launch-profile": "recorded launches, which make the shares certain",
+    },
+    remedy="Make these files smaller, or read them later",
+)
+def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     trial = context.analysis.trial.codecs.get(codec)
     if trial is None or not trial.available:
@@ -96,31 +117,6 @@ def _message(
         f"a cold launch of {launch.launch_set.app} on {device} with {codec}: "
         f"{seconds_text(found.seconds)}."
     )
-
-
-LAUNCH_DOMINATED = Rule(
-    id="SCA202",
-    name="launch-dominated",
-    severity="info",
-    summary="A few files take most of a cold launch's added time.",
-    fails_if="On one of the devices, at most three files take at least half of what "
-    "reading and decompressing add to a cold launch, and at least 0.25 s. Both are "
-    "judged at the low end of their intervals; if only the high end reaches the "
-    "threshold, the finding is undecided. A guessed launch set may lack files that the "
-    "launch reads, which makes the share uncertain; a recorded one is complete.",
-    why="These are the files to look into first: making one of them smaller, or "
-    "reading it later, changes the launch more than anything else except the codec.",
-    how_to_fix="Strip the files, leave out what isn't used, link or bundle code in the "
-    "order in which the start needs it, or load the files after the window appears. "
-    "The evidence also shows what they cost with lzo.",
-    options={
-        "apps": "target apps",
-        "devices": "devices to estimate for",
-        "launch-profile": "recorded launches, which make the shares certain",
-    },
-    judge=_check_dominated,
-    remedy="Make these files smaller, or read them later",
-)
 
 
 def _dominates(seconds: float, share: float) -> bool:
@@ -194,4 +190,4 @@ def _evidence(
                 )
 
 
-RULES = (LAUNCH_DOMINATED,)
+RULES = (launch_dominated,)

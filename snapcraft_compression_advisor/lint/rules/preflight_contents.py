@@ -32,7 +32,14 @@ _Trace = tuple[str, str, tuple[Evidence, ...], bool]
 """A trace's kind, what it means, its evidence, and whether that is undecided."""
 
 
-def _check_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
+@StoreRule(
+    id="SCA505",
+    summary="The image has extended attributes.",
+    fails_if=f"A built snap has a table of extended attributes. {ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} `-no-xattrs` drops the attributes, file capabilities "
+    "included, so the repack differs.",
+)
+def extended_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = repacked_packing(context)
     if packing is None or not packing.has_xattrs:
         return
@@ -43,18 +50,17 @@ def _check_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-EXTENDED_ATTRIBUTES = StoreRule(
-    id="SCA505",
-    name="extended-attributes",
-    summary="The image has extended attributes.",
-    fails_if=f"A built snap has a table of extended attributes. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} `-no-xattrs` drops the attributes, file capabilities "
-    "included, so the repack differs.",
-    judge=_check_attributes,
+@StoreRule(
+    id="SCA506",
+    summary="The image has files that don't belong to root.",
+    fails_if="An entry of a built snap has a user or group other than 0. The rule "
+    "skips snaps of the types `base` and `os`.",
+    why="The store's review refuses other owners (`squashfs_files`), and its repack, "
+    "made with `-all-root`, differs. The user numbers of the build machine mean "
+    "something else on other machines.",
+    how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
 )
-
-
-def _check_owners(rule: Rule, context: Context) -> Iterator[Finding]:
+def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = context.packing
     if packing is None or not packing.owners or context.snap.type in _FREE_TYPES:
         return
@@ -67,21 +73,21 @@ def _check_owners(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-OWNERS = StoreRule(
-    id="SCA506",
-    name="owners",
-    summary="The image has files that don't belong to root.",
-    fails_if="An entry of a built snap has a user or group other than 0. The rule "
-    "skips snaps of the types `base` and `os`.",
-    why="The store's review refuses other owners (`squashfs_files`), and its repack, "
-    "made with `-all-root`, differs. The user numbers of the build machine mean "
-    "something else on other machines.",
-    how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
-    judge=_check_owners,
+@StoreRule(
+    id="SCA507",
+    summary="The image has file modes or kinds that the store refuses.",
+    fails_if="A built snap contains a device, FIFO or socket, a file or directory "
+    "with set-user-id or set-group-id, a file with the sticky bit, a symbolic "
+    "link whose mode isn't 0777, or a root directory or `meta` that not everybody "
+    "can list. For bases and `os`, for which the store lists exceptions by name, "
+    "the finding is undecided.",
+    why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
+    "on its list of exceptions. It unpacks without root, which loses devices and "
+    "set-user-id bits, so the repack differs as well.",
+    how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
+    "`chmod 755 meta`), and remove devices and sockets.",
 )
-
-
-def _check_modes(rule: Rule, context: Context) -> Iterator[Finding]:
+def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = context.packing
     if packing is None or not packing.modes:
         return
@@ -95,24 +101,6 @@ def _check_modes(rule: Rule, context: Context) -> Iterator[Finding]:
         fix=Fix("Change the modes in 'override-prime' and pack again"),
         undecided=context.snap.type in _FREE_TYPES,
     )
-
-
-FILE_MODES = StoreRule(
-    id="SCA507",
-    name="file-modes",
-    summary="The image has file modes or kinds that the store refuses.",
-    fails_if="A built snap contains a device, FIFO or socket, a file or directory "
-    "with set-user-id or set-group-id, a file with the sticky bit, a symbolic "
-    "link whose mode isn't 0777, or a root directory or `meta` that not everybody "
-    "can list. For bases and `os`, for which the store lists exceptions by name, "
-    "the finding is undecided.",
-    why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
-    "on its list of exceptions. It unpacks without root, which loses devices and "
-    "set-user-id bits, so the repack differs as well.",
-    how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
-    "`chmod 755 meta`), and remove devices and sockets.",
-    judge=_check_modes,
-)
 
 
 def _entries(count: int) -> str:
@@ -138,7 +126,21 @@ def _paths(faults: Sequence[EntryFault]) -> tuple[str, ...]:
     return tuple(each.path for each in faults if each.path)
 
 
-def _check_writer(rule: Rule, context: Context) -> Iterator[Finding]:
+@StoreRule(
+    id="SCA509",
+    summary="The image isn't laid out as mksquashfs does it.",
+    fails_if="The files of a built snap aren't in the order of a walk through its "
+    "directories (`-sort`, an image that was appended to, mksquashfs before 4.4, "
+    "another program), or a block of zeros is stored (`-no-sparse`). If the inodes "
+    "have other numbers, or one of a few blocks that are compressed again here "
+    "differs, the finding is undecided, because the store may have the versions of "
+    f"mksquashfs and its libraries that packed the image. {ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} When the store's machines were upgraded, images of other "
+    "versions were refused (Launchpad bug 1936871).",
+    how_to_fix=f"{PACK_AGAIN} `lint --resquash` packs the image again with this "
+    "machine's mksquashfs and shows what differs.",
+)
+def other_writer(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -178,25 +180,18 @@ def _traces(packing: Packing) -> Iterator[_Trace]:
         yield "block", message, (tried, example), True
 
 
-OTHER_WRITER = StoreRule(
-    id="SCA509",
-    name="other-writer",
-    summary="The image isn't laid out as mksquashfs does it.",
-    fails_if="The files of a built snap aren't in the order of a walk through its "
-    "directories (`-sort`, an image that was appended to, mksquashfs before 4.4, "
-    "another program), or a block of zeros is stored (`-no-sparse`). If the inodes "
-    "have other numbers, or one of a few blocks that are compressed again here "
-    "differs, the finding is undecided, because the store may have the versions of "
-    f"mksquashfs and its libraries that packed the image. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} When the store's machines were upgraded, images of other "
-    "versions were refused (Launchpad bug 1936871).",
-    how_to_fix=f"{PACK_AGAIN} `lint --resquash` packs the image again with this "
-    "machine's mksquashfs and shows what differs.",
-    judge=_check_writer,
+@StoreRule(
+    id="SCA510",
+    summary="The image differs from its repack.",
+    fails_if="With `--resquash`: a built snap that is unpacked and packed again, with "
+    "the options of the store's review and this machine's mksquashfs, isn't the same "
+    "byte for byte. For bases, `core`, `os` and `snapd`, for which the store doesn't "
+    "enforce this, the finding is undecided.",
+    why=RESQUASH_WHY,
+    how_to_fix=f"{PACK_AGAIN} If you did, the versions of mksquashfs or its libraries "
+    "differ: pack where snapcraft's own mksquashfs is used.",
 )
-
-
-def _check_resquash(rule: Rule, context: Context) -> Iterator[Finding]:
+def resquash_differs(rule: Rule, context: Context) -> Iterator[Finding]:
     resquash = context.resquash
     if resquash is None or resquash.equal:
         return
@@ -218,21 +213,6 @@ def _check_resquash(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-RESQUASH_DIFFERS = StoreRule(
-    id="SCA510",
-    name="resquash-differs",
-    summary="The image differs from its repack.",
-    fails_if="With `--resquash`: a built snap that is unpacked and packed again, with "
-    "the options of the store's review and this machine's mksquashfs, isn't the same "
-    "byte for byte. For bases, `core`, `os` and `snapd`, for which the store doesn't "
-    "enforce this, the finding is undecided.",
-    why=RESQUASH_WHY,
-    how_to_fix=f"{PACK_AGAIN} If you did, the versions of mksquashfs or its libraries "
-    "differ: pack where snapcraft's own mksquashfs is used.",
-    judge=_check_resquash,
-)
-
-
 def _example(fault: EntryFault) -> Evidence:
     return measured(fault.path or _WHOLE, fault.text)
 
@@ -241,4 +221,4 @@ def _part(part: str, path: str | None) -> str:
     return part if path is None else f"{part} {path or ROOT_NAME}"
 
 
-RULES = (EXTENDED_ATTRIBUTES, OWNERS, FILE_MODES, OTHER_WRITER, RESQUASH_DIFFERS)
+RULES = (extended_attributes, owners, file_modes, other_writer, resquash_differs)

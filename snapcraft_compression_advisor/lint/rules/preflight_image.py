@@ -61,7 +61,14 @@ def measured(label: str, text: str) -> Evidence:
     return Evidence(label, text, "measured")
 
 
-def _check_block_size(rule: Rule, context: Context) -> Iterator[Finding]:
+@StoreRule(
+    id="SCA501",
+    summary="The image's block size isn't 128 KiB.",
+    fails_if="The superblock of a built snap has a block size other than 131,072 bytes "
+    f"(`-b` of mksquashfs). {ENFORCED_FOR}",
+    why=RESQUASH_WHY,
+)
+def block_size(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = repacked_packing(context)
     if packing is None or packing.superblock.block_bytes == DATA_BLOCK_BYTES:
         return
@@ -74,18 +81,16 @@ def _check_block_size(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-BLOCK_SIZE = StoreRule(
-    id="SCA501",
-    name="block-size",
-    summary="The image's block size isn't 128 KiB.",
-    fails_if="The superblock of a built snap has a block size other than 131,072 bytes "
-    f"(`-b` of mksquashfs). {ENFORCED_FOR}",
-    why=RESQUASH_WHY,
-    judge=_check_block_size,
+@StoreRule(
+    id="SCA502",
+    summary="The image has fragments, which the store refuses.",
+    fails_if="A built snap of any type has fragment blocks, because it was packed "
+    "without `-no-fragments`.",
+    why="The store's review refuses fragments before it unpacks the image "
+    "(`squashfs_fragments`), because older versions of mksquashfs filled them in an "
+    "order that changed from run to run.",
 )
-
-
-def _check_fragments(rule: Rule, context: Context) -> Iterator[Finding]:
+def fragments(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = context.packing
     if packing is None or not packing.superblock.fragment_count:
         return
@@ -99,20 +104,16 @@ def _check_fragments(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-FRAGMENTS = StoreRule(
-    id="SCA502",
-    name="fragments",
-    summary="The image has fragments, which the store refuses.",
-    fails_if="A built snap of any type has fragment blocks, because it was packed "
-    "without `-no-fragments`.",
-    why="The store's review refuses fragments before it unpacks the image "
-    "(`squashfs_fragments`), because older versions of mksquashfs filled them in an "
-    "order that changed from run to run.",
-    judge=_check_fragments,
+@StoreRule(
+    id="SCA503",
+    summary="The image was packed with compressor options.",
+    fails_if="The superblock of a built snap is followed by compressor options: a "
+    "dictionary, filters, a level or an algorithm other than mksquashfs's defaults "
+    "(`-X...`). Options that name the default aren't stored and change nothing. "
+    f"{ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image as well.",
 )
-
-
-def _check_options(rule: Rule, context: Context) -> Iterator[Finding]:
+def compressor_options(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = repacked_packing(context)
     if packing is None or packing.compressor_options is None:
         return
@@ -129,20 +130,17 @@ def _check_options(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-COMPRESSOR_OPTIONS_RULE = StoreRule(
-    id="SCA503",
-    name="compressor-options",
-    summary="The image was packed with compressor options.",
-    fails_if="The superblock of a built snap is followed by compressor options: a "
-    "dictionary, filters, a level or an algorithm other than mksquashfs's defaults "
-    "(`-X...`). Options that name the default aren't stored and change nothing. "
-    f"{ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image as well.",
-    judge=_check_options,
+@StoreRule(
+    id="SCA504",
+    summary="The superblock's flags aren't those of a packed snap.",
+    fails_if="The superblock of a built snap has a flag that mksquashfs doesn't set "
+    "with the store's options, or lacks one that it sets: uncompressed inodes, data, "
+    "ids, fragments or attributes (`-noI`, `-noD`, `-noId`, `-noF`, `-noX`), "
+    "`-tailends`, `-no-duplicates`, `-no-exports`, or packing without `-no-fragments` "
+    f"or `-no-xattrs`. {ENFORCED_FOR}",
+    why=RESQUASH_WHY,
 )
-
-
-def _check_flags(rule: Rule, context: Context) -> Iterator[Finding]:
+def superblock_flags(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -160,21 +158,20 @@ def _check_flags(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-SUPERBLOCK_FLAGS = StoreRule(
-    id="SCA504",
-    name="superblock-flags",
-    summary="The superblock's flags aren't those of a packed snap.",
-    fails_if="The superblock of a built snap has a flag that mksquashfs doesn't set "
-    "with the store's options, or lacks one that it sets: uncompressed inodes, data, "
-    "ids, fragments or attributes (`-noI`, `-noD`, `-noId`, `-noF`, `-noX`), "
-    "`-tailends`, `-no-duplicates`, `-no-exports`, or packing without `-no-fragments` "
-    f"or `-no-xattrs`. {ENFORCED_FOR}",
-    why=RESQUASH_WHY,
-    judge=_check_flags,
+@StoreRule(
+    id="SCA508",
+    summary="The file doesn't end where a packed snap ends.",
+    fails_if="The file of a built snap doesn't end at the first multiple of 4 KiB "
+    "after the image (`-nopad`, appended data), or has bytes other than zeros there. "
+    "If the image itself is smaller than 16 KiB, the finding is undecided: since snapd "
+    "2.61, `snap pack` pads such a file to 16 KiB, mksquashfs doesn't, and versions of "
+    f"the review differ in which of the two they expect. {ENFORCED_FOR}",
+    why=f"{RESQUASH_WHY} snapd pads small images because kernels log errors if a loop "
+    "device is smaller than 16 KiB (pull request 13191).",
+    how_to_fix=f"{PACK_AGAIN} If the image is smaller than 16 KiB, ship a few "
+    "kilobytes more, such as the text of the licence.",
 )
-
-
-def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
+def padding(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -208,24 +205,22 @@ def _check_padding(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
-PADDING = StoreRule(
-    id="SCA508",
-    name="padding",
-    summary="The file doesn't end where a packed snap ends.",
-    fails_if="The file of a built snap doesn't end at the first multiple of 4 KiB "
-    "after the image (`-nopad`, appended data), or has bytes other than zeros there. "
-    "If the image itself is smaller than 16 KiB, the finding is undecided: since snapd "
-    "2.61, `snap pack` pads such a file to 16 KiB, mksquashfs doesn't, and versions of "
-    f"the review differ in which of the two they expect. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} snapd pads small images because kernels log errors if a loop "
-    "device is smaller than 16 KiB (pull request 13191).",
-    how_to_fix=f"{PACK_AGAIN} If the image is smaller than 16 KiB, ship a few "
-    "kilobytes more, such as the text of the licence.",
-    judge=_check_padding,
+@StoreRule(
+    id="SCA511",
+    severity="info",
+    summary="snapd's newer delta format can't be used for the image.",
+    fails_if="A built snap has compressor options or the check flag, for which snapd "
+    "refuses the delta format `snap-1-1-xdelta3`. Or it has a block size other "
+    "than 128 KiB, flags for which the delta has no mksquashfs option, data that "
+    "isn't in mksquashfs's order, stored blocks of zeros, or a different end of "
+    "the file: snapd then rebuilds a different image and downloads the whole one.",
+    why="This format (snapd 2.75 and later, experimental: `snap set system "
+    "experimental.snap-delta-format=true`; `snap delta` in 2.76) takes the difference "
+    "of the unpacked contents. The user's machine packs the new image with the codec, "
+    "time and flags in the delta's header. Such deltas are smaller than plain xdelta3 "
+    "between compressed images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
 )
-
-
-def _check_delta(rule: Rule, context: Context) -> Iterator[Finding]:
+def no_snap_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = context.packing
     if packing is None:
         return
@@ -252,26 +247,17 @@ def _check_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-NO_SNAP_DELTA = StoreRule(
-    id="SCA511",
-    name="no-snap-delta",
-    severity="info",
-    summary="snapd's newer delta format can't be used for the image.",
-    fails_if="A built snap has compressor options or the check flag, for which snapd "
-    "refuses the delta format `snap-1-1-xdelta3`. Or it has a block size other "
-    "than 128 KiB, flags for which the delta has no mksquashfs option, data that "
-    "isn't in mksquashfs's order, stored blocks of zeros, or a different end of "
-    "the file: snapd then rebuilds a different image and downloads the whole one.",
-    why="This format (snapd 2.75 and later, experimental: `snap set system "
-    "experimental.snap-delta-format=true`; `snap delta` in 2.76) takes the difference "
-    "of the unpacked contents. The user's machine packs the new image with the codec, "
-    "time and flags in the delta's header. Such deltas are smaller than plain xdelta3 "
-    "between compressed images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
-    judge=_check_delta,
+@StoreRule(
+    id="SCA512",
+    summary="The snap is larger than the store accepts.",
+    fails_if="The file of a built snap is larger than 5 GiB, or its contents are "
+    "larger than 25 GiB unpacked.",
+    why="The store's review refuses it before any other check (`MAX_COMPRESSED_SIZE` "
+    "and `MAX_UNCOMPRESSED_SIZE`).",
+    how_to_fix="Leave files out, or move them into components or content snaps.",
+    remedy="Leave files out, or move them elsewhere",
 )
-
-
-def _check_size(rule: Rule, context: Context) -> Iterator[Finding]:
+def store_size(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = context.packing
     if packing is None:
         return
@@ -291,20 +277,6 @@ def _check_size(rule: Rule, context: Context) -> Iterator[Finding]:
                     Evidence("limit", most, "published"),
                 ),
             )
-
-
-STORE_SIZE = StoreRule(
-    id="SCA512",
-    name="store-size",
-    summary="The snap is larger than the store accepts.",
-    fails_if="The file of a built snap is larger than 5 GiB, or its contents are "
-    "larger than 25 GiB unpacked.",
-    why="The store's review refuses it before any other check (`MAX_COMPRESSED_SIZE` "
-    "and `MAX_UNCOMPRESSED_SIZE`).",
-    how_to_fix="Leave files out, or move them into components or content snaps.",
-    judge=_check_size,
-    remedy="Leave files out, or move them elsewhere",
-)
 
 
 def _refusals(packing: Packing) -> Iterator[str]:
@@ -328,11 +300,11 @@ def _obstacles(packing: Packing) -> Iterator[str]:
 
 
 RULES = (
-    BLOCK_SIZE,
-    FRAGMENTS,
-    COMPRESSOR_OPTIONS_RULE,
-    SUPERBLOCK_FLAGS,
-    PADDING,
-    NO_SNAP_DELTA,
-    STORE_SIZE,
+    block_size,
+    fragments,
+    compressor_options,
+    superblock_flags,
+    padding,
+    no_snap_delta,
+    store_size,
 )

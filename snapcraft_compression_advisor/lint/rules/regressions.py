@@ -21,7 +21,29 @@ REGRESSIONS = "SCA6"
 _CAUSES = 3
 
 
-def _check_launches(rule: Rule, context: Context) -> Iterator[Finding]:
+@Rule(
+    id="SCA601",
+    severity="warning",
+    summary="A cold launch takes longer than in the baseline.",
+    fails_if="A cold launch of an app on a device takes longer than in the baseline by "
+    "more than `budgets.launch-growth`, even at the low end of the difference's "
+    "interval. The default is 0.1 s, which people still perceive as immediate. If the "
+    "baseline is the previous `.snap`, what both launches share cancels out. If it is "
+    "a report, only the intervals of both launches are known, so few differences are "
+    "decided. If only the middle of the difference exceeds the budget, the finding is "
+    "undecided. Without `--baseline`, the rule is skipped.",
+    why="Launches slow down one file at a time. The cause is obvious when the change "
+    "is made, but not a year later.",
+    how_to_fix="Check the files that the finding names, or run `compression-advisor "
+    "diff` on both builds. If the finding is undecided, record a launch with "
+    "`compression-advisor record`, or use the previous `.snap` as the baseline.",
+    options={
+        "budgets.launch-growth": "a duration, such as `0.1s`",
+        "apps": "target apps, the deciding one first",
+        "launch-profile": "recorded launches",
+    },
+)
+def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     if context.baseline is None:
         return
     limit_s = context.policy.budgets.launch_growth
@@ -44,33 +66,25 @@ def _check_launches(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
-LAUNCH_SLOWER = Rule(
-    id="SCA601",
-    name="launch-slower",
-    severity="warning",
-    summary="A cold launch takes longer than in the baseline.",
-    fails_if="A cold launch of an app on a device takes longer than in the baseline by "
-    "more than `budgets.launch-growth`, even at the low end of the difference's "
-    "interval. The default is 0.1 s, which people still perceive as immediate. If the "
-    "baseline is the previous `.snap`, what both launches share cancels out. If it is "
-    "a report, only the intervals of both launches are known, so few differences are "
-    "decided. If only the middle of the difference exceeds the budget, the finding is "
-    "undecided. Without `--baseline`, the rule is skipped.",
-    why="Launches slow down one file at a time. The cause is obvious when the change "
-    "is made, but not a year later.",
-    how_to_fix="Check the files that the finding names, or run `compression-advisor "
-    "diff` on both builds. If the finding is undecided, record a launch with "
-    "`compression-advisor record`, or use the previous `.snap` as the baseline.",
+@Rule(
+    id="SCA602",
+    severity="error",
+    summary="The image has grown by more than its budget.",
+    fails_if="The image is larger than in the baseline by more than "
+    "`budgets.image-growth`, even at the low end of the difference's interval. If the "
+    "interval includes the budget, or a size isn't known, the finding is undecided. "
+    "Sizes of built snaps are measured, those of prime directories are estimated. "
+    "Without `--baseline` or without the budget, the rule is skipped.",
+    why="Every user downloads the growth, and keeps it on disk in two or three "
+    "revisions.",
+    how_to_fix="Run `compression-advisor diff` on both builds to see which files made "
+    "the image grow. Leave out what needn't ship, or raise the budget.",
     options={
-        "budgets.launch-growth": "a duration, such as `0.1s`",
-        "apps": "target apps, the deciding one first",
-        "launch-profile": "recorded launches",
+        "budgets.image-growth": "a size with its unit, such as `5MB`, or a percentage "
+        "of the baseline's image, such as `3%`"
     },
-    judge=_check_launches,
 )
-
-
-def _check_growth(rule: Rule, context: Context) -> Iterator[Finding]:
+def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
     previous, budget = context.baseline, context.policy.budgets.image_growth
     if previous is None or budget is None:
         return
@@ -103,28 +117,6 @@ def _check_growth(rule: Rule, context: Context) -> Iterator[Finding]:
         files=_grown_files(previous),
         undecided=undecided,
     )
-
-
-IMAGE_GROWN = Rule(
-    id="SCA602",
-    name="image-grown",
-    severity="error",
-    summary="The image has grown by more than its budget.",
-    fails_if="The image is larger than in the baseline by more than "
-    "`budgets.image-growth`, even at the low end of the difference's interval. If the "
-    "interval includes the budget, or a size isn't known, the finding is undecided. "
-    "Sizes of built snaps are measured, those of prime directories are estimated. "
-    "Without `--baseline` or without the budget, the rule is skipped.",
-    why="Every user downloads the growth, and keeps it on disk in two or three "
-    "revisions.",
-    how_to_fix="Run `compression-advisor diff` on both builds to see which files made "
-    "the image grow. Leave out what needn't ship, or raise the budget.",
-    options={
-        "budgets.image-growth": "a size with its unit, such as `5MB`, or a percentage "
-        "of the baseline's image, such as `3%`"
-    },
-    judge=_check_growth,
-)
 
 
 def _launch_evidence(change: FigureChange, limit_s: float) -> Iterator[Evidence]:
@@ -171,4 +163,4 @@ def _size_evidence(
             )
 
 
-RULES = (LAUNCH_SLOWER, IMAGE_GROWN)
+RULES = (launch_slower, image_grown)

@@ -175,7 +175,22 @@ PACKAGE_CACHES = _ShippedRule(
 )
 
 
-def _check_copies(rule: Rule, context: Context) -> Iterator[Finding]:
+@_ShippedRule(
+    id="SCA307",
+    remedy="Ship only one of them",
+    summary="The image contains files twice, or in several versions.",
+    fails_if="A built snap stores equal files in separate blocks, or a library is "
+    "beside another version with the same soname, to which the links point, and these "
+    "are a significant part of the image. If two versions of a library are in two "
+    "directories, the finding is undecided, because search paths decide which one is "
+    "loaded. `snap pack` stores equal files once, so they aren't findings. " + _WHEN,
+    why="The loader takes one version of a library. The others are downloaded for "
+    "nothing, and may be loaded by accident. They come from parts that stage different "
+    "versions.",
+    how_to_fix="Leave the older version out of its part with `stage` or `prime`. Equal "
+    "files in separate blocks come from packing with other options: use `snap pack`.",
+)
+def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     what = "Second copies and other versions of files"
     pairs = {
         copy.path: Evidence(f"{copy.path!r} is like", repr(copy.like), "measured")
@@ -190,26 +205,21 @@ def _check_copies(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-DUPLICATED_CONTENT = _ShippedRule(
-    id="SCA307",
-    name="duplicated-content",
-    remedy="Ship only one of them",
-    summary="The image contains files twice, or in several versions.",
-    fails_if="A built snap stores equal files in separate blocks, or a library is "
-    "beside another version with the same soname, to which the links point, and these "
-    "are a significant part of the image. If two versions of a library are in two "
-    "directories, the finding is undecided, because search paths decide which one is "
-    "loaded. `snap pack` stores equal files once, so they aren't findings. " + _WHEN,
-    why="The loader takes one version of a library. The others are downloaded for "
-    "nothing, and may be loaded by accident. They come from parts that stage different "
-    "versions.",
-    how_to_fix="Leave the older version out of its part with `stage` or `prime`. Equal "
-    "files in separate blocks come from packing with other options: use `snap pack`.",
-    judge=_check_copies,
+@_ShippedRule(
+    id="SCA308",
+    remedy="Take these libraries from the base or the content snap",
+    summary="The snap ships libraries that its base or a content snap has.",
+    fails_if="Libraries identical to those of a base or content snap given with "
+    "`--base` or `--content` are a significant part of the image. If only their "
+    "names are known to be in the base, or the other snap has other builds, the "
+    "finding is undecided. For a classic snap, which doesn't use its base's "
+    "files, and for libc and libstdc++, the rule needs the base itself. " + _WHEN,
+    why="Users download and cache them twice, and they miss the base's security "
+    "updates.",
+    how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
+    "the application without them.",
 )
-
-
-def _check_supplied(rule: Rule, context: Context) -> Iterator[Finding]:
+def supplied_libraries(rule: Rule, context: Context) -> Iterator[Finding]:
     what = "Libraries that the base or a content snap provides"
     pairs = {
         each.path: Evidence(
@@ -230,24 +240,6 @@ def _check_supplied(rule: Rule, context: Context) -> Iterator[Finding]:
     yield from _with_pairs(
         _judge_weight(rule, context, what, sorted(files, key=_largest_first)), pairs
     )
-
-
-SUPPLIED_LIBRARIES = _ShippedRule(
-    id="SCA308",
-    name="supplied-libraries",
-    remedy="Take these libraries from the base or the content snap",
-    summary="The snap ships libraries that its base or a content snap has.",
-    fails_if="Libraries identical to those of a base or content snap given with "
-    "`--base` or `--content` are a significant part of the image. If only their "
-    "names are known to be in the base, or the other snap has other builds, the "
-    "finding is undecided. For a classic snap, which doesn't use its base's "
-    "files, and for libc and libstdc++, the rule needs the base itself. " + _WHEN,
-    why="Users download and cache them twice, and they miss the base's security "
-    "updates.",
-    how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
-    "the application without them.",
-    judge=_check_supplied,
-)
 
 
 def weigh(context: Context, files: Sequence[NeedlessFile]) -> Weight:
@@ -339,6 +331,6 @@ RULES = (
     DEVELOPMENT_FILES,
     DOCUMENTATION,
     PACKAGE_CACHES,
-    DUPLICATED_CONTENT,
-    SUPPLIED_LIBRARIES,
+    duplicated_content,
+    supplied_libraries,
 )
