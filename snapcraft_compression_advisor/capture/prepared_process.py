@@ -93,8 +93,8 @@ class PreparedProcess:
             raise self._not_started(failure or started)
         return int(started) * _NANOSECOND_S
 
-    def has_ended(self, status: int) -> None:
-        """Take note that the process was waited for."""
+    def has_ended(self, status: int | None) -> None:
+        """Take note that the process was waited for, ``None`` where it goes on."""
         self._process.returncode = status
 
     def close(self) -> None:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import sub
-from resource import struct_rusage
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import ToolError
@@ -56,10 +55,10 @@ def process_tree(request: StartRequest) -> Iterator[ProcessTree]:
         if group is not None:
             resources.callback(group.remove)
         resources.callback(_set_subreaper, on=_set_subreaper(on=True))
-        tree = ProcessTree(group)
-        resources.callback(tree.close)
+        tree = ProcessTree(request, group)
+        resources.callback(tree.process.close)
         resources.callback(tree.end)
-        tree.prepare(request)
+        tree.make_ready()
         with signals.delivered():
             yield tree
 
@@ -70,9 +69,13 @@ class ProcessTree:
     Descendants that lose their parent become our children (prctl(2),
     ``PR_SET_CHILD_SUBREAPER``), so a daemon is found as well. Where a control group
     can be made, it tells who belongs to the tree; else parents and sessions do.
+
+    :ivar process: becomes the command at :meth:`PreparedProcess.go`.
+    :ivar exit_status: of the command, once :meth:`notice_exit` has seen its end:
+        minus a signal's number where that ended it, as in :mod:`subprocess`.
     """
 
-    def __init__(self, group: ControlGroup | None) -> None:
+    def __init__(self, request: StartRequest, group: ControlGroup | None) -> None:
         self._group = group
         self._own_session = os.getsid(0)
         self._strangers = {
@@ -80,35 +83,22 @@ class ProcessTree:
             for process in list_processes().values()
             if process.parent == os.getpid()
         }
-        self._process: PreparedProcess | None = None
+        self.process = PreparedProcess(
+            request, processes_file=group.directory / "cgroup.procs" if group else None
+        )
         self._reaped: list[ThreadFigures] = []
         self._reaped_cpu_s = (0.0, 0.0)
         self._before: tuple[float, float] = (0.0, 0.0)
         self._threads_before: dict[int, ThreadFigures] = {}
         self.exit_status: int | None = None
 
-    @property
-    def pid(self) -> int:
-        """The command's process id, 0 before it is prepared."""
-        return self._process.pid if self._process else 0
-
-    @property
-    def process(self) -> PreparedProcess:
-        """The process of the command itself."""
-        assert self._process is not None  # noqa: S101 # process_tree prepares it
-        return self._process
-
-    def prepare(self, request: StartRequest) -> None:
-        """Start a process that becomes the command at :meth:`PreparedProcess.go`.
+    def make_ready(self) -> None:
+        """Do all that comes before the start; figures count from here on.
 
         :raises ToolError: where that isn't possible.
         """
-        group = self._group
-        self._process = PreparedProcess(
-            request, processes_file=group.directory / "cgroup.procs" if group else None
-        )
-        self._process.make_ready()
-        self._threads_before = thread_figures([self.pid])
+        self.process.make_ready()
+        self._threads_before = thread_figures([self.process.pid])
         self._before = self._total_cpu_s()
 
     def process_ids(self) -> set[int]:
@@ -116,7 +106,7 @@ class ProcessTree:
         if self._group is not None:
             return self._group.process_ids()
         processes = list_processes()
-        found = descendants(processes, {self.pid, *self._orphans(processes)})
+        found = descendants(processes, {self.process.pid, *self._orphans(processes)})
         return {pid for pid in found if processes[pid].state not in "ZX"}
 
     def freeze(self) -> None:
@@ -149,25 +139,16 @@ class ProcessTree:
     def threads(self) -> tuple[ThreadFigures, ...]:
         """Return what the threads did since the start, those of one name as one."""
         figures = thread_figures(self.process_ids())
-        since = [
-            item - self._threads_before[thread]
-            if thread in self._threads_before
-            else item
-            for thread, item in figures.items()
-        ]
-        return merge_threads([*since, *self._reaped])
+        for thread, before in self._threads_before.items():
+            if thread in figures:
+                figures[thread] -= before
+        return merge_threads([*figures.values(), *self._reaped])
 
     def notice_exit(self) -> None:
-        """Set ``exit_status`` where the command has ended.
-
-        Minus a signal's number where that ended it, as in :mod:`subprocess`.
-        """
-        if self._process is None or self.exit_status is not None:
-            return
-        status = self._reap(self.pid)
-        if status is not None:
-            self.exit_status = status
-            self._process.has_ended(status)
+        """Set ``exit_status`` where the command has ended."""
+        if self.exit_status is None:
+            self.exit_status = self._reap(self.process.pid)
+            self.process.has_ended(self.exit_status)
 
     def end(self) -> None:
         """End all processes: politely, then not.
@@ -181,17 +162,13 @@ class ProcessTree:
         finally:
             self._kill()
 
-    def close(self) -> None:
-        """Close all descriptors."""
-        if self._process is not None:
-            self._process.close()
-
     def _kill(self) -> None:
         deadline = time.monotonic() + GONE_TIMEOUT_S
         while pids := self.process_ids():
             self._signal(pids, signal.SIGKILL)
             if not self._wait_for_end(max(0.0, deadline - time.monotonic())):
-                names = ", ".join(sorted(_names(self.process_ids())))
+                left = filter(None, map(read_process, self.process_ids()))
+                names = ", ".join(sorted({process.name for process in left}))
                 message = f"Processes of the launch are still running: {names}"
                 raise ToolError(
                     message, resolution="Use 'ps' to see what they are waiting for."
@@ -203,18 +180,12 @@ class ProcessTree:
         """Wait until all processes have ended, and tell whether they have."""
         deadline = time.monotonic() + timeout_s
         while pids := self.process_ids():
-            with _descriptors(pids) as waiting:
-                poll = select.poll()
-                for descriptor in waiting:
+            with _descriptors(pids) as descriptors:
+                for descriptor in descriptors:
+                    poll = select.poll()
                     poll.register(descriptor, select.POLLIN)
-                left = set(waiting)
-                while left:
-                    left_s = deadline - time.monotonic()
-                    if left_s <= 0:
+                    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
                         return False
-                    for descriptor, _ in poll.poll(left_s * 1000):
-                        poll.unregister(descriptor)
-                        left.discard(descriptor)
         return True
 
     def _signal(self, pids: Iterable[int], number: signal.Signals) -> None:
@@ -235,7 +206,7 @@ class ProcessTree:
             for process in processes.values()
             if process.parent == os.getpid()
             and process.pid not in self._strangers
-            and process.pid != self.pid
+            and process.pid != self.process.pid
             and process.session != self._own_session
         }
 
@@ -254,7 +225,12 @@ class ProcessTree:
             return None
         if not ended:
             return None
-        figures = _ended_figures(process.name if process else "", usage)
+        figures = ThreadFigures(
+            name=process.name if process else "",
+            cpu_s=usage.ru_utime + usage.ru_stime,
+            read_bytes=usage.ru_inblock * _INPUT_UNIT_BYTES,
+            major_faults=usage.ru_majflt,
+        )
         before = [item for key, item in self._threads_before.items() if abs(key) == pid]
         self._reaped.append(reduce(sub, before, figures))
         self._reaped_cpu_s = (
@@ -269,21 +245,10 @@ class ProcessTree:
             return grouped
         self._notice_orphans()
         user_s, system_s = self._reaped_cpu_s
-        for pid in self.process_ids():
-            process = read_process(pid)
-            if process is not None:
-                user_s += process.user_s
-                system_s += process.system_s
+        for process in filter(None, map(read_process, self.process_ids())):
+            user_s += process.user_s
+            system_s += process.system_s
         return user_s, system_s
-
-
-def _ended_figures(name: str, usage: struct_rusage) -> ThreadFigures:
-    return ThreadFigures(
-        name=name,
-        cpu_s=usage.ru_utime + usage.ru_stime,
-        read_bytes=usage.ru_inblock * _INPUT_UNIT_BYTES,
-        major_faults=usage.ru_majflt,
-    )
 
 
 @contextlib.contextmanager
@@ -309,11 +274,6 @@ def _wait_until_stopped(pids: Iterable[int]) -> None:
     for pid in pids:
         while not is_standing_still(pid) and time.monotonic() < deadline:
             time.sleep(_STOP_POLL_S)
-
-
-def _names(pids: Iterable[int]) -> set[str]:
-    found = (read_process(pid) for pid in pids)
-    return {process.name for process in found if process is not None}
 
 
 def _set_subreaper(*, on: bool) -> bool:

@@ -19,6 +19,8 @@ from functools import reduce
 from operator import sub
 from pathlib import Path
 
+from ..core.scratch import PREFIX
+
 PROC = Path("/proc")
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 """Unit of the processor times in ``stat`` files, seconds."""
@@ -91,13 +93,9 @@ class ThreadFigures:
 
 def list_processes(*, proc: Path = PROC) -> dict[int, Process]:
     """Return all processes by id; those that end meanwhile may be missing."""
-    found = {}
-    for directory in proc.iterdir():
-        if directory.name.isdecimal():
-            process = read_process(int(directory.name), proc=proc)
-            if process is not None:
-                found[process.pid] = process
-    return found
+    pids = (int(path.name) for path in proc.iterdir() if path.name.isdecimal())
+    found = (read_process(pid, proc=proc) for pid in pids)
+    return {process.pid: process for process in found if process is not None}
 
 
 def read_process(pid: int, *, proc: Path = PROC) -> Process | None:
@@ -123,12 +121,8 @@ def is_standing_still(pid: int, *, proc: Path = PROC) -> bool:
 
     A traced thread stops for its tracer (``t``).
     """
-    try:
-        tasks = list((proc / str(pid) / "task").iterdir())
-    except OSError:
-        return True
-    stats = (_read_stat(task / "stat") for task in tasks)
-    return all(stat is None or stat[1][_STATE] in "TtZXx" for stat in stats)
+    threads = _read_threads(proc / str(pid))
+    return all(fields[_STATE] in "TtZXx" for _, _, fields in threads)
 
 
 def descendants(processes: Mapping[int, Process], roots: Iterable[int]) -> set[int]:
@@ -157,7 +151,15 @@ def thread_figures(
     """
     found = {}
     for pid in pids:
-        threads = dict(_read_threads(proc / str(pid)))
+        threads = {
+            int(task.name): ThreadFigures(
+                name=name,
+                cpu_s=_scheduled_s(task, fields),
+                read_bytes=_read_bytes(task),
+                major_faults=int(fields[_MAJOR_FAULTS]),
+            )
+            for task, name, fields in _read_threads(proc / str(pid))
+        }
         found.update(threads)
         process = read_process(pid, proc=proc)
         if process is not None:
@@ -177,58 +179,33 @@ def merge_threads(figures: Iterable[ThreadFigures]) -> tuple[ThreadFigures, ...]
     for item in figures:
         known = merged.get(item.name)
         merged[item.name] = item if known is None else known + item
-    busy = (
-        item
-        for item in merged.values()
-        if item.cpu_s or item.read_bytes or item.major_faults
-    )
-    return tuple(
-        sorted(busy, key=lambda item: (-item.read_bytes, -item.cpu_s, item.name))
-    )
+    items = sorted(merged.values(), key=lambda item: (-item.cpu_s, item.name))
+    items.sort(key=lambda item: -item.read_bytes)
+    return tuple(i for i in items if i.cpu_s or i.read_bytes or i.major_faults)
 
 
-def _read_threads(process: Path) -> Iterator[tuple[int, ThreadFigures]]:
-    try:
-        tasks = list((process / "task").iterdir())
-    except OSError:
-        return
-    for task in tasks:
-        figures = _read_thread(task)
-        if figures is not None:
-            yield int(task.name), figures
+def _read_threads(process: Path) -> Iterator[tuple[Path, str, list[str]]]:
+    """Yield directory, name and fields of a process's threads."""
+    with suppress(OSError):
+        for task in (process / "task").iterdir():
+            stat = _read_stat(task / "stat")
+            if stat is not None:
+                yield task, *stat
 
 
-def _read_thread(task: Path) -> ThreadFigures | None:
-    stat = _read_stat(task / "stat")
-    if stat is None:
-        return None
-    name, fields = stat
-    ticks = int(fields[_USER]) + int(fields[_SYSTEM])
-    return ThreadFigures(
-        name=name,
-        cpu_s=_scheduled_s(task, default=ticks * TICK_S),
-        read_bytes=_read_bytes(task),
-        major_faults=int(fields[_MAJOR_FAULTS]),
-    )
-
-
-def _scheduled_s(task: Path, *, default: float) -> float:
+def _scheduled_s(task: Path, fields: list[str]) -> float:
     """Return a thread's time on a processor, which schedstat has in nanoseconds."""
     try:
         return int((task / "schedstat").read_text().split()[0]) * _NANOSECOND_S
     except (OSError, ValueError, IndexError):
-        return default
+        return (int(fields[_USER]) + int(fields[_SYSTEM])) * TICK_S
 
 
 def _read_bytes(task: Path) -> int:
-    try:
-        lines = (task / "io").read_text().splitlines()
-    except OSError:
-        return 0
-    for line in lines:
-        key, _, value = line.partition(":")
-        if key == "read_bytes":
-            return int(value)
+    with suppress(OSError):
+        for line in (task / "io").read_text().splitlines():
+            if line.startswith("read_bytes:"):
+                return int(line.partition(":")[2])
     return 0
 
 
@@ -252,30 +229,20 @@ class ControlGroup:
     @classmethod
     def create(cls) -> ControlGroup | None:
         """Make a group below our own, ``None`` where that isn't possible."""
-        try:
-            parent = _own_group()
-            if parent is None:
-                return None
-            directory = Path(
-                tempfile.mkdtemp(prefix="compression-advisor-", dir=parent)
-            )
-        except OSError:
-            return None
-        group = cls(directory)
-        if not os.access(directory / "cgroup.freeze", os.W_OK):
-            group.remove()
-            return None
-        return group
+        with suppress(OSError):
+            for parent in _own_group():
+                group = cls(Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent)))
+                if os.access(group.directory / "cgroup.freeze", os.W_OK):
+                    return group
+                group.remove()
+        return None
 
     def process_ids(self) -> set[int]:
         """Return its processes; those that have ended don't count."""
         found: set[int] = set()
         for directory in (self.directory, *self._below()):
-            try:
-                text = (directory / "cgroup.procs").read_text()
-            except OSError:
-                continue
-            found.update(int(line) for line in text.split())
+            with suppress(OSError):
+                found.update(map(int, (directory / "cgroup.procs").read_text().split()))
         return found
 
     def freeze(self) -> None:
@@ -329,18 +296,14 @@ class ControlGroup:
         return sorted(found, key=lambda path: -len(path.parts))
 
 
-def _own_group() -> Path | None:
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        hierarchy, _, path = line.split(":", 2)
-        mount = _mount_point()
-        if hierarchy == "0" and mount is not None:
-            return mount / path.lstrip("/")
-    return None
-
-
-def _mount_point() -> Path | None:
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, place, kind, *_ = line.split(" ")
-        if kind == "cgroup2":
-            return Path(place)
-    return None
+def _own_group() -> list[Path]:
+    """Return the directory of this process's group, nothing without cgroup v2."""
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    places = [line.split(" ")[1] for line in mounts if line.split(" ")[2] == "cgroup2"]
+    groups = Path("/proc/self/cgroup").read_text().splitlines()
+    return [
+        Path(place, line.removeprefix("0::/"))
+        for line in groups
+        if line.startswith("0::/")
+        for place in places[:1]
+    ]

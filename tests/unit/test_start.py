@@ -23,6 +23,7 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
+from snapcraft_compression_advisor.capture.prepared_process import StartRequest
 from snapcraft_compression_advisor.capture.processes import (
     ControlGroup,
     list_processes,
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_mock import MockerFixture
+
+SLEEP = StartRequest(
+    words=("sleep", "600"), environment={"PATH": os.defpath}, directory="/"
+)
 
 
 @pytest.fixture(params=["with a control group", "with signals alone"])
@@ -203,12 +208,11 @@ def test_freezing_waits_until_what_was_told_to_stop_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answers = [False, False, True]
+    monkeypatch.setattr(ControlGroup, "create", lambda: None)
     monkeypatch.setattr(process_tree, "is_standing_still", lambda _: answers.pop(0))
-    tree = process_tree.ProcessTree(None)
-    monkeypatch.setattr(tree, "process_ids", lambda: {4711})
-    monkeypatch.setattr(tree, "_signal", lambda *_: None)
-    tree.freeze()
-    assert answers == []
+    with process_tree.process_tree(SLEEP) as tree:
+        tree.freeze()
+        assert answers == []
 
 
 @pytest.mark.usefixtures("_both_ways")
@@ -316,13 +320,13 @@ def test_children_of_ours_that_were_there_are_left_alone(
 
 
 def test_what_survives_sigkill_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_tree, "GRACE_S", 0)
-    monkeypatch.setattr(process_tree, "GONE_TIMEOUT_S", 0)
-    tree = process_tree.ProcessTree(None)
-    monkeypatch.setattr(tree, "process_ids", lambda: {os.getpid()})
-    monkeypatch.setattr(tree, "_signal", lambda *_: None)
-    with pytest.raises(ToolError, match="still running: "):
-        tree.end()
+    with process_tree.process_tree(SLEEP) as tree, monkeypatch.context() as patch:
+        patch.setattr(process_tree, "GRACE_S", 0)
+        patch.setattr(process_tree, "GONE_TIMEOUT_S", 0)
+        patch.setattr(tree, "_signal", lambda *_: None)  # as if it survived
+        tree.process.go()
+        with pytest.raises(ToolError, match="still running: sleep"):
+            tree.end()
 
 
 def test_no_display_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
