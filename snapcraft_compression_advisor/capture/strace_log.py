@@ -51,6 +51,10 @@ class Call:
     result_path: str | None = None
     begun: bool = False
 
+    def argument(self, number: int) -> str:
+        """Return an argument, counted from 0; nothing where there are fewer."""
+        return self.arguments[number] if number < len(self.arguments) else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:

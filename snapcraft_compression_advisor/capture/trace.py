@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from .strace_log import Call, Unreadable, descriptor, number, quoted, read_calls
 
-_AT_WORKING_DIRECTORY = "AT_FDCWD"
 _OFFSET_IN_BRACES = "[]{}"
 
 
@@ -58,9 +57,7 @@ class _Process:
         """Return what a clone with these flags begins with."""
         return _Process(
             files=self.files if "CLONE_FILES" in flags else dict(self.files),
-            place=self.place
-            if "CLONE_FS" in flags
-            else _Place(self.place.directory, self.place.root),
+            place=self.place if "CLONE_FS" in flags else replace(self.place),
         )
 
     def absolute(self, path: str, *, base: str | None) -> str | None:
@@ -68,6 +65,28 @@ class _Process:
         if path.startswith("/"):
             return self.place.root + path
         return None if base is None else posixpath.join(base, path)
+
+    def base(self, call: Call, *, at: bool) -> str | None:
+        """Return the directory that a call's name is relative to.
+
+        :param at: whether the call's first argument is its descriptor.
+        """
+        key, path = descriptor(call.argument(0))
+        if not at or (path is None and call.argument(0).startswith("AT_FDCWD")):
+            return self.place.directory
+        if path is None and key in self.files:
+            return self.files[key].path
+        return path
+
+    def file(self, argument: str) -> _OpenFile | None:
+        """Return the open file behind a descriptor, if it is one with a name."""
+        key, path = descriptor(argument)
+        if key is None or key < 0:
+            return None
+        known = self.files.get(key)
+        if path is not None and (known is None or known.path != path):
+            known = self.files[key] = _OpenFile(path)
+        return known
 
 
 def follow(lines: Iterable[str], *, directory: str | None = None) -> Trace:
@@ -100,25 +119,22 @@ class _Follower:
         process = self._process(call.pid)
         if call.name in _CLONES:
             self._clone(process, call)
-            return
-        if call.begun:
-            return
-        self.trace.calls += 1
-        action = _ACTIONS.get(call.name)
-        if action is not None and call.result is not None and call.result != -1:
-            action(self, process, call)
+        elif not call.begun:
+            self.trace.calls += 1
+            action = _ACTIONS.get(call.name)
+            if action is not None and call.result is not None and call.result != -1:
+                action(self, process, call, call.result)
 
     def _process(self, pid: int) -> _Process:
         """Return a process; one that is new belongs to the clone under way."""
-        process = self._processes.get(pid)
-        if process is None:
+        if pid not in self._processes:
             if self._cloning:
                 parent, flags = self._cloning.pop(0)
                 process = self._processes[parent].child(flags)
             else:
                 process = _Process(files={}, place=_Place(self._directory))
             self._processes[pid] = process
-        return process
+        return self._processes[pid]
 
     def _clone(self, process: _Process, call: Call) -> None:
         flags = " ".join(call.arguments)
@@ -130,95 +146,64 @@ class _Follower:
         if call.result is not None and call.result > 0:
             self._processes.setdefault(call.result, process.child(flags))
 
-    def open(self, process: _Process, call: Call) -> None:
-        self._opened(process, call, call.arguments[:1], process.place.directory)
-
-    def open_at(self, process: _Process, call: Call) -> None:
-        base = _base(process, call.arguments[0]) if call.arguments else None
-        self._opened(process, call, call.arguments[1:2], base)
-
-    def _opened(
-        self,
-        process: _Process,
-        call: Call,
-        name: tuple[str, ...],
-        base: str | None,
-    ) -> None:
+    def open(self, process: _Process, call: Call, result: int, *, at: bool) -> None:
         path = call.result_path
-        if path is None:
-            given = quoted(name[0]) if name else None
-            path = process.absolute(given, base=base) if given is not None else None
-        if call.result is None:
-            return
+        name = quoted(call.argument(int(at)))
+        if path is None and name is not None:
+            path = process.absolute(name, base=process.base(call, at=at))
         if path is None:
             self.trace.unknown_files += 1
-            process.files.pop(call.result, None)
+            process.files.pop(result, None)
         else:
-            process.files[call.result] = _OpenFile(path)
+            process.files[result] = _OpenFile(path)
 
-    def map(self, process: _Process, call: Call) -> None:
-        if len(call.arguments) < 6 or call.arguments[2] == "PROT_NONE":  # noqa: PLR2004 # mmap(2) has six
+    def map(self, process: _Process, call: Call, _result: int) -> None:
+        protection, flags = call.argument(2), call.argument(3)
+        if protection == "PROT_NONE" or "MAP_ANON" in flags:
             return
-        if "MAP_ANONYMOUS" in call.arguments[3] or "MAP_ANON" in call.arguments[3]:
-            return
-        length, start = number(call.arguments[1]), number(call.arguments[5])
-        file = self._file(process, call.arguments[4])
+        length, start = number(call.argument(1)), number(call.argument(5))
+        file = process.file(call.argument(4))
         if file is not None and length is not None and start is not None:
-            populated = "MAP_POPULATE" in call.arguments[3]
+            populated = "MAP_POPULATE" in flags
             seen = self.trace.ranges if populated else self.trace.mapped
             _note(seen, file.path, start, start + length)
 
-    def read(self, process: _Process, call: Call) -> None:
-        file = self._file(process, call.arguments[0]) if call.arguments else None
-        if file is not None and call.result is not None:
-            _note(self.trace.ranges, file.path, file.offset, file.offset + call.result)
-            file.offset += call.result
-
-    def read_from(
-        self, process: _Process, call: Call, *, file_at: int, offset_at: int
+    def read(
+        self,
+        process: _Process,
+        call: Call,
+        result: int,
+        *,
+        file_at: int = 0,
+        offset_at: int | None = None,
     ) -> None:
-        """Take note of a read at an offset that is given, else at the file's own."""
-        if len(call.arguments) <= max(file_at, offset_at) or call.result is None:
+        """Take note of a read at an offset that is given, else at the file's own.
+
+        :param offset_at: number of the argument that gives it, where one may.
+        """
+        file = process.file(call.argument(file_at))
+        if file is None or len(call.arguments) <= (offset_at or 0):
             return
-        file = self._file(process, call.arguments[file_at])
-        if file is None:
-            return
-        # Offsets behind a pointer: ``[0]``, or ``[0] => [100]``.
-        given, _, _ = call.arguments[offset_at].partition(" => ")
-        start = number(given.strip(_OFFSET_IN_BRACES))
+        start = None
+        if offset_at is not None:
+            # Offsets behind a pointer: ``[0]``, or ``[0] => [100]``.
+            given, _, _ = call.arguments[offset_at].partition(" => ")
+            start = number(given.strip(_OFFSET_IN_BRACES))
         if start is None:
             start = file.offset
-            file.offset += call.result
-        _note(self.trace.ranges, file.path, start, start + call.result)
+            file.offset += result
+        _note(self.trace.ranges, file.path, start, start + result)
 
-    def execute(self, process: _Process, call: Call) -> None:
-        name = quoted(call.arguments[0]) if call.arguments else None
-        self._executed(process, name, process.place.directory)
-
-    def execute_at(self, process: _Process, call: Call) -> None:
-        base = _base(process, call.arguments[0]) if call.arguments else None
-        name = quoted(call.arguments[1]) if len(call.arguments) > 1 else None
-        self._executed(process, name, base)
-
-    def _executed(self, process: _Process, name: str | None, base: str | None) -> None:
+    def execute(self, process: _Process, call: Call, _result: int, *, at: bool) -> None:
         # From here on the descriptors are its own, whoever shared them before.
         process.files = dict(process.files)
-        process.place = _Place(process.place.directory, process.place.root)
+        process.place = replace(process.place)
+        name, base = quoted(call.argument(int(at))), process.base(call, at=at)
         path = process.absolute(name, base=base) if name else base
         if path is None:
             self.trace.unknown_files += 1
         else:
             self.trace.programs[path] = None
-
-    def _file(self, process: _Process, argument: str) -> _OpenFile | None:
-        """Return the open file behind a descriptor, if it is one with a name."""
-        key, path = descriptor(argument)
-        if key is None or key < 0:
-            return None
-        known = process.files.get(key)
-        if path is not None and (known is None or known.path != path):
-            known = process.files[key] = _OpenFile(path)
-        return known
 
 
 def _note(
@@ -233,82 +218,65 @@ def _note(
         ranges.append((start, end))
 
 
-def _base(process: _Process, argument: str) -> str | None:
-    """Return the directory that a name is relative to."""
-    key, path = descriptor(argument)
-    if path is not None:
-        return path
-    if argument.startswith(_AT_WORKING_DIRECTORY):
-        return process.place.directory
-    file = process.files.get(key) if key is not None else None
-    return file.path if file is not None else None
-
-
-def _first(call: Call) -> tuple[int | None, str | None]:
-    """Return the first argument as a descriptor."""
-    return descriptor(call.arguments[0]) if call.arguments else (None, None)
-
-
-def _close(_follower: _Follower, process: _Process, call: Call) -> None:
-    key, _ = _first(call)
+def _close(_: _Follower, process: _Process, call: Call, _result: int) -> None:
+    key, _path = descriptor(call.argument(0))
     if key is not None:
         process.files.pop(key, None)
 
 
-def _duplicate(_follower: _Follower, process: _Process, call: Call) -> None:
-    key, path = _first(call)
-    if key is None or call.result is None:
+def _duplicate(_: _Follower, process: _Process, call: Call, result: int) -> None:
+    key, path = descriptor(call.argument(0))
+    if key is None or (
+        call.name == "fcntl" and not call.argument(1).startswith("F_DUPFD")
+    ):
         return
     file = process.files.get(key) or (_OpenFile(path) if path else None)
     if file is not None:
-        process.files[call.result] = process.files[key] = file
+        process.files[result] = process.files[key] = file
     else:
-        process.files.pop(call.result, None)
+        process.files.pop(result, None)
 
 
-def _duplicate_by_fcntl(follower: _Follower, process: _Process, call: Call) -> None:
-    if len(call.arguments) > 1 and call.arguments[1].startswith("F_DUPFD"):
-        _duplicate(follower, process, call)
+def _seek(_: _Follower, process: _Process, call: Call, result: int) -> None:
+    key, _path = descriptor(call.argument(0))
+    if key in process.files:
+        process.files[key].offset = result
 
 
-def _seek(_follower: _Follower, process: _Process, call: Call) -> None:
-    key, _ = _first(call)
-    file = process.files.get(key) if key is not None else None
-    if file is not None and call.result is not None:
-        file.offset = call.result
-
-
-def _change_directory(_follower: _Follower, process: _Process, call: Call) -> None:
-    path = quoted(call.arguments[0]) if call.arguments else None
+def _change_directory(
+    _: _Follower, process: _Process, call: Call, _result: int
+) -> None:
+    path = quoted(call.argument(0))
     if path is not None:
         process.place.directory = process.absolute(path, base=process.place.directory)
 
 
-def _change_directory_to(_follower: _Follower, process: _Process, call: Call) -> None:
-    process.place.directory = (
-        _base(process, call.arguments[0]) if call.arguments else None
-    )
+def _change_directory_to(
+    _: _Follower, process: _Process, call: Call, _result: int
+) -> None:
+    process.place.directory = process.base(call, at=True)
 
 
-def _change_root(_follower: _Follower, process: _Process, call: Call) -> None:
-    path = quoted(call.arguments[0]) if call.arguments else None
+def _change_root(_: _Follower, process: _Process, call: Call, _result: int) -> None:
+    path = quoted(call.argument(0))
     root = process.absolute(path, base=process.place.directory) if path else None
     if root is not None:
         process.place.root = root.rstrip("/")
 
 
-_read_at = partial(_Follower.read_from, file_at=0, offset_at=3)
-_send = partial(_Follower.read_from, file_at=1, offset_at=2)
+_open_at = partial(_Follower.open, at=True)
+_read_at = partial(_Follower.read, offset_at=3)
+_send = partial(_Follower.read, file_at=1, offset_at=2)
 
-_ACTIONS: Mapping[str, Callable[[_Follower, _Process, Call], None]] = {
-    "open": _Follower.open,
-    "openat": _Follower.open_at,
-    "openat2": _Follower.open_at,
+_ACTIONS: Mapping[str, Callable[[_Follower, _Process, Call, int], None]] = {
+    "open": partial(_Follower.open, at=False),
+    "openat": _open_at,
+    "openat2": _open_at,
     "close": _close,
     "dup": _duplicate,
     "dup2": _duplicate,
     "dup3": _duplicate,
-    "fcntl": _duplicate_by_fcntl,
+    "fcntl": _duplicate,
     "lseek": _seek,
     "mmap": _Follower.map,
     "mmap2": _Follower.map,
@@ -319,9 +287,9 @@ _ACTIONS: Mapping[str, Callable[[_Follower, _Process, Call], None]] = {
     "preadv2": _read_at,
     "sendfile": _send,
     "sendfile64": _send,
-    "copy_file_range": partial(_Follower.read_from, file_at=0, offset_at=1),
-    "execve": _Follower.execute,
-    "execveat": _Follower.execute_at,
+    "copy_file_range": partial(_Follower.read, offset_at=1),
+    "execve": partial(_Follower.execute, at=False),
+    "execveat": partial(_Follower.execute, at=True),
     "chdir": _change_directory,
     "fchdir": _change_directory_to,
     "chroot": _change_root,
