@@ -12,16 +12,16 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from ..core.child import ending_with_us
+from ..core.child import beginning, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import NoInputError, StorageError, ToolError
-from ..core.scratch import scratch_directory
+from ..core.scratch import scratch_directory, unmount, unmounter
 from ..squashfs.superblock import SUPERBLOCK_BYTES, parse_superblock
 from .loop_device import (
     device_read_ahead,
@@ -37,7 +37,6 @@ MountMethod = Literal["kernel", "squashfuse"]
 
 _CAP_SYS_ADMIN = 21
 _READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
-_MNT_DETACH = 2
 _REFUSED = {errno.EPERM, errno.EACCES}
 _UNKNOWN_TO_KERNEL = {errno.ENODEV, errno.EINVAL}
 """No such file system; or, the superblock being sound, no such codec
@@ -49,9 +48,7 @@ _PROGRAMS = ("squashfuse_ll", "squashfuse")
 """The first keeps pages in the kernel's cache from one opening to the next (its
 ``sqfs_ll_op_open`` sets ``keep_cache``), as the kernel's own file system does."""
 
-_UNMOUNTERS = ("fusermount3", "fusermount")
 _INSTALL = "Install squashfuse and fuse3, or run the command as root"
-_SAID_MAX_BYTES = 4096
 
 _TIMEOUT_S = 30.0
 """Mounting takes some milliseconds; a file system that hangs is given up."""
@@ -162,7 +159,7 @@ def _attached(
         try:
             yield "kernel"
         finally:
-            _unmount_kernel(root)
+            unmount(str(root))
     else:
         with fuse_mount(image, root):
             yield "squashfuse"
@@ -216,22 +213,16 @@ def _mount_device(device: Path, root: Path, codec: str) -> None:
     )
 
 
-def _unmount_kernel(root: Path) -> None:
-    """Unmount; while something is still in use there, only detach."""
-    if _LIBC.umount2(os.fsencode(root), 0):
-        _LIBC.umount2(os.fsencode(root), _MNT_DETACH)
-
-
 def find_squashfuse() -> str:
     """Return squashfuse's path.
 
     :raises ToolError: where it or what it needs isn't installed.
     """
-    program = _first_installed(_PROGRAMS)
+    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if program is None:
         message = "This user may not mount images, and squashfuse is not installed"
         raise ToolError(message, resolution=f"{_INSTALL}.")
-    if os.geteuid() != 0 and _first_installed(_UNMOUNTERS) is None:
+    if os.geteuid() != 0 and unmounter() is None:
         message = "squashfuse needs fusermount3, which is not installed"
         raise ToolError(message, resolution=f"{_INSTALL}.")
     return program
@@ -264,7 +255,7 @@ def fuse_mount(image: Path, root: Path) -> Iterator[None]:
             _check(process, image, said)
             yield
         finally:
-            _unmount(root)
+            unmount(str(root.absolute()))
             # It ends by itself, but not while something is still in use there.
             process.kill()
 
@@ -293,32 +284,10 @@ def _await_mount(
 def _check(process: subprocess.Popen[bytes], image: Path, said: IO[bytes]) -> None:
     if process.returncode is None:
         return
-    said.seek(0)
-    details = said.read(_SAID_MAX_BYTES).decode(errors="replace").strip()
     message = f"squashfuse cannot mount {str(image)!r} (status {process.returncode})"
     raise ToolError(
         message,
-        details=details or None,
+        details=beginning(said),
         resolution="Check that this user can open /dev/fuse, and that squashfuse "
         "supports the image's codec.",
     )
-
-
-def _unmount(root: Path) -> None:
-    """Unmount, or detach while something is in use there; nothing where it isn't."""
-    unmounter = _first_installed(_UNMOUNTERS)
-    command = (unmounter, "-u") if unmounter else ("umount",)
-    for lazily in ((), ("-z",) if unmounter else ("-l",)):
-        result = subprocess.run(
-            (*command, *lazily, str(root.absolute())),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-        )
-        if result.returncode == 0:
-            return
-
-
-def _first_installed(programs: Sequence[str]) -> str | None:
-    return next(filter(None, map(shutil.which, programs)), None)

@@ -35,9 +35,6 @@ from ..squashfs.entry import EntryKind
 
 Storage = Literal["memory", "disk"]
 
-_CACHESTAT = 451
-"""``__NR_cachestat`` of every architecture that snaps are built for (Linux 6.5 on)."""
-
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _MOSTLY = 0.5
 _WALK_READ_BYTES = 1024 * 1024
@@ -52,24 +49,6 @@ rounds up to two, and the next block would be read as well.
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-
-
-class _CachestatRange(ctypes.Structure):
-    """``struct cachestat_range``; a length of 0 is up to the file's end."""
-
-    _fields_ = (("offset", ctypes.c_uint64), ("length", ctypes.c_uint64))
-
-
-class _Cachestat(ctypes.Structure):
-    """``struct cachestat``: pages."""
-
-    _fields_ = (
-        ("cached", ctypes.c_uint64),
-        ("dirty", ctypes.c_uint64),
-        ("being_written", ctypes.c_uint64),
-        ("evicted", ctypes.c_uint64),
-        ("recently_evicted", ctypes.c_uint64),
-    )
 
 
 def can_drop_caches() -> bool:
@@ -184,8 +163,6 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            if _surely_absent(descriptor):
-                return ()
             _check_allowed(descriptor)
             return block_ranges(resident_pages(descriptor))
         finally:
@@ -195,22 +172,6 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
         raise StorageError(
             message, resolution="Make sure that the mounted image holds this payload."
         ) from error
-
-
-def _surely_absent(descriptor: int) -> bool:
-    """Tell whether no page of a file is cached, where the kernel says so quickly.
-
-    Its count may include pages beyond the file's end, so only zero is believed.
-    """
-    counts = _Cachestat()
-    failed = _LIBC.syscall(
-        ctypes.c_long(_CACHESTAT),
-        ctypes.c_int(descriptor),
-        ctypes.byref(_CachestatRange(0, 0)),
-        ctypes.byref(counts),
-        ctypes.c_uint(0),
-    )
-    return not failed and counts.cached == 0
 
 
 def _check_allowed(descriptor: int) -> None:

@@ -12,11 +12,11 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from ..core.child import END_S, ending_with_us
+from ..core.child import beginning, end_child, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError, ToolError
 from ..core.scratch import ScratchDirectory
@@ -28,7 +28,6 @@ _SCREEN = "1280x1024x24"
 _START_TIMEOUT_S = 20.0
 """Some tenths of a second are usual."""
 
-_SAID_MAX_BYTES = 4096
 _FAMILY_LOCAL = 256
 """Clients of this machine (``FamilyLocal`` of libXau's ``Xauth.h``)."""
 
@@ -76,7 +75,7 @@ def virtual_display() -> Iterator[None]:
                         with _named(f":{number}", authority):
                             yield
                 finally:
-                    _end(server)
+                    end_child(server)  # at SIGTERM it removes its socket and lock
 
 
 def _start(
@@ -101,12 +100,10 @@ def _number(numbers: IO[bytes], said: IO[bytes]) -> int:
     readable, _, _ = select.select([numbers], [], [], _START_TIMEOUT_S)
     line = numbers.readline().strip() if readable else b""
     if not line.isdigit():
-        said.seek(0)
-        details = said.read(_SAID_MAX_BYTES).decode(errors="replace").strip()
         message = f"{PROGRAM} did not start"
         raise ToolError(
             message,
-            details=details or None,
+            details=beginning(said),
             resolution="Choose a display with --display, or set DISPLAY.",
         )
     return int(line)
@@ -126,15 +123,6 @@ def _named(display: str, authority: Path) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-def _end(server: subprocess.Popen[bytes]) -> None:
-    """End the server; at SIGTERM it removes its socket and lock."""
-    server.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        server.wait(END_S)
-    server.kill()
-    server.wait()
 
 
 def _authority(cookie: bytes) -> bytes:

@@ -10,11 +10,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, Any
 
 from .deferred_signals import deferred_signals
 
 END_S = 5.0
 """For a program to end after SIGTERM: fakeroot has a daemon of its own to stop."""
+
+_SAID_MAX_BYTES = 4096
 
 
 def ending_with_us(
@@ -58,7 +61,13 @@ def run_child(
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
-def end_child(process: subprocess.Popen[str]) -> None:
+def beginning(said: IO[bytes]) -> str | None:
+    """Return the first lines of a file that a program wrote to, if there are any."""
+    said.seek(0)
+    return said.read(_SAID_MAX_BYTES).decode(errors="replace").strip() or None
+
+
+def end_child(process: subprocess.Popen[Any]) -> None:
     """End a program that still runs and those that it started.
 
     :param process: leads a session of its own.

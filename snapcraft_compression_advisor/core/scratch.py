@@ -38,7 +38,7 @@ Between making a directory and locking it there is a moment in which it looks li
 leftover; this bit, which means nothing in a private directory, tells the two apart.
 """
 
-_MNT_DETACH_UMOUNT_NOFOLLOW = 2 | 8
+_MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 _UNMOUNTERS = ("fusermount3", "fusermount")
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 
@@ -192,7 +192,7 @@ def _locked(directory: Path) -> Iterator[bool]:
 def _unmount_below(directory: Path) -> bool:
     """Detach what is mounted below a directory; ``False`` where something stays."""
     for root in _mounts_below(directory):
-        _detach(root)
+        unmount(root)
     return not _mounts_below(directory)
 
 
@@ -209,20 +209,27 @@ def _unescaped(field: bytes) -> str:
     return os.fsdecode(_OCTAL.sub(lambda found: bytes([int(found[1], 8)]), field))
 
 
-def _detach(root: str) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.umount2(os.fsencode(root), _MNT_DETACH_UMOUNT_NOFOLLOW) == 0:
-        return
-    unmounter = next(filter(None, map(shutil.which, _UNMOUNTERS)), None)
-    if unmounter is not None:
-        with contextlib.suppress(OSError):
-            subprocess.run(
-                (unmounter, "-u", "-z", root),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=False,
+def unmounter() -> str | None:
+    """Return the program that unmounts for users who aren't root, if there is one."""
+    return next(filter(None, map(shutil.which, _UNMOUNTERS)), None)
+
+
+def unmount(root: str) -> None:
+    """Unmount; while something is still in use there, only detach.
+
+    Nothing happens where this user may not, or where nothing is mounted.
+    """
+    libc, program = ctypes.CDLL(None), unmounter()
+    for flags, lazily in ((0, ()), (_MNT_DETACH, ("-z",))):
+        if libc.umount2(os.fsencode(root), flags | _UMOUNT_NOFOLLOW) == 0:
+            return
+        if program is not None:
+            command = (program, "-u", *lazily, root)
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, check=False
             )
+            if done.returncode == 0:
+                return
 
 
 def replace_text(target: Path, text: str, *, mode: int) -> None:

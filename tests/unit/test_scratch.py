@@ -96,7 +96,7 @@ def test_what_is_still_mounted_is_not_removed(
     (left / "root").mkdir()
     (left / "root/file").touch()
     monkeypatch.setattr(scratch, "_mounts_below", lambda path: [f"{path}/root"])
-    monkeypatch.setattr(scratch, "_detach", lambda _root: None)
+    monkeypatch.setattr(scratch, "unmount", lambda _root: None)
     remove_leftovers(tmp_path)
     assert (left / "root/file").exists()
 
