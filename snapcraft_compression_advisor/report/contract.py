@@ -62,6 +62,10 @@ class Interval(Part):
     mid: float
     high: float
 
+    def interval(self) -> units.Interval:
+        """Return it as the core's type; a saved report may have its ends swapped."""
+        return units.Interval.around(self.low, self.mid, self.high)
+
 
 class IntervalReport(Interval):
     """A figure with its uncertainty; the ends are equal where it is known."""
@@ -69,10 +73,6 @@ class IntervalReport(Interval):
     low: Rounded
     mid: Rounded
     high: Rounded
-
-    def interval(self) -> units.Interval:
-        """Return it as the core's type; a saved report may have its ends swapped."""
-        return units.Interval.around(self.low, self.mid, self.high)
 
 
 Figure = Interval | units.Interval

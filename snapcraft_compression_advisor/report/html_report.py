@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import ToolError
 from ..installing import install_command
 from .names import printable
+from .page.texts import parted
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -39,7 +40,6 @@ _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
 _TOLD_KEY = "text"
 """Of a value: what is told on hover (``TOLD`` of the charts)."""
 
-_INTERVAL = re.compile(r" ([(±].*)", re.DOTALL)
 _SIZE = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 
 
@@ -76,18 +76,12 @@ def render_html(page: Page) -> str:
     text: str = template.render(
         page=page,
         drawn=lambda chart: markup(_both_widths(chart, charts)),
-        parted=_parted,
+        parted=parted,
         style=markup(style),
         script=markup(script),
         policy=_policy(style, script),
     )
     return text.rstrip() + "\n"
-
-
-def _parted(cell: str) -> tuple[str, str]:
-    """Return a figure and its interval, which goes below it where there's no room."""
-    found = _INTERVAL.search(cell)
-    return (cell[: found.start()], found[1]) if found else (cell, "")
 
 
 def _both_widths(chart: Chart, library: ModuleType) -> str:

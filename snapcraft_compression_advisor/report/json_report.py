@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal, get_args
 
+import numpy as np
 from pydantic import ConfigDict, Field
 
 from .. import __version__
-from ..codecs import CodecName  # pydantic reads it at run time
+from ..advice.evidence import break_even_launches, download_seconds
+from ..codecs import CodecName
 from ..lint.figures import size_origin
 from ..lint.finding import LintReport
 from ..wording import sentences
@@ -23,20 +26,20 @@ from .report_files import (
     kind_reports,
 )
 from .report_launch import LaunchReport, launch_report
-from .report_method import (
-    BreakEvenReport,
-    MethodReport,
-    break_even_reports,
-    method_report,
-)
 from .undecided import what_decides
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
+    from ..advice.recommendation import Recommendation
     from ..analysis import Analysis
     from ..lint.finding import LintedPayload
     from ..trial.result import CodecTrial
+    from ..trial.stored import StoredSizes
+
+
+LINKS_MBIT_PER_S = (5.0, 20.0, 50.0, 200.0, 1000.0)
+"""From a poor mobile link to fibre; the policy's own is added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,57 @@ class RecommendationReport(Part):
     )
 
 
+class BreakEvenReport(Part):
+    """After how many cold launches lzo's larger download has paid for itself."""
+
+    link_mbit_per_s: float
+    download_s: Interval = Field(
+        description="seconds that the download takes longer; negative where shorter"
+    )
+    launches: float | None = Field(description="null if it never pays off")
+    launches_low: float | None = Field(
+        description="at the best ends of the intervals; null if it never pays off"
+    )
+    launches_high: float | None = Field(
+        description="at the worst ends of the intervals; null if it never pays off"
+    )
+
+
+class DeviceReport(Part):
+    """A machine that costs were estimated for."""
+
+    name: Text
+    description: Text
+    sources: list[Text] = Field(description="measured or published, as each one states")
+
+
+class PolicyReport(Part):
+    """When lzo is worth its bytes."""
+
+    min_saving_s: float
+    min_saving_share: float | None
+    max_launches: float
+    link_mbit_per_s: float
+    deciding_apps: str
+    max_growth_bytes: float | None
+    max_growth_share: float | None
+
+
+class MethodReport(Part):
+    """How the figures were obtained."""
+
+    command: Text = Field(description="empty if it isn't known")
+    app_choice: str = Field(description="why these apps count")
+    distinct_blocks: Count = Field(
+        description="distinct data blocks, as an image stores them"
+    )
+    blocks_known: dict[CodecName, Count] = Field(
+        description="of these, those whose size with a codec is measured"
+    )
+    devices: list[DeviceReport]
+    policy: PolicyReport
+
+
 class Report(Document):
     """The report of ``compression-advisor advise --format json``."""
 
@@ -166,9 +220,15 @@ def build_report(analysis: Analysis, beside: Beside | None = None) -> Report:
         file_sizes=file_sizes_report(stored.layout) if stored else None,
         kinds=kind_reports(stored, beside.executables) if stored else [],
         incompressible=incompressible_report(stored, "xz") if stored else None,
-        break_even=break_even_reports(advice, analysis.policy.link_mbit_per_s),
+        break_even=_break_even(advice, analysis.policy.link_mbit_per_s),
         findings=None if beside.linted is None else _findings(beside.linted),
-        method=method_report(analysis, command=beside.command),
+        method=filled(
+            MethodReport,
+            analysis,
+            command=beside.command,
+            distinct_blocks=stored.layout.block_count if stored else 0,
+            blocks_known=_blocks_known(stored) if stored else {},
+        ),
     )
 
 
@@ -185,3 +245,33 @@ def _origin(analysis: Analysis, codec: CodecTrial) -> str | None:
 def _findings(linted: LintedPayload) -> list[FindingReport]:
     report = LintReport(version=__version__, payloads=(linted,))
     return build_lint_document(report).payloads[0].findings
+
+
+def _blocks_known(stored: StoredSizes) -> dict[str, int]:
+    return {
+        name: int(np.count_nonzero(stored.codecs[name].errors == 0))
+        for name in get_args(CodecName)
+        if name in stored.codecs
+    }
+
+
+def _break_even(
+    advice: Recommendation, policy_link_mbit_per_s: float
+) -> list[BreakEvenReport]:
+    """Return for some links when lzo has paid; nothing where it isn't known."""
+    added, decisive = advice.bytes_added, advice.decisive
+    if added is None or decisive is None:
+        return []
+    seconds = decisive.seconds
+    return [
+        BreakEvenReport(
+            link_mbit_per_s=link,
+            download_s=Interval.model_validate(
+                added.map(partial(download_seconds, link_mbit_per_s=link))
+            ),
+            launches=break_even_launches(added.mid, seconds.mid, link),
+            launches_low=break_even_launches(added.low, seconds.high, link),
+            launches_high=break_even_launches(added.high, seconds.low, link),
+        )
+        for link in sorted({*LINKS_MBIT_PER_S, policy_link_mbit_per_s})
+    ]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.units import format_bytes
 from ..launch.traced_share import APPLICATIONS, WHOLE_MEASURED
 from ..payload.snap_yaml import split_component_name
-from .names import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..advice.recommendation import Verdict
-    from ..analysis import PayloadSummary
     from ..launch.launch_set import Method, Source
     from .json_report import PayloadReport
+    from .report_launch import FitReport, UnresolvedReport
 
 LISTED_NAMES = 6
 """Names that a list for people shows; it counts the others."""
@@ -33,8 +31,6 @@ _SUPPLIED: Mapping[str, str] = {
     "missing": "missing",
     "unreadable": "not readable as ELF",
 }
-_ALL_THE_SAME = "none"
-"""Its blocks' sizes need no trial."""
 
 
 def counted(count: int, noun: str, *, plural: str = "") -> str:
@@ -53,13 +49,13 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:LISTED_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def payload_facts(payload: PayloadSummary | PayloadReport) -> tuple[str, str]:
+def payload_facts(payload: PayloadReport) -> tuple[str, str]:
     """Return what was looked at: where it is, then how large."""
     _, component = split_component_name(payload.name)
     built = "Built snap" if component is None else "Built component"
     kind = "Prime directory" if payload.kind == "prime" else built
     return (
-        f"{kind} {printable(str(payload.path))}",
+        f"{kind} {payload.path}",
         (
             f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
             f"{counted(payload.data_blocks, 'data block')}; compression: "
@@ -75,62 +71,6 @@ def headline(verdict: Verdict, compression: str) -> str:
     "KEEP 'compression: lzo'"
     """
     return _HEADLINES[verdict].format(compression)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizesMade:
-    """How a trial's sizes were made.
-
-    :param packed: whether the payload was packed with every codec.
-    :param own: the codec of a built snap, whose size is that of the file.
-    :param known_blocks: by codec, data blocks of different contents whose size is
-        known; empty if that wasn't kept.
-    :param all_blocks: how many there are.
-    """
-
-    packed: bool
-    own: str | None
-    known_blocks: Mapping[str, int]
-    all_blocks: int
-
-    def sentence(self, tool: str = "") -> str:
-        """Return how the sizes are known.
-
-        :param tool: what they come from, if that is to be told.
-        """
-        by = f" ({tool})" if tool else ""
-        if self.packed:
-            return f"Image sizes: measured{f' with {tool}' if tool else ''}."
-        blocks, note = self._blocks()
-        own = (
-            f"measured for {self.own}, the snap's own codec; others "
-            if self.own
-            else ""
-        )
-        return f"Image sizes: {own}estimated from {blocks}{note}{by}."
-
-    def _blocks(self) -> tuple[str, str]:
-        """Return which blocks were tried, and what the intervals are."""
-        tried = {
-            codec: count == self.all_blocks
-            for codec, count in self.known_blocks.items()
-            if codec not in (self.own, _ALL_THE_SAME)
-        }
-        whole = [codec for codec, all_of_them in tried.items() if all_of_them]
-        some = [codec for codec, all_of_them in tried.items() if not all_of_them]
-        sampled = ", with intervals that contain the true size for 95% of such samples"
-        if not whole:
-            return "a sample of the data blocks", sampled
-        note = ", with intervals that cover the size of the metadata"
-        if not some:
-            return "all of the data blocks", note
-        some_of_them = f"from a sample with {_listed(some)}"
-        return f"all of the data blocks with {_listed(whole)}, {some_of_them}", sampled
-
-
-def _listed(names: list[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def how_known(source: Source, method: Method | None) -> str:
@@ -175,27 +115,19 @@ def how_sure(kind: str, ratios: Sequence[float]) -> str:
     )
 
 
-def how_it_fits(
-    fitting_share: float, *, gone: Sequence[str], changed: Sequence[str]
-) -> str:
-    """Return how far a recorded launch fits a payload that has changed since.
-
-    :param fitting_share: of the profile's blocks, 0 to 1.
-    """
-    text = f"{fitting_share:.0%} of the launch profile's blocks fit this payload"
-    for names, what in ((gone, "gone"), (changed, "of another size")):
+def how_it_fits(fit: FitReport) -> str:
+    """Return how far a recorded launch fits a payload that has changed since."""
+    text = f"{fit.blocks_share:.0%} of the launch profile's blocks fit this payload"
+    for names, what in ((fit.gone, "gone"), (fit.changed, "of another size")):
         if names:
             text += f"; {counted(len(names), 'file')} {what} ({listed(names)})"
     return text
 
 
-def not_shipped(needed: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield what a launch needs and the payload lacks, a line for each supplier.
-
-    :param needed: each one's supplier and printable name.
-    """
+def not_shipped(needed: Iterable[UnresolvedReport]) -> Iterator[str]:
+    """Yield what a launch needs and the payload lacks, a line for each supplier."""
     names: dict[str, list[str]] = {}
-    for supplier, name in needed:
-        names.setdefault(supplier, []).append(name)
+    for each in needed:
+        names.setdefault(each.supplier, []).append(each.name)
     for supplier, found in names.items():
         yield f"{_SUPPLIED[supplier]}: {listed(found)}"

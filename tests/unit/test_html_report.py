@@ -31,11 +31,7 @@ from snapcraft_compression_advisor.report.measure_json import (
 )
 from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
-from snapcraft_compression_advisor.report.page.launch_map import (
-    Tile,
-    TileGroup,
-    draw_launch_map,
-)
+from snapcraft_compression_advisor.report.page.launch_files import draw_launch_map
 from snapcraft_compression_advisor.report.page.model import (
     Chart,
     Entry,
@@ -162,7 +158,7 @@ def test_same_report_makes_the_same_page(html: str) -> None:
 
 def hostile_page(name: str) -> Page:
     """Return a page with a name wherever one can stand."""
-    tiles = TileGroup(name=name, tiles=(Tile(name=name, blocks=1, text=name),))
+    tiles = (name, ({"name": name, "share": 1, "text": name},))
     table = Table(
         caption=name,
         heads=("file", name),

@@ -24,7 +24,7 @@ from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
-from snapcraft_compression_advisor.report.page.file_sizes import PUBLISHED
+from snapcraft_compression_advisor.report.page.files import PUBLISHED
 from snapcraft_compression_advisor.report.page.method import MODEL_ERROR
 from snapcraft_compression_advisor.report.page.texts import (
     percent,

@@ -22,10 +22,7 @@ from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
-from snapcraft_compression_advisor.report.page.file_sizes import (
-    CurvePoint,
-    draw_size_curve,
-)
+from snapcraft_compression_advisor.report.page.files import curve_point, draw_size_curve
 from snapcraft_compression_advisor.report.page.texts import percent, short_seconds, size
 from snapcraft_compression_advisor.report.report_files import kind_reports
 from snapcraft_compression_advisor.report.text import render_text
@@ -186,10 +183,10 @@ def test_findings_do_not_count_files_that_a_rule_left_out() -> None:
 
 def side_of_name(curve: list[tuple[int, float]], *, width: int = 470) -> str:
     """Return where the name of a point at ten files and a half of all stands."""
-    points = [CurvePoint(files=f, share=share, text="") for f, share in curve]
-    other = CurvePoint(files=10, share=0.5, text="", label="Chromium")
+    points = [curve_point(files, share) for files, share in curve]
+    other = curve_point(10, 0.5, "Chromium")
     drawn = draw_size_curve(points, [other], width=width).spec["data"]["values"]
-    return str(drawn[-1]["side"])
+    return str(drawn[-1]["what"])
 
 
 def test_names_of_published_points_keep_off_the_curve() -> None:

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from snapcraft_compression_advisor.report.phrases import SizesMade
+from reports import make_full_report
+from snapcraft_compression_advisor.report.contract import Interval
+from snapcraft_compression_advisor.report.page.texts import how_sized
 
 SOME = {"xz": 10, "lzo": 10, "gzip": 5, "none": 100}
 
 
 def made(known: dict[str, int], *, own: str | None = None, packed: bool = False) -> str:
-    sizes = SizesMade(packed=packed, own=own, known_blocks=known, all_blocks=100)
-    return sizes.sentence()
+    """Return what a report of 100 blocks says, so many of them known by codec."""
+    report = make_full_report()
+    assert report.method is not None
+    size = Interval(low=7e6, mid=7e6, high=7e6)
+    codecs = {
+        name: codec.model_copy(update={"image_bytes": size}) if name == own else codec
+        for name, codec in report.trial.codecs.items()
+    }
+    mode = "exact" if packed else "sampled"
+    trial = report.trial.model_copy(update={"mode": mode, "codecs": codecs})
+    blocks = {"distinct_blocks": 100, "blocks_known": known}
+    changed = {
+        "trial": trial,
+        "method": report.method.model_copy(update=blocks),
+        "payload": report.payload.model_copy(update={"image_bytes": own and 7_000_000}),
+    }
+    return how_sized(report.model_copy(update=changed))
 
 
 SAMPLED = "with intervals that contain the true size for 95% of such samples."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,10 @@ from .model import Chart, Group, Section, Table
 from .texts import seconds, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..contract import Interval
-    from ..json_report import Report
-    from ..report_method import BreakEvenReport
+    from ..json_report import BreakEvenReport, Report
     from .charts import Drawing, Spec
 
 _DRAWN_LAUNCHES = 20.0
@@ -36,6 +36,10 @@ _FEW = 10
 _MANY = 1_000
 _HEIGHT = 320
 _SAVED = "var(--lzo)"
+_SIDES: Mapping[str, Spec] = {
+    "left": {"align": "left", "dx": 4, "dy": -3, "baseline": "bottom"},
+    "right": {"align": "right", "dx": -4, "dy": -3, "baseline": "bottom"},
+}
 
 
 def break_even_section(report: Report) -> Section | None:
@@ -48,11 +52,11 @@ def break_even_section(report: Report) -> Section | None:
         key="break-even",
         title="When lzo's larger download pays off",
         origin="Estimated, with intervals.",
-        paragraphs=tuple(_paragraphs(report)),
-        legend="" if chart is None else _LEGEND,
+        paragraphs=tuple(_paragraphs(report, advice.seconds_saved, advice.bytes_added)),
+        legend=_LEGEND if chart else "",
         groups=(
             Group(
-                charts=() if chart is None else (chart,),
+                charts=(chart,) if chart else (),
                 table=_table(links),
                 open_table=chart is None,
             ),
@@ -60,13 +64,8 @@ def break_even_section(report: Report) -> Section | None:
     )
 
 
-def _paragraphs(report: Report) -> Iterator[str]:
-    advice = report.recommendation
-    saved, added = advice.seconds_saved, advice.bytes_added
-    if saved is None or added is None:
-        return
-    verb = "adds" if added.mid >= 0 else "takes"
-    place = "to" if added.mid >= 0 else "off"
+def _paragraphs(report: Report, saved: Interval, added: Interval) -> Iterator[str]:
+    verb, place = ("adds", "to") if added.mid >= 0 else ("takes", "off")
     yield (
         f"lzo {verb} {format_bytes(abs(added.mid))} {place} each download and saves "
         f"{seconds(saved)} per cold launch, on the device where it saves least."
@@ -81,53 +80,47 @@ def _chart(report: Report, saved: Interval) -> Chart | None:
     links = _apart(report, _ROOM_ABOVE * most * saved.mid, most * saved.high)
     if not links:
         return None
-    texts = {
-        link.link_mbit_per_s: f"{link.link_mbit_per_s:,g} Mbit/s: "
-        f"{seconds(link.download_s)} longer, {_count(link)}"
+    texts = [
+        f"{_speed(link)}: {seconds(link.download_s)} longer, {_count(link)}"
         for link in links
-    }
-    data = [*_saved(saved, most)]
-    for link in links:
-        data += _link(link, texts[link.link_mbit_per_s], most)
+    ]
+    data: list[Spec] = [
+        {
+            "what": "saved",
+            "launches": count,
+            "s": count * saved.mid,
+            "s_low": count * saved.low,
+            "s_high": count * saved.high,
+        }
+        for count in (0, most)
+    ]
+    for link, text in zip(links, texts, strict=True):
+        data += _link(link, text, most)
     return Chart(
         key="break-even",
         title="Seconds saved by launches against seconds of download",
-        alt=told("When the larger download pays off", texts.values()),
+        alt=told("When the larger download pays off", texts),
         draw=partial(_draw, data, launches=most),
         wide=True,
     )
 
 
-def _saved(saved_s: Interval, most: float) -> list[Spec]:
-    """Return the chart's data of what launches save; seconds are per launch."""
-    return [
-        {
-            "what": "saved",
-            "launches": count,
-            "seconds": count * saved_s.mid,
-            "low": count * saved_s.low,
-            "high": count * saved_s.high,
-        }
-        for count in (0, most)
-    ]
+def _speed(link: BreakEvenReport) -> str:
+    return f"{link.link_mbit_per_s:,g} Mbit/s"
 
 
 def _link(link: BreakEvenReport, text: str, most: float) -> Iterator[Spec]:
     """Yield the chart's data of a longer download, and of where it is paid for."""
-    place = {
-        "seconds": link.download_s.mid,
-        "label": f"{link.link_mbit_per_s:,g} Mbit/s",
-        "text": text,
-    }
+    place = {"s": link.download_s.mid, "text": text, "label": _speed(link)}
     yield {"what": "link", **place}
-    paid = link.launches is not None and link.launches <= most
+    paid = math.inf if link.launches is None else link.launches
     # The label stands where the line of what is saved isn't near.
-    if paid and link.launches is not None and link.launches <= most / 2:
+    if paid <= most / 2:
         yield {"what": "right", "launches": most, **place}
     else:
         yield {"what": "left", "launches": 0, **place}
-    if paid:
-        yield {"what": "crossing", "launches": link.launches, **place}
+    if paid <= most:
+        yield {"what": "crossing", "launches": paid, **place}
 
 
 def _draw(data: Sequence[Spec], *, launches: float, width: int) -> Drawing:
@@ -135,42 +128,29 @@ def _draw(data: Sequence[Spec], *, launches: float, width: int) -> Drawing:
 
     :param launches: where the axis ends.
     """
-    x = charts.quantity(
-        "launches",
-        "cold launches",
-        scale={"domain": [0, launches]},
-        axis={"tickCount": 5},
+    scale, axis = {"domain": [0, launches]}, {"tickCount": 5}
+    x = charts.quantity("launches", "cold launches", scale=scale, axis=axis)
+    y = charts.quantity("s", "seconds", axis={"tickCount": 6})
+    saved, whole = (
+        charts.only("saved"),
+        {"y": {**y, "field": "s_low"}, "y2": {"field": "s_high"}},
     )
-    y = charts.quantity("seconds", "seconds", axis={"tickCount": 6})
-    low, high = charts.quantity("low", "seconds"), {"field": "high"}
-    saved = charts.only("saved")
     area = charts.mark("area", fill=_SAVED, opacity=0.18)
     line = charts.mark("line", stroke=_SAVED, strokeWidth=2.5)
     rule = charts.mark("rule", stroke=charts.MUTED, strokeDash=[5, 3])
     point = charts.telling("point", filled=True, color=_SAVED, size=110, opacity=1)
-    names = (
-        charts.layer(
-            charts.mark("text", align=side, baseline="bottom", dy=-3, dx=dx),
-            where=charts.only(side),
-            x=x,
-            y=y,
-            text=charts.LABEL,
-        )
-        for side, dx in (("left", 4), ("right", -4))
-    )
     return charts.layered(
         [
-            charts.layer(area, where=saved, x=x, y=low, y2=high),
-            charts.layer(line, where=saved, x=x, y=y),
-            charts.layer(rule, where=charts.only("link"), y=y),
-            *names,
-            charts.layer(
-                point, where=charts.only("crossing"), x=x, y=y, description=charts.TOLD
-            ),
+            charts.layer(area, where=saved, **whole, x=x),
+            charts.layer(line, where=saved, x=x),
+            charts.layer(rule, where=charts.only("link")),
+            *charts.names(_SIDES, x=x),
+            charts.layer(point, where=charts.only("crossing"), x=x),
         ],
         values=data,
         width=width,
         height=_HEIGHT,
+        y=y,
     )
 
 
@@ -215,7 +195,7 @@ def _table(links: Sequence[BreakEvenReport]) -> Table:
         heads=("link", "longer download", "launches", "at best", "at worst"),
         rows=tuple(
             (
-                f"{link.link_mbit_per_s:,g} Mbit/s",
+                _speed(link),
                 seconds(link.download_s),
                 _number(link.launches),
                 _number(link.launches_low),

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 from ... import __version__
 from ..phrases import headline, payload_facts
 from .break_even import break_even_section
-from .file_kinds import kinds_section
-from .file_sizes import sizes_section
-from .launch_cost import launch_section
+from .codecs import launch_section, tradeoff_section
+from .files import kinds_section, sizes_section
 from .launch_files import files_section
 from .lint import before_now_section, findings_section
 from .measured import fastest, measured_section
 from .method import method_section
 from .model import Page, Tile
-from .texts import seconds, size, sizes_made
-from .tradeoff import tradeoff_section
+from .texts import own_codec, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,7 +121,7 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
 
 
 def _sizes(report: Report) -> Iterator[Tile]:
-    own = sizes_made(report).own
+    own = own_codec(report)
     for name in ("xz", "lzo"):
         codec = report.trial.codecs.get(name)
         if codec is not None and codec.image_bytes is not None:

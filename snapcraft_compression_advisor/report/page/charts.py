@@ -7,11 +7,13 @@ Colours are CSS variables, so that one drawing serves light and dark screens and
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from ..contract import Figure
 
 Spec = dict[str, Any]
 """JSON of Vega or Vega-Lite: its shape is theirs to define."""
@@ -28,10 +30,6 @@ _LABEL_SHARE = 0.45
 """Of the width, what names beside an axis may take."""
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-
-
-TOLD = {"field": "text", "type": "nominal"}
-"""The encoding ``description`` of a telling mark."""
 
 CONFIG: Spec = {
     "font": "sans-serif",
@@ -54,7 +52,8 @@ CONFIG: Spec = {
 PLAIN: Spec = {"field": "colour", "type": "nominal", "scale": None}
 """The encoding of a colour that the data name."""
 
-LABEL: Spec = {"field": "label", "type": "nominal"}
+_LABEL: Spec = {"field": "label", "type": "nominal"}
+_TEXT: Spec = {"field": "text", "type": "nominal"}
 
 _BAR_ROW_PX = 36
 _BAR_AXES_PX = 84
@@ -80,11 +79,17 @@ class Drawing:
 
 
 def layered(
-    layers: Sequence[Spec], *, values: Sequence[Spec], width: int, height: int
+    layers: Sequence[Spec],
+    *,
+    values: Sequence[Spec],
+    width: int,
+    height: int,
+    **shared: Spec,
 ) -> Drawing:
     """Return a chart of layers over the same data.
 
     :param width: of everything, axes included, pixels; likewise the height.
+    :param shared: encodings of all layers that have no other.
     """
     return Drawing(
         language="vega-lite",
@@ -96,6 +101,7 @@ def layered(
             "autosize": {"type": "fit", "contains": "padding"},
             "padding": 4,
             "data": {"values": list(values)},
+            "encoding": shared,
             "layer": list(layers),
             "config": {**CONFIG, "axisY": {"labelLimit": round(width * _LABEL_SHARE)}},
         },
@@ -105,10 +111,12 @@ def layered(
 def layer(mark: Spec, *, where: str = "", **encoding: Spec) -> Spec:
     """Return a layer.
 
+    :param mark: a telling one tells each value's ``text``.
     :param where: condition on the data that it draws; all of them where it is empty.
     """
     chosen = {"transform": [{"filter": where}]} if where else {}
-    return {**chosen, "mark": mark, "encoding": encoding}
+    told = {} if "aria" in mark else {"description": _TEXT}
+    return {**chosen, "mark": mark, "encoding": {**encoding, **told}}
 
 
 def only(what: str) -> str:
@@ -116,34 +124,77 @@ def only(what: str) -> str:
     return f"datum.what === '{what}'"
 
 
+def names(
+    sides: Mapping[str, Spec], *, fill: str = INK, **encoding: Spec
+) -> list[Spec]:
+    """Return layers that write labels on the side of their points, as ``what`` says."""
+    return [
+        layer(
+            mark("text", fill=fill, **placed),
+            where=only(side),
+            text=_LABEL,
+            **encoding,
+        )
+        for side, placed in sides.items()
+    ]
+
+
+def points(size: int) -> Spec:
+    """Return a layer of points that are filled, or hollow, as the data say."""
+    look = telling("point", size=size, strokeWidth=2, opacity=1)
+    return layer(look, stroke=PLAIN, fill={**PLAIN, "field": "fill"})
+
+
 def quantity(field: str, title: str | None = None, **more: object) -> Spec:
     """Return the encoding of a number."""
     return {"field": field, "type": "quantitative", "title": title, **more}
 
 
-def rows(labels: Sequence[str], **axis: object) -> Spec:
-    """Return the encoding of named rows, from top to bottom.
+def rows(values: Sequence[Spec], **axis: object) -> Spec:
+    """Return the encoding of rows named by ``label``, from top to bottom.
 
     :param axis: what its names are to look like besides.
     """
     return {
         "field": "label",
         "type": "nominal",
-        "sort": list(labels),
+        "sort": distinct(values, "label"),
         "title": None,
         "axis": {"ticks": False, "domain": False, "labelPadding": 6, **axis},
     }
 
 
-def legend(**more: object) -> Spec:
-    """Return a line of symbols and names above the chart."""
+def distinct(values: Sequence[Spec], field: str) -> list[str]:
+    """Return what data have in a field, each once, in their order."""
+    return list(dict.fromkeys(value[field] for value in values if field in value))
+
+
+def series(field: str, looks: Mapping[str, str], **legend: object) -> Spec:
+    """Return the encoding of names by a colour or shape, and the legend above.
+
+    :param looks: colour or shape by name.
+    """
     return {
-        "orient": "top",
-        "title": None,
-        "aria": False,
-        "labelColor": INK,
-        "labelFontSize": FONT_PX,
-        **more,
+        "field": field,
+        "type": "nominal",
+        "scale": {"domain": list(looks), "range": list(looks.values())},
+        "legend": {
+            "orient": "top",
+            "title": None,
+            "aria": False,
+            "labelColor": INK,
+            "labelFontSize": FONT_PX,
+            **legend,
+        },
+    }
+
+
+def ends(field: str, figure: Figure, unit: float = 1) -> Spec:
+    """Return the data of a point and of the line through it."""
+    return {
+        field: figure.mid / unit,
+        f"{field}_low": figure.low / unit,
+        f"{field}_high": figure.high / unit,
     }
 
 
@@ -157,51 +208,28 @@ def telling(kind: str, **more: object) -> Spec:
     return {"type": kind, **more}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedBar:
-    """A row with one share, 0 to 1, or with several in a group.
+def draw_shares(bars: Sequence[Spec], *, title: str, width: int) -> Drawing:
+    """Draw bars from none to all, in groups of rows.
 
-    :param series: name of the group's member.
-    :param colour: of the bar.
+    :param bars: each with its row's ``label``, the ``series`` within the row, its
+        ``colour``, its ``share``, 0 to 1, and a ``text``.
     """
-
-    label: str
-    series: str
-    share: float
-    colour: str
-    text: str
-
-
-def draw_shares(bars: Sequence[SharedBar], *, title: str, width: int) -> Drawing:
-    """Draw bars from none to all, in groups of rows."""
-    labels = list(dict.fromkeys(bar.label for bar in bars))
-    series = {bar.series: bar.colour for bar in reversed(bars)}
-    names = list(dict.fromkeys(bar.series for bar in bars))
     roomy = width > _ROOMY_PX
-    y = rows(labels, **({} if roomy else {"labelExpr": _TWO_LINES}))
+    y = rows(bars, **({} if roomy else {"labelExpr": _TWO_LINES}))
+    colours = {bar["series"]: bar["colour"] for bar in bars}
     x = quantity(
         "share",
         title,
-        scale={"domain": [0, max(1, *(bar.share for bar in bars))]},
+        scale={"domain": [0, max(1, *(bar["share"] for bar in bars))]},
         axis={"format": ".0%", "tickCount": 5 if roomy else 2},
     )
-    colour: Spec = {
-        "field": "series",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [series[name] for name in names]},
-        "legend": legend(symbolType="square"),
-    }
-    bar_of_each = layer(
-        telling("bar"),
-        y={**y, "scale": {"paddingInner": 0.3}},
-        yOffset={"field": "series", "type": "nominal", "sort": names},
-        x=x,
-        color=colour,
-        description=TOLD,
-    )
     return layered(
-        [bar_of_each],
-        values=[asdict(bar) for bar in bars],
+        [layer(telling("bar"))],
+        values=bars,
         width=width,
-        height=_BAR_AXES_PX + _BAR_ROW_PX * len(labels),
+        height=_BAR_AXES_PX + _BAR_ROW_PX * len(y["sort"]),
+        x=x,
+        y={**y, "scale": {"paddingInner": 0.3}},
+        yOffset={"field": "series", "type": "nominal", "sort": list(colours)},
+        color=series("series", colours, symbolType="square"),
     )

@@ -1,23 +1,38 @@
-"""Where a launch goes: files and directories, and what the heaviest cost."""
+"""Where a launch goes: a map of its files, and what the heaviest cost."""
 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...core.units import format_bytes
 from ..phrases import counted, how_it_fits, how_known, how_sure, how_traced, not_shipped
-from .launch_map import Tile, TileGroup, draw_launch_map
+from .charts import FONT_PX, INK, PAPER, Drawing, Spec
 from .model import Chart, Group, Section, Table
-from .texts import app_heading, percent, seconds, starred
-from .tradeoff import DRAWN_APPS
+from .texts import launch_groups, percent, seconds, starred
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..json_report import Report
     from ..report_launch import LaunchDirectoryReport, LaunchReport
+
+_SCHEMA = "https://vega.github.io/schema/vega/v6.json"
+_TINTS = 4
+_PADDING_PX = 2
+_TEXT_ROOM = 0.84
+"""Readers' fonts are wider than the one that the text is cut for."""
+_HEADER_PX = 18
+_LETTER_PX = 6.5
+_LEAST_LABEL_PX = 44
+"""A name that is cut shorter says nothing."""
+_LEAST_HEIGHT = 320
+_HEIGHT_SHARE = 0.5
+
+TileGroup = tuple[str, Sequence[Spec]]
+"""A directory's name, and its tiles."""
 
 _LONG_PATH = 24
 _LEGEND = (
@@ -43,17 +58,14 @@ def files_section(report: Report) -> Section | None:
     known = dict.fromkeys(
         how_known(launch.source, launch.method) for launch in launches
     )
-    groups = tuple(
-        Group(
-            heading=app_heading(launch, launches),
+    groups = launch_groups(
+        launches,
+        lambda launch: Group(
             paragraphs=tuple(_paragraphs(launch)),
-            charts=(_chart(launch),)
-            if number < DRAWN_APPS and launch.files > 1
-            else (),
+            charts=(_chart(launch),) if launch.files > 1 else (),
             table=_heavy_table(report, launch) if launch.heaviest else None,
             open_table=True,
-        )
-        for number, launch in enumerate(launches)
+        ),
     )
     return Section(
         key="files",
@@ -74,22 +86,13 @@ def blocks_of(launch: LaunchReport) -> float:
 
 
 def _paragraphs(launch: LaunchReport) -> Iterator[str]:
-    blocks = blocks_of(launch)
-    some = ""
-    if round(blocks) != launch.data_blocks:
-        some = f"about {round(blocks):,} of the "
+    blocks = round(blocks_of(launch))
+    some = "" if blocks == launch.data_blocks else f"about {blocks:,} of the "
     yield (
         f"{launch.app} reads {some}{counted(launch.data_blocks, 'data block')} of "
         f"{counted(launch.files, 'file')}."
     )
-    if launch.guess is not None:
-        yield _sentence(how_sure(launch.guess.kind, [*launch.guess.recorded.values()]))
-    if launch.trace is not None:
-        yield _sentence(how_traced())
-    if launch.fit is not None:
-        fit = launch.fit
-        text = how_it_fits(fit.blocks_share, gone=fit.gone, changed=fit.changed)
-        yield _sentence(text)
+    yield from map(_sentence, launch_accuracy(launch))
     shares = [
         f"{percent(share)} on {device}"
         for device in launch.devices
@@ -102,8 +105,17 @@ def _paragraphs(launch: LaunchReport) -> Iterator[str]:
             f"The {files} that {verb} most account for {', '.join(shares)} of the time "
             "that a cold launch adds with xz (estimated)."
         )
-    for text in not_shipped((each.supplier, each.name) for each in launch.unresolved):
-        yield _sentence(text)
+    yield from map(_sentence, not_shipped(launch.unresolved))
+
+
+def launch_accuracy(launch: LaunchReport) -> Iterator[str]:
+    """Yield how far what is known of a launch can be trusted, in clauses."""
+    if launch.guess is not None:
+        yield how_sure(launch.guess.kind, [*launch.guess.recorded.values()])
+    if launch.trace is not None:
+        yield how_traced()
+    if launch.fit is not None:
+        yield how_it_fits(launch.fit)
 
 
 def _sentence(text: str) -> str:
@@ -155,25 +167,22 @@ def _groups(launch: LaunchReport, blocks: float) -> Iterator[TileGroup]:
     small = []
     for directory in launch.directories:
         if directory.blocks < _LEAST_GROUP * blocks:
-            small.append(directory)
-            continue
-        tiles = tuple(_tiles(directory, blocks))
-        if tiles:
-            yield TileGroup(name=_short(directory.path), tiles=tiles)
+            files = counted(directory.files, "file")
+            text = f"{directory.path}, {files}"
+            small.append(_tile(_short(directory.path), text, directory.blocks, blocks))
+        elif tiles := [*_tiles(directory, blocks)]:
+            yield _short(directory.path), tiles
     if small:
-        yield TileGroup(
-            name="other directories",
-            tiles=tuple(_directory_tile(each, blocks) for each in small),
-        )
+        yield "other directories", small
 
 
-def _directory_tile(directory: LaunchDirectoryReport, blocks: float) -> Tile:
-    return Tile(
-        name=_short(directory.path),
-        blocks=directory.blocks,
-        text=f"{directory.path}, {counted(directory.files, 'file')}: "
-        f"{directory.blocks:,.0f} data blocks, {percent(directory.blocks / blocks)}",
-    )
+def _tile(name: str, text: str, blocks: float, whole: float) -> Spec:
+    """Return a file, or several that share a tile.
+
+    :param whole: the blocks of all of them.
+    """
+    read = f"{blocks:,.0f} data blocks, {percent(blocks / whole)}"
+    return {"name": name, "share": blocks, "text": f"{text}: {read}"}
 
 
 def _short(path: str) -> str:
@@ -183,26 +192,16 @@ def _short(path: str) -> str:
     return f"\N{HORIZONTAL ELLIPSIS}/{posixpath.basename(path)}"
 
 
-def _tiles(directory: LaunchDirectoryReport, blocks: float) -> Iterator[Tile]:
+def _tiles(directory: LaunchDirectoryReport, whole: float) -> Iterator[Spec]:
     left, names = directory.blocks, directory.files
     for file in directory.largest:
-        if file.blocks <= _LEAST_TILE * blocks:
+        if file.blocks <= _LEAST_TILE * whole:
             continue
         left, names = left - file.blocks, names - 1
-        yield Tile(
-            name=posixpath.basename(file.path),
-            blocks=file.blocks,
-            text=f"{file.path}: {file.blocks:,.0f} data blocks, "
-            f"{percent(file.blocks / blocks)}",
-        )
-    if left > _LEAST_TILE * blocks and names:
+        yield _tile(posixpath.basename(file.path), file.path, file.blocks, whole)
+    if left > _LEAST_TILE * whole and names:
         others = counted(names, "other file")
-        yield Tile(
-            name=others,
-            blocks=left,
-            text=f"{directory.path}, {others}: {left:,.0f} data blocks, "
-            f"{percent(left / blocks)}",
-        )
+        yield _tile(others, f"{directory.path}, {others}", left, whole)
 
 
 def _heavy_table(report: Report, launch: LaunchReport) -> Table:
@@ -237,3 +236,109 @@ def _heavy_table(report: Report, launch: LaunchReport) -> Table:
         ),
         names=frozenset((0,)),
     )
+
+
+def draw_launch_map(groups: Sequence[TileGroup], *, width: int) -> Drawing:
+    """Draw directories and files by the blocks that are read of them.
+
+    :param groups: directories by name, each with its files: a ``name``, the blocks as
+        its ``share``, and a ``text``.
+    """
+    height = max(_LEAST_HEIGHT, round(width * _HEIGHT_SHARE))
+    spec = {
+        "$schema": _SCHEMA,
+        "background": None,
+        "width": width - 2 * _PADDING_PX,
+        "height": height,
+        "padding": _PADDING_PX,
+        "autosize": "none",
+        "data": _data(groups),
+        "marks": _marks(),
+    }
+    return Drawing(language="vega", spec=spec)
+
+
+def _data(groups: Sequence[TileGroup]) -> list[Spec]:
+    whole = sum(tile["share"] for _, tiles in groups for tile in tiles)
+    nodes: list[Spec] = [{"id": "root", "parent": None, "share": 0}]
+    for number, (name, tiles) in enumerate(groups):
+        key, tint = f"d{number}", f"var(--tint{number % _TINTS})"
+        nodes.append({"id": key, "parent": "root", "name": name, "share": 0})
+        for place, tile in enumerate(tiles):
+            share = tile["share"] / whole
+            place_of = {"id": f"{key}f{place}", "parent": key, "tint": tint}
+            nodes.append({**tile, **place_of, "share": share})
+    return [
+        {
+            "name": "nodes",
+            "values": nodes,
+            "transform": [
+                {"type": "stratify", "key": "id", "parentKey": "parent"},
+                {
+                    "type": "treemap",
+                    "field": "share",
+                    "sort": {"field": "value", "order": "descending"},
+                    "method": "squarify",
+                    "ratio": 1.6,
+                    "round": True,
+                    "paddingInner": 1,
+                    "paddingOuter": 1,
+                    "paddingTop": _HEADER_PX,
+                    "size": [{"signal": "width"}, {"signal": "height"}],
+                },
+            ],
+        },
+        {"name": "groups", "source": "nodes", "transform": _filter("depth === 1")},
+        {"name": "tiles", "source": "nodes", "transform": _filter("depth === 2")},
+    ]
+
+
+def _filter(condition: str) -> list[Spec]:
+    return [{"type": "filter", "expr": f"datum.{condition}"}]
+
+
+def _marks() -> list[Spec]:
+    box: Spec = {
+        "x": {"field": "x0"},
+        "x2": {"field": "x1"},
+        "y": {"field": "y0"},
+        "y2": {"field": "y1"},
+    }
+    room = "(datum.x1 - datum.x0 - 6)"
+    fits = (
+        f"{room} >= min({_LEAST_LABEL_PX}, length(datum.name) * {_LETTER_PX}) "
+        "&& datum.y1 - datum.y0 > 15"
+    )
+    label: Spec = {
+        "x": {"signal": "datum.x0 + 4"},
+        "y": {"signal": "datum.y0 + 13"},
+        "text": {"field": "name"},
+        "limit": {"signal": f"max(0, {room} * {_TEXT_ROOM})"},
+        "fill": {"value": INK},
+        "fontSize": {"value": FONT_PX},
+        "font": {"value": "sans-serif"},
+        "opacity": {"signal": f"{fits} ? 1 : 0"},
+    }
+    return [
+        {
+            "type": "rect",
+            "from": {"data": "tiles"},
+            "encode": {
+                "enter": {
+                    **box,
+                    "fill": {"field": "tint"},
+                    "stroke": {"value": PAPER},
+                    "description": {"field": "text"},
+                }
+            },
+        },
+        *(
+            {
+                "type": "text",
+                "from": {"data": data},
+                "aria": False,
+                "encode": {"enter": {**label, "fontWeight": {"value": weight}}},
+            }
+            for data, weight in (("tiles", "normal"), ("groups", "bold"))
+        ),
+    ]

@@ -145,9 +145,7 @@ def _data(change: FigureChange) -> Iterator[Spec]:
         yield {
             "label": label,
             "when": when,
-            "low": added.low,
-            "mid": added.mid,
-            "high": added.high,
+            **charts.ends("s", added),
             "colour": colour,
             "fill": fill,
             "text": f"{label}: {old} before, {new} now",
@@ -156,31 +154,15 @@ def _data(change: FigureChange) -> Iterator[Spec]:
 
 def _draw_changes(data: Sequence[Spec], *, width: int) -> Drawing:
     """Draw each figure's two values with their intervals."""
-    labels = list(dict.fromkeys(value["label"] for value in data))
-    places: Spec = {
-        "y": charts.rows(labels),
-        "yOffset": {"field": "when", "type": "nominal", "sort": ["before", "now"]},
-    }
-    x = charts.quantity("mid", "seconds", axis={"tickCount": 5})
+    x, y = charts.quantity("s", "seconds", axis={"tickCount": 5}), charts.rows(data)
+    line = charts.mark("rule", strokeWidth=2, opacity=0.6)
+    ends: Spec = {"x": {**x, "field": "s_low"}, "x2": {"field": "s_high"}}
     return charts.layered(
-        [
-            charts.layer(
-                charts.mark("rule", strokeWidth=2, opacity=0.6),
-                **places,
-                x={**x, "field": "low"},
-                x2={"field": "high"},
-                color=charts.PLAIN,
-            ),
-            charts.layer(
-                charts.telling("point", size=110, strokeWidth=2, opacity=1),
-                **places,
-                x=x,
-                stroke=charts.PLAIN,
-                fill={**charts.PLAIN, "field": "fill"},
-                description=charts.TOLD,
-            ),
-        ],
+        [charts.layer(line, **ends, color=charts.PLAIN), charts.points(110)],
         values=data,
         width=width,
-        height=_AXES_PX + _ROW_PX * len(labels),
+        height=_AXES_PX + _ROW_PX * len(y["sort"]),
+        x=x,
+        y=y,
+        yOffset={"field": "when", "type": "nominal", "sort": ["before", "now"]},
     )

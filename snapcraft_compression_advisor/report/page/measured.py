@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from ...capture.measure import Sample
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 
     from ...codecs import CodecName
     from ..json_report import Report
-    from ..measure_json import CodecMeasurementReport, MeasurementReport, SampleReport
-    from ..report_launch import CostReport
+    from ..measure_json import MeasurementReport, SampleReport
     from .charts import Drawing, Spec
 
 
@@ -100,16 +100,12 @@ def _legend(measurement: MeasurementReport, report: Report | None) -> str:
     )
 
 
-def _sample(codec: CodecMeasurementReport, kind: str) -> SampleReport | None:
-    return {"cold": codec.cold_s, "warm": codec.warm_s, "walk": codec.walk_s}[kind]
-
-
 def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[Chart]:
     for kind, title in _KINDS.items():
         samples = {
             name: sample
             for name, codec in measurement.codecs.items()
-            if (sample := _sample(codec, kind)) is not None and sample.runs
+            if (sample := getattr(codec, f"{kind}_s")) is not None and sample.runs
         }
         if not samples:
             continue
@@ -165,81 +161,48 @@ def _shapes(name: CodecName, predicted: Mapping[str, float]) -> Iterator[Spec]:
 
 def _draw(data: Sequence[Spec], *, width: int) -> Drawing:
     """Draw a box for each codec, its runs as dots, what was predicted as shapes."""
-    labels = list(dict.fromkeys(value["label"] for value in data))
-    devices = list(
-        dict.fromkeys(value["device"] for value in data if "device" in value)
-    )
-    y, x2 = charts.rows(labels), {"field": "b"}
+    devices = charts.distinct(data, "device")
+    y, x2 = charts.rows(data), {"field": "b"}
     x = charts.quantity("a", "seconds", axis={"tickCount": 5}, scale={"zero": False})
+    reach = charts.mark("rule", stroke=charts.INK)
     box = charts.telling("bar", height=20, stroke=charts.INK, fillOpacity=0.75)
     median = charts.mark("tick", stroke=charts.INK, strokeWidth=3, size=20)
     run = charts.mark("point", filled=True, fill=charts.INK, size=12, opacity=0.6)
     layers = [
-        charts.layer(
-            charts.mark("rule", stroke=charts.INK),
-            where=charts.only("reach"),
-            y=y,
-            x=x,
-            x2=x2,
-        ),
-        charts.layer(
-            box,
-            where=charts.only("box"),
-            y=y,
-            x=x,
-            x2=x2,
-            fill=charts.PLAIN,
-            description=charts.TOLD,
-        ),
-        charts.layer(median, where=charts.only("median"), y=y, x=x),
-        charts.layer(run, where=charts.only("run"), y=y, x=x),
+        charts.layer(reach, where=charts.only("reach"), x2=x2),
+        charts.layer(box, where=charts.only("box"), x2=x2, fill=charts.PLAIN),
+        charts.layer(median, where=charts.only("median")),
+        charts.layer(run, where=charts.only("run")),
     ]
     if devices:  # a layer without marks would be a picture without a name
-        shape = charts.telling(
-            "point",
-            filled=True,
-            fill=_PREDICTED,
-            stroke=charts.PAPER,
-            strokeWidth=1.5,
-            size=150,
-            opacity=1,
-        )
-        layers.append(
-            charts.layer(
-                shape,
-                where=charts.only("predicted"),
-                y=y,
-                x=x,
-                shape=_shape_of(devices, width=width),
-                description=charts.TOLD,
-            )
-        )
+        look = {"filled": True, "fill": _PREDICTED, "stroke": charts.PAPER}
+        shape = charts.telling("point", strokeWidth=1.5, size=150, opacity=1, **look)
+        shapes = _shape_of(devices, width=width)
+        layers.append(charts.layer(shape, where=charts.only("predicted"), shape=shapes))
     return charts.layered(
         layers,
         values=data,
         width=width,
-        height=_AXES_PX + _ROW_PX * len(labels) + (_LEGEND_PX if devices else 0),
+        height=_AXES_PX + _ROW_PX * len(y["sort"]) + (_LEGEND_PX if devices else 0),
+        x=x,
+        y=y,
     )
 
 
 def _shape_of(devices: Sequence[str], *, width: int) -> Spec:
-    shapes = [_SHAPES[place % len(_SHAPES)] for place in range(len(devices))]
-    return {
-        "field": "device",
-        "type": "nominal",
-        "scale": {"domain": list(devices), "range": shapes},
-        "legend": charts.legend(
-            title="predicted for",
-            titleOrient="left",
-            titleFontWeight="normal",
-            titleFontSize=charts.FONT_PX,
-            titleColor=charts.INK,
-            labelLimit=width // 3,
-            symbolFillColor=_PREDICTED,
-            symbolOpacity=1,
-            symbolSize=90,
-        ),
-    }
+    return charts.series(
+        "device",
+        dict(zip(devices, cycle(_SHAPES), strict=False)),
+        title="predicted for",
+        titleOrient="left",
+        titleFontWeight="normal",
+        titleFontSize=charts.FONT_PX,
+        titleColor=charts.INK,
+        labelLimit=width // 3,
+        symbolFillColor=_PREDICTED,
+        symbolOpacity=1,
+        symbolSize=90,
+    )
 
 
 def _median(sample: SampleReport) -> str:
@@ -254,38 +217,20 @@ def _predicted(
     if report is None or not report.launches:
         return {}
     warm_s = measurement.codecs[name].warm_s.median
+    in_memory = measurement.storage == "memory"
     return {
-        device: warm_s + _added_s(costs[name], measurement)
+        device: warm_s
+        + (cost.copy_s + cost.decompress_s if in_memory else cost.added_s.mid)
         for device, costs in report.launches[0].devices.items()
-        if name in costs
+        if (cost := costs.get(name)) is not None
     }
 
 
-def _added_s(cost: CostReport, measurement: MeasurementReport) -> float:
-    if measurement.storage == "memory":
-        return cost.copy_s + cost.decompress_s
-    return cost.added_s.mid
-
-
 def _table(measurement: MeasurementReport, report: Report | None) -> Table:
-    walked = any(codec.walk_s for codec in measurement.codecs.values())
+    codecs = measurement.codecs
+    walked = any(codec.walk_s for codec in codecs.values())
     devices = list(report.launches[0].devices) if report and report.launches else []
-    rows = []
-    for name, codec in measurement.codecs.items():
-        predicted = _predicted(measurement, report, name)
-        rows.append(
-            (
-                _label(name),
-                format_bytes(codec.image_bytes),
-                _median(codec.cold_s),
-                _median(codec.warm_s),
-                *([_median(codec.walk_s) if codec.walk_s else ""] if walked else []),
-                *(
-                    short_seconds(predicted[device]) if device in predicted else ""
-                    for device in devices
-                ),
-            )
-        )
+    predicted = {name: _predicted(measurement, report, name) for name in codecs}
     return Table(
         caption="Measured seconds: median ± standard deviation",
         heads=(
@@ -293,8 +238,23 @@ def _table(measurement: MeasurementReport, report: Report | None) -> Table:
             "image",
             "cold",
             "warm",
-            *(["every file"] if walked else []),
+            *["every file"] * walked,
             *(f"cold, predicted for {device}" for device in devices),
         ),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                _label(name),
+                format_bytes(codec.image_bytes),
+                _median(codec.cold_s),
+                _median(codec.warm_s),
+                *[_median(codec.walk_s) if codec.walk_s else ""] * walked,
+                *(
+                    short_seconds(predicted[name][device])
+                    if device in predicted[name]
+                    else ""
+                    for device in devices
+                ),
+            )
+            for name, codec in codecs.items()
+        ),
     )

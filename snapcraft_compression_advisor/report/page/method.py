@@ -8,14 +8,14 @@ from ...core.units import format_bytes, format_seconds
 from ..phrases import how_known
 from .measured import machine
 from .model import Section
-from .texts import sizes_made
+from .texts import how_sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..json_report import Report
+    from ..json_report import MethodReport, PolicyReport, Report
     from ..measure_json import MeasurementReport
-    from ..report_method import MethodReport, PolicyReport
+
 
 MODEL_ERROR = (
     "error of the time added, xz: median 6.5%, worst 20.5% (18 figures)",
@@ -79,8 +79,7 @@ def _sizes(report: Report) -> Iterator[str]:
         yield f"measured: the payload was packed with every codec ({trial.tool})"
     else:
         yield (
-            sizes_made(report)
-            .sentence(trial.tool)
+            how_sized(report, trial.tool)
             .removeprefix("Image sizes: ")
             .removesuffix(".")
         )

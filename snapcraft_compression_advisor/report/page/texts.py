@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...core.units import format_bytes, format_seconds
-from .. import report_method
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from ...trial.result import CodecTrial
     from ..contract import Figure
     from ..json_report import CodecReport, Report
-    from ..phrases import SizesMade
     from ..report_launch import LaunchReport
+    from .model import Group
 
 WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo"
+_INTERVAL = re.compile(r" ([(±].*)", re.DOTALL)
+_DRAWN_APPS = 3
+_ALL_THE_SAME = "none"
+"""Its blocks' sizes need no trial."""
+
 _SHOWN_SHARE = 0.0005
 _TENTH = 0.0995
 _LEAST_PERCENT = 0.0005
@@ -74,6 +79,12 @@ def size(figure: Figure) -> str:
     return f"{format_bytes(figure.mid)}{tail}"
 
 
+def parted(cell: str) -> tuple[str, str]:
+    """Return a figure and its interval, which goes below it where there's no room."""
+    found = _INTERVAL.search(cell)
+    return (cell[: found.start()], found[1]) if found else (cell, "")
+
+
 def versus(figure: Figure, other: Figure | None) -> str:
     """Return how much larger a size is than another in percent; nothing for itself."""
     if other is None or figure == other or not other.mid:
@@ -86,15 +97,23 @@ def told(head: str, texts: Iterable[str]) -> str:
     return f"{head}: {'; '.join(texts)}."
 
 
-def app_heading(launch: LaunchReport, launches: Sequence[LaunchReport]) -> str:
-    """Return what a launch's group is called: nothing where it is the only one."""
-    return f"App {launch.app}" if len(launches) > 1 else ""
+def launch_groups(
+    launches: Sequence[LaunchReport], group: Callable[[LaunchReport], Group]
+) -> tuple[Group, ...]:
+    """Return each launch's group, with a heading where there are several of them.
 
-
-def sizes_made(report: Report) -> SizesMade:
-    """Return how a report's image sizes were made."""
-    size = report.payload.image_bytes
-    return report_method.sizes_made(report.trial, report.method, image_bytes=size)
+    The first few launches are drawn; others stand in tables.
+    """
+    return tuple(
+        replace(
+            made,
+            heading=f"App {launch.app}" if len(launches) > 1 else "",
+            charts=made.charts if number < _DRAWN_APPS else (),
+        )
+        for number, (launch, made) in enumerate(
+            (launch, group(launch)) for launch in launches
+        )
+    )
 
 
 def percent(share: float) -> str:
@@ -104,6 +123,57 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= _TENTH or not share else f"{share:.1%}"
 
 
-def starred(name: str, codec: CodecReport | CodecTrial | None) -> str:
+def starred(name: str, codec: CodecReport | None) -> str:
     """Return a codec's name, with a star where it can't be shipped."""
     return name if codec is not None and codec.shippable else f"{name} *"
+
+
+def own_codec(report: Report) -> str | None:
+    """Return the codec whose image has the very size of the built snap."""
+    built = report.payload.image_bytes
+    sizes = ((name, each.image_bytes) for name, each in report.trial.codecs.items())
+    return next(
+        (name for name, size in sizes if size and size.low == size.high == built), None
+    )
+
+
+def how_sized(report: Report, tool: str = "") -> str:
+    """Return in a sentence how a report's image sizes are known.
+
+    :param tool: what they come from, if that is to be told.
+    """
+    if report.trial.mode == "exact":
+        return f"Image sizes: measured{f' with {tool}' if tool else ''}."
+    own = own_codec(report)
+    others = f"measured for {own}, the snap's own codec; others " if own else ""
+    by = f" ({tool})" if tool else ""
+    return f"Image sizes: {others}estimated from {_tried_blocks(report, own)}{by}."
+
+
+def _tried_blocks(report: Report, own: str | None) -> str:
+    """Return which blocks were tried, and what the intervals are."""
+    method = report.method
+    tried: dict[str, bool] = {}
+    if method is not None:
+        tried = {
+            codec: count == method.distinct_blocks
+            for codec, count in method.blocks_known.items()
+            if codec not in (own, _ALL_THE_SAME)
+        }
+    whole, some = ([*(c for c in tried if tried[c] is all_)] for all_ in (True, False))
+    sampled = ", with intervals that contain the true size for 95% of such samples"
+    if not whole:
+        return f"a sample of the data blocks{sampled}"
+    if not some:
+        return (
+            "all of the data blocks, with intervals that cover the size of the metadata"
+        )
+    return (
+        f"all of the data blocks with {_listed(whole)}, from a sample with "
+        f"{_listed(some)}{sampled}"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

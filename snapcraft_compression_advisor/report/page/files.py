@@ -1,24 +1,30 @@
-"""How large the payload's files are, and what the largest make up."""
+"""How large the payload's files are, and how kinds of them compress."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...codecs import SHIPPABLE
 from ...core.units import KIB, MIB, format_bytes
 from ..phrases import counted
 from . import charts
 from .model import Chart, Group, Section, Table
-from .texts import percent, told
+from .texts import percent, size, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ...codecs import CodecName
     from ..json_report import Report
-    from ..report_files import FileReport, FileSizesReport, SizeClassReport
+    from ..report_files import (
+        FileReport,
+        FileSizesReport,
+        IncompressibleReport,
+        KindReport,
+    )
     from .charts import Drawing, Spec
 
 PUBLISHED = (
@@ -53,19 +59,7 @@ _NAME_PLACES = {
 """Where a name starts and ends, in its own lengths from its point, and how far it
 stands above it, share of the axis; the first clear place is taken."""
 _OWN = "var(--lzo)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint:
-    """So many of the largest files, and their share of all, 0 to 1.
-
-    :param label: shown beside the point; empty for those of the payload itself.
-    """
-
-    files: int
-    share: float
-    text: str
-    label: str = ""
+_DRAWN_KINDS = 10
 
 
 def sizes_section(report: Report) -> Section | None:
@@ -104,30 +98,25 @@ def _size_paragraphs(sizes: FileSizesReport) -> Iterator[str]:
     )
 
 
+def curve_point(files: int, share: float, name: str = "") -> Spec:
+    """Return so many of the largest files, and their share of all, 0 to 1.
+
+    :param name: of a published one; empty for those of the payload itself.
+    """
+    text = f"largest {files:,}: {percent(share)}"
+    text = f"{name}, published: {text}" if name else f"{text} of the payload"
+    return {"files": files, "share": share, "label": name, "text": text, "what": "own"}
+
+
 def _curve(sizes: FileSizesReport) -> Chart:
-    own = tuple(
-        CurvePoint(
-            files=top.files,
-            share=top.share,
-            text=f"largest {top.files:,}: {percent(top.share)} of the payload",
-        )
-        for top in sizes.top
-    )
-    published = tuple(
-        CurvePoint(
-            files=files,
-            share=share,
-            label=name,
-            text=f"{name}, published: largest {files:,}: {percent(share)}",
-        )
-        for name, files, share in PUBLISHED
-    )
+    own = [curve_point(top.files, top.share) for top in sizes.top]
+    published = [curve_point(files, share, name) for name, files, share in PUBLISHED]
     return Chart(
         key="curve",
         title="Share of the largest files",
         alt=told(
             "Share of the payload by number of its largest files",
-            (point.text for point in own[:6]),
+            (point["text"] for point in own[:6]),
         ),
         draw=partial(draw_size_curve, own, published),
         wide=False,
@@ -140,7 +129,7 @@ def _curve(sizes: FileSizesReport) -> Chart:
 
 
 def draw_size_curve(
-    points: Sequence[CurvePoint], published: Sequence[CurvePoint], *, width: int
+    points: Sequence[Spec], published: Sequence[Spec], *, width: int
 ) -> Drawing:
     """Draw what part of the payload its largest files are, beside published ones."""
     x = charts.quantity(
@@ -155,49 +144,37 @@ def draw_size_curve(
         scale={"domain": [0, 1]},
         axis={"format": ".0%", "tickCount": 5},
     )
-    own, other = "datum.own", "!datum.own"
+    own = f"({charts.only('own')})"
     line = charts.mark("line", stroke=_OWN, strokeWidth=2)
     dot = charts.telling("point", filled=True, color=_OWN, size=70, opacity=1)
     diamond = charts.telling(
         "point", shape="diamond", stroke=charts.MUTED, fill=charts.PAPER, size=80
     )
-    names = (
-        charts.layer(
-            charts.mark("text", fill=charts.MUTED, **placed),
-            where=f"datum.side === '{side}'",
-            x=x,
-            y=y,
-            text=charts.LABEL,
-        )
-        for side, placed in _SIDES.items()
-    )
     return charts.layered(
         [
-            charts.layer(line, where=own, x=x, y=y),
-            charts.layer(dot, where=own, x=x, y=y, description=charts.TOLD),
-            charts.layer(diamond, where=other, x=x, y=y, description=charts.TOLD),
-            *names,
+            charts.layer(line, where=own),
+            charts.layer(dot, where=own),
+            charts.layer(diamond, where="!" + own),
+            *charts.names(_SIDES, fill=charts.MUTED),
         ],
         values=[
-            {
-                **asdict(point),
-                "own": not point.label,
-                "side": _clear_side(point, points, width) if point.label else "",
-            }
-            for point in (*points, *published)
+            *points,
+            *({**p, "what": _clear_side(p, points, width)} for p in published),
         ],
         width=width,
         height=_HEIGHT,
+        x=x,
+        y=y,
     )
 
 
-def _clear_side(point: CurvePoint, curve: Sequence[CurvePoint], width: int) -> str:
+def _clear_side(point: Spec, curve: Sequence[Spec], width: int) -> str:
     """Return on which side of a point its name doesn't lie on the curve."""
-    most = max(each.files for each in (*curve, point))
+    most = max(each["files"] for each in (*curve, point))
     room_px = width - _AXES_PX
     decade_px = room_px / max(1.0, math.log10(most))
-    at_px = decade_px * math.log10(point.files)
-    name_px = _LETTER_PX * len(point.label) + _NAME_GAP_PX
+    at_px = decade_px * math.log10(point["files"])
+    name_px = _LETTER_PX * len(point["label"]) + _NAME_GAP_PX
     for side, (start, end, rise) in _NAME_PLACES.items():
         start_px, end_px = at_px + start * name_px, at_px + end * name_px
         ranks = (
@@ -205,19 +182,21 @@ def _clear_side(point: CurvePoint, curve: Sequence[CurvePoint], width: int) -> s
             for step in range(_STEPS + 1)
         )
         if (side == "right" or start_px >= 0) and all(
-            abs(_share_at(curve, rank) - point.share - rise) > _NEAR_SHARE
+            abs(_share_at(curve, rank) - point["share"] - rise) > _NEAR_SHARE
             for rank in ranks
         ):
             return side
     return "right"
 
 
-def _share_at(curve: Sequence[CurvePoint], files: float) -> float:
+def _share_at(curve: Sequence[Spec], files: float) -> float:
     """Return the height of the line through the curve's points; infinity beside it."""
     for before, after in pairwise(curve):
-        if before.files <= files <= after.files:
-            way = math.log(files / before.files) / math.log(after.files / before.files)
-            return before.share + way * (after.share - before.share)
+        if before["files"] <= files <= after["files"]:
+            reach = math.log(after["files"] / before["files"])
+            way = math.log(files / before["files"]) / reach
+            share: float = before["share"] + way * (after["share"] - before["share"])
+            return share
     return math.inf
 
 
@@ -225,29 +204,26 @@ def _classes(sizes: FileSizesReport) -> Chart:
     bars, rows = [], []
     below = 0
     for each in sizes.classes:
-        label = _class_label(each, below)
-        below = each.up_to_bytes or below
+        end = each.up_to_bytes
+        label = f"over {_binary(below)}" if end is None else f"up to {_binary(end)}"
+        below = end or below
         files = each.files / sizes.files
         length = each.raw_bytes / sizes.raw_bytes
-        rows.append(
-            (
-                label,
-                f"{each.files:,}",
-                percent(files),
-                format_bytes(each.raw_bytes),
-                percent(length),
+        size = format_bytes(each.raw_bytes)
+        rows.append((label, f"{each.files:,}", percent(files), size, percent(length)))
+        bars += [
+            {
+                "label": label,
+                "series": series,
+                "share": share,
+                "colour": colour,
+                "text": f"{label}: {percent(share)} {series}",
+            }
+            for series, share, colour in (
+                ("of the files", files, "var(--warm)"),
+                ("of the bytes", length, _OWN),
             )
-        )
-        for series, share, colour in (
-            ("of the files", files, "var(--warm)"),
-            ("of the bytes", length, "var(--lzo)"),
-        ):
-            text = f"{label}: {percent(share)} {series}"
-            bars.append(
-                charts.SharedBar(
-                    label=label, series=series, share=share, colour=colour, text=text
-                )
-            )
+        ]
     return Chart(
         key="classes",
         title="Files by size",
@@ -265,12 +241,6 @@ def _classes(sizes: FileSizesReport) -> Chart:
     )
 
 
-def _class_label(each: SizeClassReport, below: int) -> str:
-    if each.up_to_bytes is None:
-        return f"over {_binary(below)}"
-    return f"up to {_binary(each.up_to_bytes)}"
-
-
 def _binary(count: int) -> str:
     return f"{count / MIB:g} MiB" if count >= MIB else f"{count / KIB:g} KiB"
 
@@ -285,4 +255,96 @@ def files_table(files: Sequence[FileReport], caption: str, whole: float) -> Tabl
             for file in files
         ),
         names=frozenset((0,)),
+    )
+
+
+def kinds_section(report: Report) -> Section | None:
+    """Return how kinds of files compress; ``None`` where that isn't known."""
+    kinds = [kind for kind in report.kinds if kind.raw_bytes]
+    if not kinds:
+        return None
+    codecs = [name for name in report.trial.codecs if name in kinds[0].stored_bytes]
+    return Section(
+        key="kinds",
+        title="What compresses, and what doesn't",
+        origin="Measured."
+        if report.trial.mode == "exact"
+        else "Estimated."
+        if report.payload.kind == "prime"
+        else "Measured for the image's own codec, estimated for the others.",
+        paragraphs=tuple(_incompressible(report.incompressible)),
+        legend="A bar is the share of its length that a kind of file keeps.",
+        groups=(
+            Group(charts=(_kinds_chart(kinds),), table=_kinds_table(kinds, codecs)),
+            *_resisting(report.incompressible),
+        ),
+    )
+
+
+def _incompressible(found: IncompressibleReport | None) -> Iterator[str]:
+    yield "The kind of a file is taken from its name."
+    if found is None or not found.total_bytes:
+        return
+    share = found.stored_bytes
+    low, mid, high = (
+        percent(min(1.0, end / found.total_bytes))
+        for end in (share.low, share.mid, share.high)
+    )
+    interval = "" if low == high else f" ({low} to {high})"
+    yield (
+        "Blocks that don't compress (they keep 95% of their length or more) make up "
+        f"{mid}{interval} of the image's data with {found.codec}, in "
+        f"{counted(found.files, 'file')}."
+    )
+
+
+def _resisting(found: IncompressibleReport | None) -> Iterator[Group]:
+    if found is not None and found.largest and found.total_bytes > 0:
+        caption = "The largest files that don't compress"
+        yield Group(table=files_table(found.largest, caption, found.total_bytes))
+
+
+def _kinds_chart(kinds: Sequence[KindReport]) -> Chart:
+    bars: list[Spec] = [
+        {
+            "label": f"{kind.kind} ({length})",
+            "series": codec,
+            "share": (share := stored.mid / kind.raw_bytes),
+            "colour": charts.CODEC_COLOURS[codec],
+            "text": f"{kind.kind}, {codec}: {size(stored)} of {length}, "
+            f"{percent(share)}",
+        }
+        for kind in kinds[:_DRAWN_KINDS]
+        for length in (format_bytes(kind.raw_bytes),)
+        for codec, stored in kind.stored_bytes.items()
+        if codec in SHIPPABLE
+    ]
+    return Chart(
+        key="kinds",
+        title="Compressed size of each kind of file",
+        alt=told(
+            "Compressed size of each kind of file as a share of its length",
+            (bar["text"] for bar in bars[:6]),
+        ),
+        draw=partial(charts.draw_shares, tuple(bars), title="of its length"),
+        wide=True,
+    )
+
+
+def _kinds_table(kinds: Sequence[KindReport], codecs: Sequence[CodecName]) -> Table:
+    return Table(
+        caption="Kinds of files with their compressed size by codec",
+        heads=("kind", "files", "length", *codecs),
+        rows=tuple(
+            (
+                kind.kind,
+                f"{kind.files:,}",
+                format_bytes(kind.raw_bytes),
+                *(
+                    size(kind.stored_bytes[codec]) if codec in kind.stored_bytes else ""
+                    for codec in codecs
+                ),
+            )
+            for kind in kinds
+        ),
     )
