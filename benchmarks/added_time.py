@@ -29,7 +29,7 @@ from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.lint.run import make_selection
 
 prime, project = map(Path, sys.argv[1:])
 emit.init(EmitterMode.QUIET, "added-time", "added-time", log_filepath=project / "log")

@@ -1,28 +1,37 @@
-"""What to ship: from evidence to a recommendation."""
+"""What to ship: from evidence by the policy's conditions and budgets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Literal
 
 from .evidence import break_even_launches
-from .judgement import (
-    SNAPCRAFT_DEFAULT,
-    Judgement,
-    Verdict,
-    current_of,
-    judge,
-    stay_small,
+from .reasons import (
+    Budget,
+    Code,
+    Compression,
+    Condition,
+    Fails,
+    Growth,
+    InDoubt,
+    Lacking,
+    PaidAfter,
+    Reason,
 )
-from .reasons import Code, Compression, Condition, Growth, Lacking, PaidAfter, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..core.units import Interval
-    from .evidence import Evidence, Policy, Saving
+    from .evidence import ColdStart, Evidence, Policy, Saving
 
-__all__ = ["SNAPCRAFT_DEFAULT", "Recommendation", "Verdict", "recommend"]
+Verdict = Literal["change", "keep", "no-benefit", "undecided"]
+
+SNAPCRAFT_DEFAULT: Compression = "xz"
+"""What snapcraft and snapd pack with where snapcraft.yaml has no ``compression``."""
+
+_OTHER: Mapping[Compression, Compression] = {"xz": "lzo", "lzo": "xz"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,3 +143,247 @@ def _deciding(evidence: Evidence, policy: Policy) -> Sequence[Saving]:
     if deciding_apps & {*evidence.nothing_found, *evidence.without_program}:
         return ()
     return [saving for saving in evidence.savings if saving.app in deciding_apps]
+
+
+class Answer(Enum):
+    """Whether a condition of the policy holds, as far as the interval tells."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A choice between xz and lzo.
+
+    :param reasons: for it, the most important first.
+    :param doubts: conditions that the evidence leaves open.
+    """
+
+    choice: Compression
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    doubts: tuple[Condition, ...] = ()
+
+
+def judge(
+    evidence: Evidence, policy: Policy, deciding: Sequence[Saving], added: Interval
+) -> Judgement:
+    """Choose by what launches gain and the image grows, then by the budgets.
+
+    :param deciding: savings, of which each has to meet the policy.
+    :param added: what lzo adds to the image.
+    """
+    fits = fits_in(added, evidence.xz_bytes, policy)
+    ordinary = _judge_savings(evidence, policy, deciding, added, fits)
+    return _within_budgets(ordinary, evidence, fits)
+
+
+def _judge_savings(
+    evidence: Evidence,
+    policy: Policy,
+    deciding: Sequence[Saving],
+    added: Interval,
+    fits: Answer,
+) -> Judgement:
+    enough = all_of(saves_enough(saving, policy) for saving in deciding)
+    pays = all_of(pays_for_itself(saving, added, policy) for saving in deciding)
+    answer = all_of((enough, pays, fits))
+    if answer is Answer.YES:
+        verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
+        return Judgement(choice="lzo", verdict=verdict, reasons=(Code.LZO_PAYS,))
+    if answer is Answer.UNKNOWN:
+        doubts = _doubts(saving=enough, paying=pays, growth=fits)
+        return Judgement(
+            choice=current_of(evidence),
+            verdict="undecided",
+            reasons=(InDoubt(doubts, policy),),
+            doubts=doubts,
+        )
+    if enough is Answer.NO:
+        return stay_small(evidence, policy, added, Fails("saving", policy))
+    condition: Condition = "paying" if pays is Answer.NO else "growth"
+    judgement = stay_small(evidence, policy, added, Fails(condition, policy))
+    if judgement.verdict == "no-benefit":
+        return replace(judgement, verdict="keep")
+    return judgement
+
+
+def _doubts(**answers: Answer) -> tuple[Condition, ...]:
+    every: tuple[Condition, ...] = ("saving", "paying", "growth")
+    return tuple(each for each in every if answers[each] is Answer.UNKNOWN)
+
+
+def stay_small(
+    evidence: Evidence, policy: Policy, added: Interval, reason: Reason
+) -> Judgement:
+    """Judge a snap whose launches aren't worth lzo's bytes.
+
+    :param reason: why they aren't.
+    """
+    choice: Compression = "xz"
+    verdict: Verdict = "change"
+    reasons: tuple[Reason, ...] = (reason, Code.XZ_IS_SMALLER)
+    if evidence.declared in (None, "xz"):
+        verdict, reasons = "no-benefit", (reason,)
+    elif evidence.declared != "lzo":
+        reasons = (reason, Code.FOREIGN_CODEC)
+    elif evidence.xz_bytes and added.high <= (
+        policy.negligible_growth * evidence.xz_bytes.mid
+    ):
+        choice, verdict, reasons = "lzo", "no-benefit", (reason, Code.SAME_SIZE)
+    return Judgement(choice=choice, verdict=verdict, reasons=reasons)
+
+
+def current_of(evidence: Evidence) -> Compression:
+    """Return what the snap is packed with, if it is xz or lzo, else the default."""
+    return "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
+
+
+def saves_enough(saving: Saving, policy: Policy) -> Answer:
+    """Tell whether a launch becomes faster by as much as the policy asks."""
+    if policy.min_saving_share is None:
+        return _reaches(saving.seconds, policy.min_saving_s)
+    if saving.share is None:
+        return Answer.UNKNOWN
+    return _reaches(saving.share, policy.min_saving_share)
+
+
+def fits_in(added: Interval, xz_bytes: Interval | None, policy: Policy) -> Answer:
+    """Tell whether lzo adds no more to the image than the policy allows."""
+    answers = []
+    if policy.max_growth_bytes is not None:
+        answers.append(stays_within(added, policy.max_growth_bytes))
+    if policy.max_growth_share is not None and xz_bytes is not None:
+        limit = policy.max_growth_share * xz_bytes.mid
+        answers.append(stays_within(added, limit))
+    return all_of(answers)
+
+
+def _reaches(figure: Interval, least: float) -> Answer:
+    if figure.low >= least:
+        return Answer.YES
+    return Answer.NO if figure.high < least else Answer.UNKNOWN
+
+
+def pays_for_itself(saving: Saving, added: Interval, policy: Policy) -> Answer:
+    """Tell whether the larger download is paid for within the policy's launches."""
+    worst = break_even_launches(added.high, saving.seconds.low, policy.link_mbit_per_s)
+    best = break_even_launches(added.low, saving.seconds.high, policy.link_mbit_per_s)
+    if worst is not None and worst <= policy.max_launches:
+        return Answer.YES
+    if best is None or best > policy.max_launches:
+        return Answer.NO
+    return Answer.UNKNOWN
+
+
+def all_of(answers: Iterable[Answer]) -> Answer:
+    """Return whether all hold: a single no decides, else a single doubt."""
+    given = set(answers)
+    for answer in (Answer.NO, Answer.UNKNOWN):
+        if answer in given:
+            return answer
+    return Answer.YES
+
+
+def stays_within(figure: Interval, most: float) -> Answer:
+    """Tell whether a figure is no more than a limit."""
+    if figure.high <= most:
+        return Answer.YES
+    return Answer.NO if figure.low > most else Answer.UNKNOWN
+
+
+def _within_budgets(
+    ordinary: Judgement, evidence: Evidence, lzo_fits: Answer
+) -> Judgement:
+    """Return a judgement that minds the budgets of cold starts.
+
+    Where one codec surely keeps them and the other surely breaks one, that decides,
+    whatever the launch saves: a budget is a limit. Only the limit of the image's
+    growth stands above it, which speaks of the choice of lzo itself. Where neither
+    keeps them or the intervals leave it open, the ordinary judgement holds, but never
+    leads from a codec to one that does worse.
+
+    :param ordinary: what savings and size come to.
+    :param lzo_fits: whether lzo adds no more to the image than the project allows.
+    """
+    starts = evidence.cold_starts
+    if not starts:
+        return ordinary
+    current = current_of(evidence)
+    other = _OTHER[current]
+    now, then = (
+        all_of(kept_with(codec, start) for start in starts)
+        for codec in (current, other)
+    )
+    if {now, then} == {Answer.YES, Answer.NO}:
+        keeper = current if now is Answer.YES else other
+        return _by_budget(ordinary, evidence, keeper, lzo_fits)
+    if now is Answer.NO:
+        none = then is Answer.NO
+        note = Code.NO_CODEC_IN_BUDGET if none else Budget("in-doubt", current)
+        return _noted(ordinary, note, starts)
+    if ordinary.choice != current and then is not Answer.YES and then is not now:
+        sure = then is Answer.NO
+        return Judgement(
+            choice=current,
+            verdict=_verdict(current, evidence) if sure else "undecided",
+            reasons=(
+                Budget("breaks" if sure else "may-break", other),
+                *_at_risk(starts),
+            ),
+        )
+    return ordinary
+
+
+def kept_with(codec: str, start: ColdStart) -> Answer:
+    """Tell whether a cold start keeps its budget with a codec."""
+    seconds = start.seconds.get(codec)
+    if seconds is None:
+        return Answer.UNKNOWN
+    answer = stays_within(seconds, start.limit_s)
+    if answer is Answer.YES and not start.own_time_known:
+        return Answer.UNKNOWN
+    return answer
+
+
+def _by_budget(
+    ordinary: Judgement, evidence: Evidence, keeper: Compression, lzo_fits: Answer
+) -> Judgement:
+    """Return the judgement where one codec alone keeps the budgets."""
+    starts = evidence.cold_starts
+    if keeper == "lzo" and lzo_fits is Answer.NO:
+        return _noted(ordinary, Code.BUDGET_OR_SIZE, starts)
+    keeps = Budget("keeps", keeper)
+    if keeper == "lzo" and lzo_fits is Answer.UNKNOWN:
+        return Judgement(
+            choice=current_of(evidence),
+            verdict="undecided",
+            reasons=(keeps, Code.GROWTH_IN_DOUBT, *_at_risk(starts)),
+        )
+    return Judgement(
+        choice=keeper,
+        verdict=_verdict(keeper, evidence),
+        reasons=(keeps, *_at_risk(starts)),
+    )
+
+
+def _verdict(choice: Compression, evidence: Evidence) -> Verdict:
+    """Tell whether a choice changes what is declared; by default that is xz."""
+    return "keep" if choice == (evidence.declared or SNAPCRAFT_DEFAULT) else "change"
+
+
+def _noted(
+    judgement: Judgement, note: Reason, starts: Sequence[ColdStart]
+) -> Judgement:
+    return replace(judgement, reasons=(*judgement.reasons, note, *_at_risk(starts)))
+
+
+def _at_risk(starts: Sequence[ColdStart]) -> tuple[ColdStart, ...]:
+    """Return the starts that don't surely keep their budget with both codecs."""
+    return tuple(
+        start
+        for start in starts
+        if any(kept_with(codec, start) is not Answer.YES for codec in _OTHER)
+    )

@@ -76,7 +76,7 @@ class CalibrateCommand(Command):
         ),
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Measure, and write the profile."""
         check_outputs(parsed_args.output)
         request = CalibrationRequest(
@@ -101,7 +101,6 @@ class CalibrateCommand(Command):
                 f"{', '.join(noisy)}; calibrate again while the machine is idle"
             )
         write_output(device_text(calibration.device), parsed_args.output)
-        return None
 
 
 def _warn(message: str) -> None:

@@ -27,7 +27,6 @@ class DevicesCommand(Command):
 
     arguments: ClassVar[Arguments] = format_argument(RENDERERS, text="the list")
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the list."""
         write_output(RENDERERS[parsed_args.format](builtin_devices()), None)
-        return None

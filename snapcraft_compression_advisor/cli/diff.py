@@ -56,7 +56,7 @@ class DiffCommand(Command):
         **output_argument(),
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the difference."""
         check_outputs(parsed_args.output)
         devices = choose_devices(parsed_args.device)
@@ -71,7 +71,6 @@ class DiffCommand(Command):
             )
             difference = compare_payloads(old, new, request, progress=emit.progress)
         write_output(RENDERERS[parsed_args.format](difference), parsed_args.output)
-        return None
 
 
 def _declared(payload: Payload) -> str | None:

@@ -53,7 +53,7 @@ class LaunchSetCommand(Command):
         **format_argument(("text", "json"), text="the guess or the comparison"),
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Guess, write, compare."""
         prints = parsed_args.compare is not None or parsed_args.output is None
         check_outputs(*filter(None, [parsed_args.output]), *([None] if prints else []))
@@ -66,7 +66,6 @@ class LaunchSetCommand(Command):
             write_output(profile_text(guessed_profile(launch_set)), parsed_args.output)
         if prints:
             write_output(text, None)
-        return None
 
 
 def _app(payload: Payload, wanted: str | None, recorded: LaunchProfile | None) -> str:

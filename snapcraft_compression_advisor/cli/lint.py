@@ -18,8 +18,7 @@ from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintReport
 from ..lint.rules.declared import compression_changed
 from ..lint.rules.preflight_contents import resquash_differs
-from ..lint.run import at_least
-from ..lint.select import make_selection
+from ..lint.run import at_least, make_selection
 from ..payload.source import find_payload, named_payloads, open_payload
 from ..preflight.previous import read_previous
 from ..report.lines import TextStyle, terminal_columns, wants_colour

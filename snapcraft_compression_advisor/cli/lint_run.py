@@ -14,7 +14,7 @@ from ..core.errors import AdvisorError
 from ..lint.all_rules import ALL_RULES
 from ..lint.finding import LintedPayload
 from ..lint.lint import LintRequest, lint_payload
-from ..lint.select import check_selectors
+from ..lint.run import check_selectors
 from ..payload.source import open_payload
 from .find_project import find_project
 

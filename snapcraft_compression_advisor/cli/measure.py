@@ -94,7 +94,7 @@ class MeasureCommand(Command):
         **READ_AHEAD_ARGUMENT,
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Measure, and report."""
         check_outputs(parsed_args.output)
         path = parsed_args.path or find_payload(Path.cwd())
@@ -115,7 +115,6 @@ class MeasureCommand(Command):
             )
             measurement = measure(payload, request, emit.progress)
         write_output(RENDERERS[parsed_args.format](measurement), parsed_args.output)
-        return None
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from ..core.errors import BadDataError, UsageError
 from ..devices.builtin_devices import DEFAULT_NAMES
 from ..lint.all_rules import ALL_RULES
 from ..lint.lint import LintRequest
-from ..lint.select import check_selectors
+from ..lint.run import check_selectors
 from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityName
 from ..settings.load import POLICY_FILE_NAME, Sources, load_settings
 from ..settings.quantities import LINK, parse_count, seconds_or_share

@@ -84,7 +84,7 @@ class RecordCommand(Command):
         ),
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Record a launch and write its profile."""
         check_outputs(parsed_args.output)
         path = parsed_args.root or find_payload(Path.cwd())
@@ -92,7 +92,6 @@ class RecordCommand(Command):
             profile = _profile(parsed_args, payload)
         write_output(profile_text(profile), parsed_args.output)
         emit.progress(_summary(profile), permanent=True)
-        return None
 
 
 def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:

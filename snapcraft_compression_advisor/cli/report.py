@@ -81,13 +81,12 @@ class ReportCommand(Command):
         ),
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Write the page."""
         check_report_path(parsed_args.output)
         check_outputs(parsed_args.output)
         saved = [read_saved(path) for path in parsed_args.file]
         write_page(sources_of(saved), parsed_args.output)
-        return None
 
 
 def sources_of(saved: Sequence[Saved]) -> Sources:

@@ -81,11 +81,10 @@ class SchemaCommand(Command):
         )
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Print one schema, or the list."""
         wanted: str | None = parsed_args.name
         width = max(map(len, SCHEMAS))
         lines = (f"{name:{width}}  {each.what}\n" for name, each in SCHEMAS.items())
         text = "".join(lines) if wanted is None else SCHEMAS[wanted].text()
         write_output(text, None)
-        return None

@@ -38,14 +38,13 @@ class SetCommand(Command):
         "--dry-run": "print the change as a unified diff without making it",
     }
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Make the change, or show it."""
         set_compression(
             parsed_args.project_dir,
             parsed_args.compression,
             dry_run=parsed_args.dry_run,
         )
-        return None
 
 
 def set_compression(

@@ -18,8 +18,7 @@ from ..launch.launch_set import check_app, select_apps
 from ..lint.lint import LintRequest, analysis_request
 from ..lint.rule import Context
 from ..lint.rules.budgets import cold_start_budget, image_size_budget
-from ..lint.run import run_rules
-from ..lint.select import Selection
+from ..lint.run import Selection, run_rules
 from ..payload.source import ComponentDirectory, open_payload
 from ..payload.survey import take_survey
 from ..wording import sentences

@@ -54,7 +54,7 @@ class CompressionAdviceCommand(AppCommand):
             "--format", choices=("text", "json"), default="text", help="default: text"
         )
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the report."""
         # Every snapcraft command comes by; few need what takes so long to import.
         from .show import render_report  # noqa: PLC0415
@@ -72,7 +72,6 @@ class CompressionAdviceCommand(AppCommand):
         analysis = advisor.analyse(artifact)
         text = render_report(analysis, as_json=parsed_args.format == "json")
         emit.message(text.removesuffix("\n"))
-        return None
 
 
 class SetCompressionCommand(AppCommand):
@@ -100,7 +99,7 @@ class SetCompressionCommand(AppCommand):
             help="print the change as a unified diff without making it",
         )
 
-    def run(self, parsed_args: argparse.Namespace) -> int | None:
+    def run(self, parsed_args: argparse.Namespace) -> None:
         """Make the change, or show it."""
         path = find_project_file(Path())
         component: str | None = parsed_args.component
@@ -114,7 +113,6 @@ class SetCompressionCommand(AppCommand):
         else:
             apply_edit(edit)
             emit.message(f"{path}: compression{of} set to {compression}")
-        return None
 
 
 COMMANDS = (CompressionAdviceCommand, SetCompressionCommand)

@@ -13,11 +13,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .import_path import hide_import_dir
 from .refusal import asks_to_enforce, reason_of, refuse, warn_of
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from craft_application import Application
+
+VARIABLE = "PYTHONPATH"
+IMPORT_DIR = Path(__file__).resolve().parents[2]
+"""The folder that the advisor is imported from."""
 
 _HOOKS = "snapcraft_compression_advisor.host.hooks"
 _CONFIGURED = "_compression_advisor_is_configured"
@@ -65,3 +70,26 @@ def _packs_snaps(app: Application) -> bool:
         project, "__fields__", {}
     )
     return "compression" in fields
+
+
+def hide_import_dir(environment: MutableMapping[str, str]) -> None:
+    """Take the advisor's folder out of an environment that programs inherit.
+
+    What a part installs would be "already satisfied" by what lies there, and the snap
+    would ship without it. This process imports from it all the same: it has read the
+    variable.
+    """
+    path = environment.get(VARIABLE)
+    if path is None:
+        return
+    entries = path.split(os.pathsep)
+    others = [each for each in entries if not _is_import_dir(each)]
+    if others:
+        environment[VARIABLE] = os.pathsep.join(others)
+    else:
+        del environment[VARIABLE]
+
+
+def _is_import_dir(entry: str) -> bool:
+    # An empty one is the current folder, to Python.
+    return bool(entry) and Path(entry).resolve() == IMPORT_DIR

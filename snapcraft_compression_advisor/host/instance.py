@@ -13,8 +13,8 @@ from craft_cli import emit
 import snapcraft_compression_advisor
 
 from ..settings.load import ENVIRONMENT_PREFIX, INSTANCE_PATH_VARIABLE
+from .configure import VARIABLE
 from .guard import CannotJudgeError, SettingsError, judging
-from .import_path import VARIABLE
 from .wrapping import derive, wrap
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 from ..lint.all_rules import ALL_RULES
 from ..lint.project import component_sizes
 from ..lint.rules.declared import component_key
-from ..lint.run import run_rules
-from ..lint.select import make_selection
+from ..lint.run import make_selection, run_rules
 from ..report.names import printable
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import SettingsError, Stop

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import AdvisorError, NoInputError
 from ..lint.all_rules import ALL_RULES
 from ..lint.project import ProjectFile, read_project
-from ..lint.select import check_selectors
+from ..lint.run import check_selectors
 from ..project.project_file import find_project_file, read_project_file
 from ..settings.load import PLUGIN, POLICY_FILE_NAME, Settings, Sources, load_settings
 from .guard import SettingsError

@@ -21,8 +21,7 @@ from .finding import LintedPayload
 from .project import component_sizes
 from .rule import Context
 from .rules.declared import component_key
-from .run import run_rules
-from .select import make_selection
+from .run import make_selection, run_rules
 
 if TYPE_CHECKING:
     from ..analysis import Analysis

@@ -18,8 +18,7 @@ from snapcraft_compression_advisor.lint.finding import (
     Location,
 )
 from snapcraft_compression_advisor.lint.project import read_project
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.lint.run import make_selection, run_rules
 from snapcraft_compression_advisor.project.edit import Edit
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from payloads import make_inventory
 from snapcraft_compression_advisor.lint.rules.incompressible import (
     incompressible_payload,
 )
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.lint.run import make_selection, run_rules
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.trial.stored import (
     BlockSizes,

@@ -25,8 +25,7 @@ from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
 from snapcraft_compression_advisor.lint.project import ComponentSizes
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import Selection
+from snapcraft_compression_advisor.lint.run import Selection, run_rules
 from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.copies import Copy, Supplied
 from snapcraft_compression_advisor.payload.needless import (

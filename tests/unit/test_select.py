@@ -10,12 +10,12 @@ from lint_contexts import MUCH, make_context, make_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.finding import Finding, Location
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import (
+from snapcraft_compression_advisor.lint.run import (
     Selection,
     check_selectors,
     find_rule,
     make_selection,
+    run_rules,
 )
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 

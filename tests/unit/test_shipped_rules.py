@@ -13,8 +13,7 @@ from snapcraft_compression_advisor.lint.rules.shipped import (
     DOCUMENTATION,
     RULES,
 )
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.select import make_selection
+from snapcraft_compression_advisor.lint.run import make_selection, run_rules
 from snapcraft_compression_advisor.payload.needless import (
     Needless,
     NeedlessFile,
