@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,10 +9,9 @@ from pathlib import Path
 
 from ..core.errors import StorageError, ToolError
 from ..core.scratch import scratch_directory
-from ..payload.inventory import exclude_file_text
 from ..payload.source import Payload
 from ..squashfs import mksquashfs
-from ..trial.exact import payload_directory
+from ..trial.exact import pack_with
 from ..trial.result import Progress
 from .mount import can_mount, find_squashfuse, mounted
 
@@ -71,33 +69,23 @@ def packed_images(
 def _pack(
     payload: Payload, codecs: Sequence[str], directory: Path, progress: Progress
 ) -> PackedImages:
-    source = payload_directory(payload, directory, progress)
-    exclude_file = directory / "excludes"
-    exclude_file.write_text(exclude_file_text())
     paths: dict[str, Path] = {}
     unavailable: dict[str, str] = {}
-    for number, codec in enumerate(codecs, start=1):
-        progress(f"Packing with {codec} ({number} of {len(codecs)})")
-        image = directory / f"{codec}.squashfs"
-        if not mksquashfs.supports(codec, scratch=directory):
+    for codec, image in pack_with(codecs, payload, directory, progress):
+        if image is None:
             unavailable[codec] = "This mksquashfs doesn't support it"
-            continue
-        mksquashfs.pack(
-            source,
-            image,
-            codec=codec,
-            snap_type=payload.snap.type,
-            exclude_file=exclude_file,
-        )
-        refusal = _mount_refusal(image)
-        if refusal is None:
-            paths[codec] = image
-        else:
+        elif refusal := _mount_refusal(image):
             image.unlink()
             unavailable[codec] = refusal
-    if payload.kind == "snap":
-        shutil.rmtree(source)
-    _check_any(paths, unavailable)
+        else:
+            paths[codec] = image
+    if not paths:
+        message = "No image could be packed and mounted"
+        raise ToolError(
+            message,
+            details="\n".join(f"{codec}: {why}" for codec, why in unavailable.items()),
+            resolution="Run the command as root, or install squashfuse and fuse3.",
+        )
     return PackedImages(paths=paths, unavailable=unavailable)
 
 
@@ -117,14 +105,3 @@ def _mount_refusal(image: Path) -> str | None:
             return None
     except ToolError as error:
         return f"{error}: {error.details}" if error.details else str(error)
-
-
-def _check_any(paths: Mapping[str, Path], unavailable: Mapping[str, str]) -> None:
-    if paths:
-        return
-    message = "No image could be packed and mounted"
-    raise ToolError(
-        message,
-        details="\n".join(f"{codec}: {why}" for codec, why in unavailable.items()),
-        resolution="Run the command as root, or install squashfuse and fuse3.",
-    )

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +17,7 @@ from .deferred_signals import deferred_signals
 END_S = 5.0
 """For a program to end after SIGTERM: fakeroot has a daemon of its own to stop."""
 
+_POLL_S = 0.5
 _SAID_MAX_BYTES = 4096
 
 
@@ -36,16 +37,25 @@ def ending_with_us(
 
 
 def run_child(
-    command: Sequence[str], *, directory: Path | None = None
+    command: Sequence[str],
+    *,
+    directory: Path | None = None,
+    watch: Callable[[int], None] = lambda _: None,
+    environment: Mapping[str, str] | None = None,
+    umask: int = -1,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and return what it said; interrupted, end it first.
 
+    :param watch: told now and then how many bytes the program has written.
+    :param umask: -1 for that of this process.
     :raises OSError: where it can't be started.
     """
     with deferred_signals() as signals:
         process = subprocess.Popen(
             ending_with_us(command),
             cwd=directory,
+            env=environment,
+            umask=umask,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -55,10 +65,29 @@ def run_child(
         )
         try:
             with signals.delivered():
-                output, errors = process.communicate()
+                output, errors = _output(process, watch)
         finally:
             end_child(process)
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def _output(
+    process: subprocess.Popen[str], watch: Callable[[int], None]
+) -> tuple[str, str]:
+    while True:
+        try:
+            return process.communicate(timeout=_POLL_S)
+        except subprocess.TimeoutExpired:  # noqa: PERF203 # twice a second
+            watch(_written_bytes(process.pid))
+
+
+def _written_bytes(pid: int) -> int:
+    """Return what a process has written so far; 0 where it can't be known."""
+    with suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/io").read_text(encoding="ascii").splitlines():
+            if line.startswith("wchar: "):
+                return int(line.partition(" ")[2])
+    return 0
 
 
 def beginning(said: IO[bytes]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -229,12 +230,12 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
             "description": device.description,
             "processors": device.processors,
             "storage": {
-                "seek_s": _ends(device.seek_s),
-                "read_s_per_byte": _ends(device.read_s_per_byte),
+                "seek_s": asdict(_rounded(device.seek_s)),
+                "read_s_per_byte": asdict(_rounded(device.read_s_per_byte)),
             },
-            "fill": _parts(device.fill),
+            "fill": asdict(device.fill.map(_rounded)),
             "decompress": {
-                codec: _parts(cost)
+                codec: asdict(cost.map(_rounded))
                 for codec, cost in device.decompress.items()
                 if codec != "none"
             },
@@ -290,17 +291,8 @@ def _borrowed(
     }
 
 
-def _ends(interval: Interval) -> dict[str, float]:
-    ends = {"low": interval.low, "mid": interval.mid, "high": interval.high}
-    return {end: float(f"{value:.{_DIGITS}g}") for end, value in ends.items()}
-
-
-def _parts(cost: BlockCost) -> dict[str, dict[str, float]]:
-    return {
-        "block_s": _ends(cost.block_s),
-        "raw_s_per_byte": _ends(cost.raw_s_per_byte),
-        "stored_s_per_byte": _ends(cost.stored_s_per_byte),
-    }
+def _rounded(interval: Interval) -> Interval:
+    return interval.map(lambda value: float(f"{value:.{_DIGITS}g}"))
 
 
 def _set_on_one_line(document: CommentedMap, key: str) -> None:

@@ -26,10 +26,10 @@ from ..squashfs.mksquashfs import (
     SYSTEM_SNAP_TYPES,
     mksquashfs_version,
     owner_options,
+    run_watched,
 )
 from ..trial.result import Progress
 from .differences import Difference, first_difference, list_differences
-from .tool_run import run_tool
 
 _NOT_EVERYTHING = 2
 """Status of unsquashfs where an owner, device or attribute couldn't be restored."""
@@ -142,7 +142,7 @@ def resquash(
         options = repack_options(superblock.codec, snap_type)
         progress(f"Packing {path.name} again")
         repacked = scratch / "again.squashfs"
-        run_tool(
+        run_watched(
             (
                 *(*wrapper("-i", scratch), "mksquashfs", str(scratch / "tree")),
                 *(str(repacked), "-fstime", str(superblock.modified_s), *options),
@@ -175,7 +175,7 @@ def _unpack(
     command: tuple[str, ...], image: Path, tree: Path, watch: Callable[[int], None]
 ) -> None:
     try:
-        run_tool(
+        run_watched(
             (*command, "-d", str(tree), str(image.absolute())),
             watch=watch,
             accepted=(0, _NOT_EVERYTHING),

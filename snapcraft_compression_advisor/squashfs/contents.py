@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 
 from ..core.errors import BadDataError
 from ..core.units import KIB, MIB
-from .entry import STORED_FLAG, FileBlocks, FragmentBlock, ImageBlock
+from .entry import STORED_FLAG, FileBlocks, ImageBlock
 from .image_file import ImageFile, damaged
 from .superblock import SUPERBLOCK_BYTES, Superblock
 
@@ -62,35 +62,22 @@ class ContentsReader:
 
     def _whole(self, block: ImageBlock, length: int, decompress: Decompress) -> bytes:
         """Return so many bytes of a block's contents, no fewer."""
-        contents = self._read(
-            block.position,
-            block.stored_bytes,
-            length,
-            None if block.is_stored else decompress,
-        )
+        contents = self._read(block, length, decompress)
         if len(contents) != length:
             reason = f"the block at {block.position} has {len(contents)} bytes"
             raise damaged(self._file.where, f"{reason} instead of {length}")
         return contents
 
-    def _read(
-        self,
-        position: int,
-        stored_bytes: int,
-        max_bytes: int,
-        decompress: Decompress | None,
-    ) -> bytes:
-        """Return what a data or fragment block contains.
-
-        :param decompress: ``None`` where the block is stored.
-        """
+    def _read(self, block: ImageBlock, max_bytes: int, decompress: Decompress) -> bytes:
+        """Return what a data or fragment block contains."""
+        position, stored_bytes = block.position, block.stored_bytes
         end = position + stored_bytes
         inside = position >= SUPERBLOCK_BYTES and end <= self._superblock.used_bytes
         if not inside or not 0 < stored_bytes <= self._superblock.block_bytes:
             reason = f"no block of {stored_bytes} bytes can be at {position}"
             raise damaged(self._file.where, reason)
         raw = self._file.read(position, stored_bytes)
-        if decompress is None:
+        if block.is_stored:
             return raw
         try:
             return decompress(raw, max_bytes)
@@ -98,27 +85,23 @@ class ContentsReader:
             reason = f"the block at {position} doesn't decompress"
             raise damaged(self._file.where, reason, details=str(error)) from error
 
-    def fragment_block(self, index: int) -> FragmentBlock:
+    def fragment_block(self, index: int) -> ImageBlock:
         """Return where a fragment block is, see ``Image.fragment_block``."""
         if not 0 <= index < self._superblock.fragment_count:
             raise damaged(self._file.where, f"no fragment {index}")
         offset = index * FRAGMENT_RECORD.size
         position, word, _ = FRAGMENT_RECORD.unpack_from(self._fragments, offset)
-        return FragmentBlock(
+        return ImageBlock(
             position=position,
             stored_bytes=word & ~STORED_FLAG,
+            raw_bytes=self._superblock.block_bytes,
             is_stored=bool(word & STORED_FLAG),
         )
 
     def _fragment(self, index: int) -> bytes:
         """Return a fragment block's contents: several files' tails."""
         block = self.fragment_block(index)
-        return self._read(
-            block.position,
-            block.stored_bytes,
-            self._superblock.block_bytes,
-            None if block.is_stored else self._decompress,
-        )
+        return self._read(block, block.raw_bytes, self._decompress)
 
     def file_range(self, blocks: FileBlocks, offset: int, length: int) -> bytes:
         """Return a range of a file's contents, see ``Image.read``."""

@@ -27,10 +27,11 @@ class EntryKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageBlock:
-    """Where one data block of a file is in the image.
+    """Where a data block, or a fragment block with several files' tails, is.
 
     :param position: bytes from the image's start.
     :param stored_bytes: bytes in the image; 0 where the block is sparse.
+    :param raw_bytes: of its contents; of a fragment block's at most.
     :param is_stored: whether the contents stand there uncompressed.
     """
 
@@ -43,20 +44,6 @@ class ImageBlock:
     def is_sparse(self) -> bool:
         """Whether the block is a hole: zeros that take no room in the image."""
         return self.stored_bytes == 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FragmentBlock:
-    """Where a fragment block, which holds the tails of several files, is.
-
-    :param position: bytes from the image's start.
-    :param stored_bytes: bytes in the image.
-    :param is_stored: whether the tails stand there uncompressed.
-    """
-
-    position: int
-    stored_bytes: int
-    is_stored: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

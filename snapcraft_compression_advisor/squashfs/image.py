@@ -16,7 +16,7 @@ from typing_extensions import Self
 from .. import codecs
 from ..codecs.xz import Xz
 from .contents import FRAGMENT_RECORD, ContentsReader
-from .entry import FragmentBlock, ImageBlock, ImageEntry
+from .entry import ImageBlock, ImageEntry
 from .image_file import ImageFile, damaged
 from .inodes import InodeTable
 from .metadata import MetadataReader
@@ -179,7 +179,7 @@ class Image:
         """
         return self._file.read(position, length)
 
-    def fragment_block(self, index: int) -> FragmentBlock:
+    def fragment_block(self, index: int) -> ImageBlock:
         """Return where a fragment block is.
 
         :param index: 0 to ``superblock.fragment_count`` less one.

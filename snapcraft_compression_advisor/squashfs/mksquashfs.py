@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..codecs import CODECS
 from ..core.child import run_child
@@ -52,7 +53,7 @@ def mksquashfs_version() -> str:
     :raises ToolError: where mksquashfs is missing.
     """
     # Some versions report failure along with their version.
-    _, output = _execute(("mksquashfs", "-version"), directory=None)
+    _, output = _execute(("mksquashfs", "-version"))
     match = re.search(r"version (\S+)", output)
     return match[1] if match else "unknown version"
 
@@ -117,7 +118,7 @@ def unpack(image: Path, directory: Path) -> None:
     :raises BadDataError: where the image is broken.
     """
     command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
-    status, output = _execute(command, directory=None)
+    status, output = _execute(command)
     # 2: all contents are there, but not every owner, device or attribute, which a
     # user other than root can't set (unsquashfs 4.5 on).
     if status in (0, 2):
@@ -133,7 +134,28 @@ def unpack(image: Path, directory: Path) -> None:
     )
 
 
-def _execute(command: Sequence[str], *, directory: Path | None) -> tuple[int, str]:
+def run_watched(
+    command: Sequence[str],
+    *,
+    watch: Callable[[int], None],
+    accepted: Sequence[int] = (0,),
+) -> None:
+    """Run a tool as the store's review does; one that is interrupted is ended first.
+
+    :param watch: told now and then how many bytes the tool has written.
+    :param accepted: exit statuses that are no failure.
+    :raises ToolError: where the tool is missing or fails.
+    :raises StorageError: where the disk is full or fails.
+    """
+    # mksquashfs refuses a time on the command line where the variable is set.
+    environment = {**os.environ}
+    environment.pop("SOURCE_DATE_EPOCH", None)
+    status, output = _execute(command, watch=watch, environment=environment, umask=0)
+    if status not in accepted:
+        _check(status, output, command)
+
+
+def _execute(command: Sequence[str], **options: Any) -> tuple[int, str]:  # noqa: ANN401 # those of run_child
     """Return a program's exit status and all that it printed."""
     if shutil.which(command[0]) is None:
         message = f"{command[0]} is not installed"
@@ -143,7 +165,7 @@ def _execute(command: Sequence[str], *, directory: Path | None) -> tuple[int, st
             "squashfs-tools'.",
         )
     try:
-        result = run_child(command, directory=directory)
+        result = run_child(command, **options)
     except OSError as error:
         message = f"Cannot run {command[0]}: {error.strerror}"
         raise ToolError(
@@ -164,7 +186,8 @@ def _check(status: int, output: str, command: Sequence[str]) -> None:
             "disk.",
         )
     _check_disk(output, f"{command[0]} could not read or write")
-    message = f"{command[0]} failed with exit status {status}"
+    how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
+    message = f"{command[0]} ended {how}"
     raise ToolError(
         message,
         details=_tail(output),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -56,27 +57,15 @@ def run_exact_trial(
         needed_bytes=_needed_bytes(payload),
         needs="the trial needs up to",
     ) as scratch:
-        source = payload_directory(payload, scratch, progress)
-        exclude_file = scratch / "excludes"
-        exclude_file.write_text(exclude_file_text())
         layout = lay_out(payload)
         trials, sizes = {}, {}
-        for number, codec in enumerate((CODECS[name] for name in names), start=1):
-            progress(f"Packing with {codec.name} ({number} of {len(names)})")
-            trials[codec.name] = CodecTrial(codec=codec.name, image_bytes=None)
-            if not mksquashfs.supports(codec.name, scratch=scratch):
+        for codec, image in pack_with(names, payload, scratch, progress):
+            trials[codec] = CodecTrial(codec=codec, image_bytes=None)
+            if image is None:
                 continue
-            image = scratch / f"{codec.name}.squashfs"
-            mksquashfs.pack(
-                source,
-                image,
-                codec=codec.name,
-                snap_type=payload.snap.type,
-                exclude_file=exclude_file,
-            )
             blocks = _read_blocks(image)
-            trials[codec.name] = CodecTrial(
-                codec=codec.name,
+            trials[codec] = CodecTrial(
+                codec=codec,
                 image_bytes=Interval.exactly(image.stat().st_size),
                 blocks=blocks_of_files(
                     {path: blocks[path] for path in wanted if path in blocks}
@@ -84,7 +73,7 @@ def run_exact_trial(
             )
             found = _block_sizes(layout, blocks)
             if found is not None:
-                sizes[codec.name] = found
+                sizes[codec] = found
             image.unlink()
     return TrialResult(
         mode="exact",
@@ -104,6 +93,36 @@ def _needed_bytes(payload: Payload) -> int:
         + METADATA_BYTES_PER_ENTRY * len(payload.inventory.entries)
         + mksquashfs.MINIMUM_IMAGE_BYTES
     )
+
+
+def pack_with(
+    codecs: Sequence[str], payload: Payload, scratch: Path, progress: Progress
+) -> Iterator[tuple[str, Path | None]]:
+    """Pack a payload with each codec, as ``snap pack`` would.
+
+    :param scratch: directory for the images, which stay there.
+    :returns: by codec; ``None`` where this mksquashfs lacks it.
+    :raises AdvisorError: see :func:`.mksquashfs.pack`.
+    """
+    source = payload_directory(payload, scratch, progress)
+    exclude_file = scratch / "excludes"
+    exclude_file.write_text(exclude_file_text())
+    for number, codec in enumerate(codecs, start=1):
+        progress(f"Packing with {codec} ({number} of {len(codecs)})")
+        if not mksquashfs.supports(codec, scratch=scratch):
+            yield codec, None
+            continue
+        image = scratch / f"{codec}.squashfs"
+        mksquashfs.pack(
+            source,
+            image,
+            codec=codec,
+            snap_type=payload.snap.type,
+            exclude_file=exclude_file,
+        )
+        yield codec, image
+    if payload.kind == "snap":
+        shutil.rmtree(source)
 
 
 def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:

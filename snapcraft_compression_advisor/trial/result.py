@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol
 
@@ -129,18 +129,12 @@ def blocks_of_files(files: Mapping[str, Sequence[StoredBlock]]) -> StoredBlocks:
     )
 
 
-class Progress(Protocol):
-    """Is told what long work is doing."""
+Progress = Callable[[str], None]
+"""Is told what long work is doing: a line that the next one replaces."""
 
-    def __call__(self, message: str, /) -> None:
-        """Show a line that the next one replaces."""
-
-
-class Wanted(Protocol):
-    """Says which files' data blocks are to be reported; may be long in finding out."""
-
-    def __call__(self) -> Collection[str]:
-        """Return the files' paths."""
+Wanted = Callable[[], Collection[str]]
+"""Returns the paths of the files whose data blocks are to be reported; may be long in
+finding out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from ..codecs import CODECS, SHIPPABLE
 from ..payload.layout import lay_out
@@ -48,11 +47,9 @@ LEAST = Effort(
 interval may be wider than a tenth."""
 
 
-class Decided(Protocol):
-    """Tells whether more blocks could still change the recommendation."""
-
-    def __call__(self, result: TrialResult, /) -> bool:
-        """Return whether the recommendation is the same for all sizes in there."""
+Decided = Callable[[TrialResult], bool]
+"""Tells whether the recommendation is the same for all sizes in a result, so that more
+blocks couldn't change it."""
 
 
 def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default

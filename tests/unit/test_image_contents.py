@@ -26,7 +26,6 @@ from forged_image import (
 )
 from snapcraft_compression_advisor.squashfs.entry import (
     EntryKind,
-    FragmentBlock,
     FragmentTail,
     ImageBlock,
     ImageEntry,
@@ -92,8 +91,8 @@ def test_the_blocks_of_a_file_say_where_they_are(image: Image) -> None:
 
 
 def test_a_fragment_block_is_found_without_reading_it(image: Image) -> None:
-    assert image.fragment_block(1) == FragmentBlock(
-        position=DATA_START + 4096, stored_bytes=18, is_stored=True
+    assert image.fragment_block(1) == ImageBlock(
+        position=DATA_START + 4096, stored_bytes=18, raw_bytes=4096, is_stored=True
     )
 
 
