@@ -66,6 +66,21 @@ class LaunchAnalysis:
     estimates: Mapping[str, Mapping[str, LaunchEstimate]]
     profile: FittedProfile | None = None
 
+    @property
+    def warm_s(self) -> float | None:
+        """What a warm start took when it was recorded."""
+        return self.profile.warm_s if self.profile else None
+
+    def cold_start(self, device: str, codec: str) -> Interval | None:
+        """Return what a cold start takes, or what is known of it to be added.
+
+        :returns: ``None`` where the codec isn't available or no file is known.
+        """
+        estimate = self.estimates[device].get(codec)
+        if estimate is None or not self.launch_set.files:
+            return None
+        return Interval.exactly(self.warm_s or 0.0) + estimate.added_s
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
@@ -87,6 +102,13 @@ class Analysis:
     def missing_programs(self) -> Mapping[str, str]:
         """What apps start and the payload should hold, but doesn't, by app."""
         return _missing_programs(self.launches)
+
+    def image_bytes(self, codec: str) -> Interval | None:
+        """Return the size of a built snap, else of the image with a codec."""
+        if self.payload.image_bytes is not None:
+            return Interval.exactly(self.payload.image_bytes)
+        trial = self.trial.codecs.get(codec)
+        return None if trial is None else trial.image_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,21 +343,16 @@ def _cold_starts(
     """Yield the cold starts that have a budget, as far as their files are known."""
     for launch in launches:
         app = launch.launch_set.app
-        warm_s = launch.profile.warm_s if launch.profile else None
-        own_s = Interval.exactly(warm_s or 0.0)
-        for device, estimates in launch.estimates.items():
+        for device in launch.estimates:
             limit_s = policy.cold_start_limit_s(app, device)
             if limit_s is not None and launch.launch_set.files:
+                starts = {each: launch.cold_start(device, each) for each in SHIPPABLE}
                 yield ColdStart(
                     app=app,
                     device=device,
                     limit_s=limit_s,
-                    seconds={
-                        codec: own_s + estimates[codec].added_s
-                        for codec in SHIPPABLE
-                        if codec in estimates
-                    },
-                    own_time_known=warm_s is not None,
+                    seconds={each: s for each, s in starts.items() if s is not None},
+                    own_time_known=launch.warm_s is not None,
                 )
 
 

@@ -93,7 +93,7 @@ def figures_of(analysis: Analysis) -> PayloadFigures:
     codec = analysis.payload.declared_compression or SNAPCRAFT_DEFAULT
     return PayloadFigures(
         codec=codec,
-        image_bytes=_image_bytes(analysis, codec),
+        image_bytes=analysis.image_bytes(codec),
         measured=analysis.payload.image_bytes is not None,
         launches=tuple(_launch_figures(analysis, codec)),
     )
@@ -141,14 +141,6 @@ def _change(old: Interval, new: Interval) -> Interval:
 
 def _by_launch(figures: PayloadFigures) -> dict[tuple[str, str], Interval]:
     return {(each.app, each.device): each.added_s for each in figures.launches}
-
-
-def _image_bytes(analysis: Analysis, codec: str) -> Interval | None:
-    built = analysis.payload.image_bytes
-    if built is not None:
-        return Interval.exactly(built)
-    trial = analysis.trial.codecs.get(codec)
-    return None if trial is None else trial.image_bytes
 
 
 def _launch_figures(analysis: Analysis, codec: str) -> Iterator[LaunchFigure]:

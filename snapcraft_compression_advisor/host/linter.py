@@ -13,10 +13,7 @@ from craft_cli import emit
 from snapcraft.errors import SnapcraftError
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
-from ..lint.all_rules import ALL_RULES
-from ..lint.project import component_sizes
-from ..lint.rules.declared import component_key
-from ..lint.run import make_selection, run_rules
+from ..lint.lint import check_rules
 from ..report.names import printable
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import SettingsError, Stop
@@ -124,12 +121,8 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
         return ()
     says = advisor.project.says
     if says is not None and path.is_file() and says.name != context.snap.name:
-        says, context = None, replace(context, project=None)  # of another snap
-    selection = make_selection(context.policy, ignored=says.ignored if says else ())
-    if says is not None and selection.wants(component_key.id):
-        sizes = component_sizes(path.parent, says, progress=emit.progress)
-        context = replace(context, project=replace(says, component_sizes=sizes))
-    return run_rules(context, ALL_RULES, selection)
+        context = replace(context, project=None)  # of another snap
+    return check_rules(context, path.parent, emit.progress)
 
 
 def _artifact(advisor: Advisor, path: Path) -> Artifact:

@@ -24,6 +24,8 @@ from .rules.declared import component_key
 from .run import make_selection, run_rules
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..analysis import Analysis
     from ..devices.device import DeviceProfile
     from ..launch.profile import LaunchProfile
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from ..preflight.resquash import Resquash
     from ..settings.lint_policy import LintPolicy
     from ..trial.result import Progress
+    from .finding import Finding
     from .project import ProjectFile
 
 
@@ -122,13 +125,6 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
     """
     analysis, survey, packing = known
     previous = previous_of(payload.snap.name, request.previous)
-    selection = make_selection(
-        request.policy, ignored=project.ignored if project else ()
-    )
-    if project is not None and selection.wants(component_key.id):
-        folder = payload.path.absolute().parent
-        sizes = component_sizes(folder, project, progress=progress)
-        project = replace(project, component_sizes=sizes)
     context = Context(
         analysis=analysis,
         inventory=payload.inventory,
@@ -144,11 +140,29 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
     return LintedPayload(
         path=path,
         snap_name=payload.snap.name,
-        findings=run_rules(context, ALL_RULES, selection),
+        findings=check_rules(context, payload.path.absolute().parent, progress),
         fail_on=request.policy.fail_on,
         figures=figures_of(analysis),
         baseline=context.baseline,
     )
+
+
+def check_rules(
+    context: Context, folder: Path, progress: Progress
+) -> tuple[Finding, ...]:
+    """Return the findings of the rules that the policy and the project leave.
+
+    :param folder: that snapcraft works in, where ``prime`` is.
+    :raises AdvisorError: where components' files can't be read.
+    """
+    project = context.project
+    selection = make_selection(
+        context.policy, ignored=project.ignored if project else ()
+    )
+    if project is not None and selection.wants(component_key.id):
+        sizes = component_sizes(folder, project, progress=progress)
+        context = replace(context, project=replace(project, component_sizes=sizes))
+    return run_rules(context, ALL_RULES, selection)
 
 
 def _look_back(
@@ -201,35 +215,22 @@ def analysis_request(
 
     A built snap is judged as it is, whatever snapcraft.yaml says by now.
     """
-    if payload.snap.type == COMPONENT_TYPE:
-        return _component_request(payload, request, project)
+    is_prime = payload.kind == "prime"
     base = Request(
         devices=request.devices,
-        apps=_apps(payload, request.policy),
-        profiles=request.profiles,
-        policy=request.policy.to_policy(),
+        policy=request.policy.advice.to_policy(),
         effort=LEAST,
+        declared_compression=project.compression if project and is_prime else None,
     )
-    if payload.kind != "prime":
+    if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
         return base
     limit = request.policy.budgets.image_size
     return replace(
         base,
-        declared_compression=project.compression if project else None,
-        size_limits=() if limit is None else (limit,),
-    )
-
-
-def _component_request(
-    payload: Payload, request: LintRequest, project: ProjectFile | None
-) -> Request:
-    """Return what to find out where no launch and no budget counts."""
-    declared = project.compression if project and payload.kind == "prime" else None
-    return Request(
-        devices=request.devices,
-        policy=request.policy.advice.to_policy(),
-        effort=LEAST,
-        declared_compression=declared,
+        apps=_apps(payload, request.policy),
+        profiles=request.profiles,
+        policy=request.policy.to_policy(),
+        size_limits=(limit,) if is_prime and limit is not None else (),
     )
 
 

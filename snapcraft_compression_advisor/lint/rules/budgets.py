@@ -47,9 +47,8 @@ def cold_start_budget(rule: Rule, context: Context) -> Iterator[Finding]:
             limit_s = budget.get(app) if isinstance(budget, dict) else budget
             if limit_s is None or device not in launch.estimates:
                 continue
-            cold = _cold_start(launch, device, codec)
-            warm_s = _warm_s(launch)
-            if cold is not None and warm_s is not None and cold.high <= limit_s:
+            cold, known = launch.cold_start(device, codec), launch.warm_s is not None
+            if cold is not None and known and cold.high <= limit_s:
                 continue
             yield rule.finding(
                 context,
@@ -60,7 +59,7 @@ def cold_start_budget(rule: Rule, context: Context) -> Iterator[Finding]:
                 else _evidence(launch, device, codec, limit_s),
                 undecided=cold is None or cold.low <= limit_s,
                 fix=RECORD
-                if cold is not None and cold.low <= limit_s and warm_s is None
+                if cold is not None and cold.low <= limit_s and not known
                 else None,
             )
 
@@ -70,7 +69,7 @@ def _cold_start_message(
 ) -> str:
     start = f"cold start of {launch.launch_set.app} on {device}"
     budget = f"the budget is {format_seconds(limit_s)}"
-    cold, known = _cold_start(launch, device, codec), _warm_s(launch) is not None
+    cold, known = launch.cold_start(device, codec), launch.warm_s is not None
     if cold is None:
         return (
             f"How long a {start} takes isn't known: {_unknown(launch, codec)}; "
@@ -109,7 +108,7 @@ def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     if limit is None or context.snap.type == COMPONENT_TYPE:
         return
     codec = current_codec(context)
-    size = _image_bytes(context.analysis, codec)
+    size = context.analysis.image_bytes(codec)
     if size is not None and size.high <= limit:
         return
     budget = f"the budget is {format_bytes(limit)}"
@@ -126,19 +125,6 @@ def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
         evidence=_size_evidence(context.analysis, codec, size, limit),
         undecided=undecided,
     )
-
-
-def _warm_s(launch: LaunchAnalysis) -> float | None:
-    return launch.profile.warm_s if launch.profile else None
-
-
-def _cold_start(launch: LaunchAnalysis, device: str, codec: str) -> Interval | None:
-    """Return what a cold start takes, or what is known of it to be added."""
-    estimate = launch.estimates[device].get(codec)
-    if estimate is None or not launch.launch_set.files:
-        return None
-    warm_s = _warm_s(launch)
-    return estimate.added_s + Interval.exactly(0.0 if warm_s is None else warm_s)
 
 
 def _unknown(launch: LaunchAnalysis, codec: str) -> str:
@@ -160,21 +146,9 @@ def _evidence(
                 seconds_text(estimate.added_s),
                 "estimated",
             )
-    warm_s = _warm_s(launch)
-    if warm_s is not None:
-        yield Evidence(
-            "a warm start, as recorded",
-            format_seconds(warm_s),
-            "measured",
-        )
-
-
-def _image_bytes(analysis: Analysis, codec: str) -> Interval | None:
-    built = analysis.payload.image_bytes
-    if built is not None:
-        return Interval.exactly(built)
-    trial = analysis.trial.codecs.get(codec)
-    return None if trial is None else trial.image_bytes
+    if launch.warm_s is not None:
+        warm = format_seconds(launch.warm_s)
+        yield Evidence("a warm start, as recorded", warm, "measured")
 
 
 def _size_evidence(
