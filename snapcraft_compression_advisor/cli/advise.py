@@ -26,9 +26,9 @@ from .arguments import (
     format_argument,
     output_argument,
 )
+from .edits import set_compression
 from .find_project import find_policy, find_project
 from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
-from .set_compression import set_compression
 from .write import check_outputs, write_output
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "advise": "advise.AdviseCommand",
         "diff": "diff.DiffCommand",
         "report": "report.ReportCommand",
-        "set": "set_compression.SetCommand",
+        "set": "edits.SetCommand",
     },
-    "Lint": {"lint": "lint.LintCommand", "rule": "rule.RuleCommand"},
+    "Lint": {"lint": "lint.LintCommand", "rule": "listings.RuleCommand"},
     "Launch": {
         "launch-set": "launch_set.LaunchSetCommand",
         "record": "record.RecordCommand",
@@ -38,7 +38,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "Device": {
         "calibrate": "calibrate.CalibrateCommand",
-        "devices": "devices.DevicesCommand",
+        "devices": "listings.DevicesCommand",
     },
     "Formats": {"schema": "schema.SchemaCommand"},
 }

@@ -139,7 +139,7 @@ class LintCommand(Command):
             version=__version__, payloads=tuple(each.linted for each in outcomes)
         )
         if parsed_args.diff:
-            from .fix import fixes_diff
+            from .edits import fixes_diff
 
             write_output(fixes_diff(report), parsed_args.output)
         else:
@@ -196,7 +196,7 @@ def _write(
     :returns: the findings that count.
     """
     if parsed_args.fix:
-        from .fix import apply_fixes
+        from .edits import apply_fixes
 
         report = apply_fixes(report)
     if parsed_args.write_baseline is not None:

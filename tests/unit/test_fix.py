@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lint_contexts import MUCH, make_context
-from snapcraft_compression_advisor.cli.fix import apply_fixes, fixes_diff, plan_fixes
+from snapcraft_compression_advisor.cli.edits import apply_fixes, fixes_diff, plan_fixes
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.finding import (
