@@ -23,12 +23,14 @@ _GTK = (
     "shared-mime-info",
 )
 _QT = (*_GRAPHICS, "libqt5svg5", "shared-mime-info")
+_QT6 = (*_GRAPHICS, "libqt6svg6", "shared-mime-info")
 KIND_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "chromium": _GTK,
     "cli": (),
     "gtk2": _GTK,
     "gtk3": _GTK,
     "gtk4": _GTK,
+    "java": _GRAPHICS,
     "java-gui": (*_GRAPHICS, "openjdk-17-jre"),
     "mozilla": _GTK,
     "node": (),
@@ -39,6 +41,8 @@ KIND_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "python-tk": _GRAPHICS,
     "qt5": _QT,
     "qt5-kde": (*_QT, "breeze-icon-theme"),
+    "qt6": _QT6,
+    "qt6-kde": (*_QT6, "breeze-icon-theme"),
     "qtwebengine": _QT,
     "r": (),
     "ruby": (),
@@ -60,7 +64,8 @@ class Application:
     :param packages: Debian packages; the first one gives version and summary.
     :param command: the program, a path below the root, and its arguments.
     :param event: what ends a launch, as ``record --until`` takes it: ``window``,
-        ``exit`` or ``output:TEXT``.
+        ``exit``, ``seconds:TIME`` or ``output:TEXT``.
+    :param suite: the release of Debian whose packages these are.
     :param environment: variables beyond those that every snap has.
     :param files: files written into the tree, by path below the root: scripts that the
         command names.
@@ -71,6 +76,7 @@ class Application:
     packages: tuple[str, ...]
     command: tuple[str, ...]
     event: str = "window"
+    suite: str = "bookworm"
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 

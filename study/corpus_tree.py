@@ -12,16 +12,18 @@ at once: links are relative, set-user-id bits are gone, and ``dev``, ``proc``, `
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apt_tools import debian_mirror, run_tool
 from corpus_applications import KIND_PACKAGES
 from corpus_chroot import run_confined, run_in_tree
-from prime_tree import make_fit_for_snap, strip_documentation
+from prime_tree import DOCUMENTATION, make_fit_for_snap, strip_documentation
 from snap_metadata import (
     SnapMetadata,
     check_app,
@@ -34,10 +36,11 @@ if TYPE_CHECKING:
 
     from corpus_applications import Application
 
-SUITE = "bookworm"
 # Packages' scripts ask this file whether they may start a service: 101 says no
 # (Debian's invoke-rc.d(8)).
 _NO_SERVICES = Path("usr/sbin/policy-rc.d")
+_NO_DOCUMENTATION = "etc/dpkg/dpkg.cfg.d/no-documentation"
+_NAME_SERVERS = {Path("/etc/resolv.conf"): "etc/resolv.conf"}
 _INSTALL = (
     "apt-get",
     "--quiet",
@@ -71,24 +74,33 @@ _TO_EMPTY = (
 _PATH = {
     "PATH": "$SNAP/usr/sbin:$SNAP/usr/bin:$SNAP/sbin:$SNAP/bin:$SNAP/usr/games:$PATH"
 }
-_TO_REMOVE = ("etc/hostname", "etc/resolv.conf", str(_NO_SERVICES))
+_TO_REMOVE = (
+    "etc/hostname",
+    "etc/resolv.conf",
+    _NO_DOCUMENTATION,
+    str(_NO_SERVICES),
+)
+_WORTH_SHARING_BYTES = 4096
 SMALL_BYTES = 65_536
 """Files up to this length are kept: a launch may read another one each time."""
 
 
-def build_base(root: Path) -> None:
+def build_base(root: Path, suite: str) -> None:
     """Make a minimal Debian system that packages can be installed in.
 
+    Documentation isn't unpacked in it, and its package lists are up to date.
+
     :param root: the directory to make.
+    :param suite: the release.
     :raises PrimeError: if debootstrap failed or apt knows no mirror: status 69; 74
         where the disk is full.
     """
     mirror, security = debian_mirror(), debian_mirror("Debian-Security")
-    run_confined(["debootstrap", "--variant=minbase", SUITE, str(root), mirror])
+    run_confined(["debootstrap", "--variant=minbase", suite, str(root), mirror])
     lines = (
-        f"deb {mirror} {SUITE} main",
-        f"deb {mirror} {SUITE}-updates main",
-        f"deb {security} {SUITE}-security main",
+        f"deb {mirror} {suite} main",
+        f"deb {mirror} {suite}-updates main",
+        f"deb {security} {suite}-security main",
         "",
     )
     (root / "etc/apt/sources.list").write_text("\n".join(lines), encoding="utf-8")
@@ -96,6 +108,10 @@ def build_base(root: Path) -> None:
     policy.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
     policy.chmod(0o755)
     (root / "etc/machine-id").write_text(f"{_MACHINE_ID}\n", encoding="utf-8")
+    excluded = "".join(f"path-exclude=/{name}/*\n" for name in DOCUMENTATION)
+    (root / _NO_DOCUMENTATION).write_text(excluded, encoding="utf-8")
+    (root / "etc/resolv.conf").touch()
+    run_in_tree(root, ["apt-get", "--quiet", "update"], binds=_NAME_SERVERS)
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -109,10 +125,8 @@ def install(root: Path, application: Application, archives: Path) -> None:
     :param archives: where .deb files are kept for the next tree.
     :raises PrimeError: if apt failed: status 69, or 74 where the disk is full.
     """
-    (root / "etc/resolv.conf").touch()
-    binds = {archives: _ARCHIVES, Path("/etc/resolv.conf"): "etc/resolv.conf"}
+    binds = {archives: _ARCHIVES, **_NAME_SERVERS}
     packages = (*application.packages, *KIND_PACKAGES[application.kind])
-    run_in_tree(root, ["apt-get", "--quiet", "update"], binds=binds)
     run_in_tree(root, [*_INSTALL, *packages], binds=binds)
 
 
@@ -207,6 +221,35 @@ def desktop_entry(application: Application) -> str:
     """Return the desktop file that says that an application shows windows."""
     name = application.name
     return f"[Desktop Entry]\nType=Application\nName={name}\nExec={name}\n"
+
+
+def share_files(tree: Path, store: Path) -> None:
+    """Hard-link a finished tree's files to equal ones of other trees, to save space.
+
+    Files of one tree are linked to one another only if they are so already.
+
+    :param store: a directory on the same file system, one for all trees.
+    """
+    for folder, _, names in os.walk(tree):
+        for path in (Path(folder) / name for name in names):
+            status = path.lstat()
+            alone = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+            if alone and status.st_size >= _WORTH_SHARING_BYTES:
+                _share(path, path.relative_to(tree), status, store)
+
+
+def _share(path: Path, name: Path, status: os.stat_result, store: Path) -> None:
+    """Put a linked file in place of one, if there is an equal one of that name."""
+    kept = (name, status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns)
+    digest = hashlib.sha256(repr(kept).encode() + path.read_bytes()).hexdigest()
+    shared = store / digest[:2] / digest
+    shared.parent.mkdir(parents=True, exist_ok=True)
+    if not shared.exists():
+        os.link(path, shared)
+        return
+    beside = path.with_name(f".{digest}")
+    os.link(shared, beside)
+    beside.replace(path)
 
 
 def _directories(root: Path) -> Iterator[Path]:

@@ -52,7 +52,7 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.capture.start import Command, Launched
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
@@ -108,11 +108,12 @@ def main() -> int:
         if application.name not in wanted or not tree.is_dir():
             continue
         try:
-            record(application, tree)
+            record(application, tree, profile_path(application.name))
             if not arguments.record_only:
                 measure(application, tree, arguments.runs)
         except (AdvisorError, subprocess.CalledProcessError) as error:
             print(f"{application.name}: {error}", file=sys.stderr)
+            print(getattr(error, "stderr", ""), file=sys.stderr)
             failed.append(application.name)
     return 1 if failed else 0
 
@@ -122,21 +123,36 @@ def profile_path(name: str) -> Path:
     return DATA / "launches" / f"{name}.json"
 
 
-def record(application: Application, tree: Path) -> None:
-    """Record a launch, unless there is one."""
-    output = profile_path(application.name)
+def record(
+    application: Application,
+    tree: Path,
+    output: Path,
+    *,
+    around: Sequence[str] = (),
+    timeout_s: int = TIMEOUT_S,
+) -> None:
+    """Record a launch, unless there is one.
+
+    :param output: the profile.
+    :param around: a program that starts the recording, and its arguments.
+    :raises CalledProcessError: if it fails; ``stderr`` says why.
+    """
     output.parent.mkdir(parents=True, exist_ok=True)
     if not output.exists():
         print(f"{application.name}: recording", file=sys.stderr)
         subprocess.run(
             [
+                *around,
                 sys.executable, "-m", "snapcraft_compression_advisor", "record",
                 "--quiet", "--root", str(tree), "--chroot",
-                "--until", application.event, "--timeout", str(TIMEOUT_S),
+                "--until", application.event, "--timeout", str(timeout_s),
                 "--scratch", "/dev/shm",  # noqa: S108 # memory, a private directory
                 "--output", str(output),
             ],
             check=True,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
         )  # fmt: skip
 
 

@@ -8,8 +8,8 @@
 Each application becomes a system tree DIR/NAME (see ``corpus_tree``). The advisor takes
 it as a prime directory and starts it with ``record --chroot``. A tree is built beside
 its place and moved there when it is complete, so an existing tree isn't built again.
-The cache keeps downloads and the minimal system; remove its ``base`` to build that
-again.
+The cache keeps downloads and the minimal system; remove its ``base-SUITE`` to build
+that again.
 
 The script needs root, debootstrap, apt, the network, and about 1 GB of disk space for a
 tree. Exit status: 0; 64 wrong arguments, 69 a program is missing or fails (no network),
@@ -89,7 +89,7 @@ class Builder:
     is_root: bool = field(default_factory=lambda: os.geteuid() == 0)
     path: str | None = None
     free_bytes: Callable[[Path], int] = lambda directory: disk_usage(directory).free
-    build_base: Callable[[Path], None] = build_base
+    build_base: Callable[[Path, str], None] = build_base
     copy_tree: Callable[[Path, Path], None] = copy_tree
     install: Callable[[Path, Application, Path], None] = install
     finish: Callable[[Path, Application], None] = finish
@@ -152,16 +152,17 @@ def scratch_beside(place: Path) -> Iterator[Path]:
         yield Path(directory)
 
 
-def make_base(cache: Path, builder: Builder) -> None:
-    """Build the minimal system ``base`` in the cache, if it isn't there."""
-    base = cache / "base"
+def make_base(suite: str, cache: Path, builder: Builder) -> Path:
+    """Build the minimal system ``base-SUITE`` in the cache, if it isn't there."""
+    base = cache / f"base-{suite}"
     if base.is_dir():
-        return
+        return base
     check_space(cache, builder)
     note(f"building the minimal system {base}")
     with scratch_beside(base) as scratch:
-        builder.build_base(scratch / "base")
+        builder.build_base(scratch / "base", suite)
         (scratch / "base").rename(base)
+    return base
 
 
 def build(
@@ -173,10 +174,11 @@ def build(
         note(f"{tree}: is there")
         return
     check_space(output, builder)
+    base = make_base(application.suite, cache, builder)
     note(f"{tree}: installing {' '.join(application.packages)}")
     with scratch_beside(tree) as scratch:
         root = scratch / "root"
-        builder.copy_tree(cache / "base", root)
+        builder.copy_tree(base, root)
         builder.install(root, application, cache / "archives")
         builder.finish(root, application)
         root.rename(tree)
@@ -241,7 +243,6 @@ def run(arguments: argparse.Namespace, builder: Builder) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     chosen = [it for it in (*APPLICATIONS, *TRACED) if it.name in names]
     with locked(cache):
-        make_base(cache, builder)
         build_all(chosen or APPLICATIONS, output, cache, builder)
 
 

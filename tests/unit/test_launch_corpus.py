@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from prime_error import PrimeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 JQ = Application(name="jq", kind="cli", packages=("jq",), command=("usr/bin/jq",))
 GIT = Application(name="git", kind="cli", packages=("git",), command=("usr/bin/git",))
@@ -29,7 +29,7 @@ def make_tree(root: Path) -> None:
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
     """Return an empty directory for trees, beside a cache with a base in it."""
-    (tmp_path / "cache" / "base").mkdir(parents=True)
+    (tmp_path / "cache" / "base-bookworm").mkdir(parents=True)
     (tmp_path / "trees").mkdir()
     return tmp_path / "trees"
 
@@ -48,7 +48,7 @@ def failing(error: BaseException | type[BaseException]) -> Callable[..., None]:
 BUILDER = Builder(
     is_root=True,
     free_bytes=lambda _: FREE_BYTES,
-    build_base=Path.mkdir,
+    build_base=lambda root, _: root.mkdir(),
     copy_tree=lambda _, root: root.mkdir(),
     install=nothing,
     finish=lambda root, _: make_tree(root),
@@ -98,7 +98,7 @@ def test_a_missing_debootstrap_says_what_to_install(
 def test_a_disk_without_room_is_refused_before_the_build(tmp_path: Path) -> None:
     builder = replace(BUILDER, free_bytes=lambda _: FREE_BYTES - 1)
     with pytest.raises(PrimeError, match="free some space") as raised:
-        launch_corpus.make_base(tmp_path, builder)
+        launch_corpus.make_base("bookworm", tmp_path, builder)
     assert raised.value.exit_status == os.EX_CANTCREAT
     assert not list(tmp_path.iterdir())
 
@@ -165,20 +165,22 @@ def test_a_full_disk_ends_the_run(output: Path) -> None:
 
 
 def test_a_half_built_base_isnt_kept(tmp_path: Path) -> None:
-    def break_off(root: Path) -> None:
+    def break_off(root: Path, _: str) -> None:
         root.mkdir()
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        launch_corpus.make_base(tmp_path, replace(BUILDER, build_base=break_off))
+        launch_corpus.make_base(
+            "bookworm", tmp_path, replace(BUILDER, build_base=break_off)
+        )
     assert not list(tmp_path.iterdir())
 
 
 def test_the_base_is_built_once(tmp_path: Path) -> None:
-    launch_corpus.make_base(tmp_path, BUILDER)
+    launch_corpus.make_base("bookworm", tmp_path, BUILDER)
     again = replace(BUILDER, build_base=failing(AssertionError))
-    launch_corpus.make_base(tmp_path, again)
-    assert [path.name for path in tmp_path.iterdir()] == ["base"]
+    launch_corpus.make_base("bookworm", tmp_path, again)
+    assert [path.name for path in tmp_path.iterdir()] == ["base-bookworm"]
 
 
 def test_only_what_is_named_is_built(tmp_path: Path) -> None:

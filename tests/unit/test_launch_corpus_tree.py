@@ -132,26 +132,79 @@ def test_absolute_links_become_relative_and_directories_keep_their_times(
 def test_apt_runs_in_the_tree_with_the_packages_of_the_kind(
     root: Path, mocker: MockerFixture
 ) -> None:
-    (root / "etc").mkdir()
     run = mocker.patch("corpus_tree.run_in_tree", return_value="")
     mocker.patch.dict(KIND_PACKAGES, {"python": ("of-the-kind",)})
     corpus_tree.install(root, SCRIPT, Path("/cache/archives"))
-    update, install = (call.args[1] for call in run.call_args_list)
-    assert update[-1] == "update"
+    install = run.call_args.args[1]
     assert install[-3:] == ["python3", "python3-numpy", "of-the-kind"]
     assert "--no-install-recommends" in install
     binds = run.call_args.kwargs["binds"]
     assert binds[Path("/cache/archives")] == "var/cache/apt/archives"
 
 
-def test_a_base_starts_no_services(tmp_path: Path, mocker: MockerFixture) -> None:
+@pytest.fixture
+def base(tmp_path: Path, mocker: MockerFixture) -> Path:
+    """Return a base of Debian 13, of which debootstrap and apt did nothing."""
     root = tmp_path / "base"
-    for name in ("etc/apt", "usr/sbin"):
+    for name in ("etc/apt", "etc/dpkg/dpkg.cfg.d", "usr/sbin"):
         (root / name).mkdir(parents=True)
     run = mocker.patch("corpus_tree.run_confined", return_value="")
-    corpus_tree.build_base(root)
-    assert run.call_args.args[0][0] == "debootstrap"
+    update = mocker.patch("corpus_tree.run_in_tree", return_value="")
+    corpus_tree.build_base(root, "trixie")
+    assert run.call_args.args[0][:3] == ["debootstrap", "--variant=minbase", "trixie"]
+    assert update.call_args.args[1][-1] == "update"
+    return root
+
+
+def test_a_base_starts_no_services(base: Path) -> None:
+    root = base
     policy = root / "usr" / "sbin" / "policy-rc.d"
     assert os.access(policy, os.X_OK)
     assert policy.read_text().endswith("exit 101\n")
-    assert "bookworm-security" in (root / "etc" / "apt" / "sources.list").read_text()
+    assert "trixie-security" in (root / "etc" / "apt" / "sources.list").read_text()
+
+
+def test_a_base_has_no_documentation_and_a_tree_no_trace_of_that(
+    base: Path, root: Path
+) -> None:
+    settings = base / "etc" / "dpkg" / "dpkg.cfg.d"
+    (path,) = settings.iterdir()
+    assert "path-exclude=/usr/share/man/*\n" in path.read_text()
+    (root / "etc" / "dpkg").mkdir(parents=True)
+    settings.rename(root / "etc" / "dpkg" / "dpkg.cfg.d")
+    corpus_tree.strip(root)
+    assert list((root / "etc" / "dpkg" / "dpkg.cfg.d").iterdir()) == []
+
+
+def fill_tree(tree: Path, **contents: bytes) -> Path:
+    tree.mkdir()
+    for name, content in contents.items():
+        (tree / name).write_bytes(content)
+        os.utime(tree / name, ns=(LONG_AGO_NS, LONG_AGO_NS))
+    return tree
+
+
+def test_equal_files_of_two_trees_are_one(tmp_path: Path) -> None:
+    data, other = b"a" * 5000, b"b" * 5000
+    one = fill_tree(tmp_path / "one", library=data, font=other)
+    two = fill_tree(tmp_path / "two", library=data, font=data)
+    for tree in (one, two):
+        corpus_tree.share_files(tree, tmp_path / "shared")
+    assert (one / "library").samefile(two / "library")
+    assert (two / "font").read_bytes() == data
+    assert (one / "font").read_bytes() == other
+
+
+def test_equal_files_of_one_tree_stay_two(tmp_path: Path) -> None:
+    tree = fill_tree(tmp_path / "tree", one=b"a" * 5000, two=b"a" * 5000)
+    corpus_tree.share_files(tree, tmp_path / "shared")
+    assert not (tree / "one").samefile(tree / "two")
+
+
+def test_a_file_of_another_time_stays_alone(tmp_path: Path) -> None:
+    one = fill_tree(tmp_path / "one", cache=b"a" * 5000)
+    two = fill_tree(tmp_path / "two", cache=b"a" * 5000)
+    os.utime(two / "cache")
+    for tree in (one, two):
+        corpus_tree.share_files(tree, tmp_path / "shared")
+    assert not (one / "cache").samefile(two / "cache")
