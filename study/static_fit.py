@@ -35,6 +35,8 @@ from typing import TYPE_CHECKING
 from ruamel.yaml import YAML
 
 from corpus_applications import APPLICATIONS
+from draw import DISTRIBUTIONS, read_drawn
+from snap_metadata import snap_name
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
@@ -281,12 +283,17 @@ def _package_rows(
 ) -> Iterator[tuple[object, ...]]:
     """Yield which version of an application each recording is of."""
     yield "application", "distribution", "packages", "version"
-    packages = {each.name: each.packages for each in APPLICATIONS}
+    made_of = {each.name: ("Debian 12", *each.packages) for each in APPLICATIONS}
+    made_of |= {
+        snap_name(row.package): (DISTRIBUTIONS[row.release], row.package)
+        for row in read_drawn()
+        if row.outcome == "recorded"
+    }
     for application in applications:
         text = (trees / application.name / "meta/snap.yaml").read_text(encoding="utf-8")
         version = YAML(typ="safe", pure=True).load(text)["version"]
-        listed = " ".join(packages[application.name])
-        yield application.name, "Debian 12", listed, version
+        distribution, *packages = made_of[application.name]
+        yield application.name, distribution, " ".join(packages), version
 
 
 def _write_csv(name: str, rows: Iterable[tuple[object, ...]]) -> None:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from corpus_applications import APPLICATIONS, KIND_PACKAGES, Application
+from draw_strata import STRATA
 from snap_metadata import check_snap_name
 
 each_application = pytest.mark.parametrize(
@@ -25,7 +26,13 @@ def test_names_are_unique() -> None:
 
 
 def test_every_kind_is_in_use() -> None:
-    assert {application.kind for application in APPLICATIONS} == set(KIND_PACKAGES)
+    by_hand = {application.kind for application in APPLICATIONS}
+    drawn = {
+        stratum.kind.replace("qt", release)
+        for stratum in STRATA
+        for release in ("qt5", "qt6")
+    }
+    assert by_hand | drawn == set(KIND_PACKAGES)
 
 
 @each_application

@@ -1,0 +1,156 @@
+"""How drawn applications are started, and what becomes of a slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from draw import Drawn, read_drawn, write_drawn
+from drawn_commands import below_root, desktop_words, event_of, service_words, words_of
+from launch_drawn import Work, launch_event
+from prime_error import PrimeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESKTOP = """\
+[Desktop Action New]
+Exec=other --new
+[Desktop Entry]
+Name=App
+Terminal=false
+Exec=app --open %U "two words" 100%%
+"""
+
+
+def test_exec_loses_its_field_codes_and_keeps_quoted_words() -> None:
+    assert desktop_words(DESKTOP) == ["app", "--open", "two words", "100%"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("Terminal=true", "Terminal=true"),
+        ("NoDisplay=true", "NoDisplay=true"),
+        ("Exec=%U", "no Exec"),
+        ('Exec=app "', "can't be read"),
+    ],
+)
+def test_a_desktop_file_that_shows_no_application_is_refused(
+    line: str, reason: str
+) -> None:
+    with pytest.raises(PrimeError, match=reason):
+        desktop_words(f"[Desktop Entry]\n{line}\n")
+
+
+def test_a_unit_s_command_loses_prefixes_and_variables() -> None:
+    text = "[Service]\nExecStart=-!/usr/sbin/served \\\n  -f $OPTIONS ${MORE}\n"
+    assert service_words(text) == ["/usr/sbin/served", "-f"]
+
+
+def test_a_unit_that_asks_for_an_instance_is_refused() -> None:
+    with pytest.raises(PrimeError, match="specifiers"):
+        service_words("[Service]\nExecStart=/usr/sbin/served --name %i\n")
+
+
+def test_a_program_stands_for_itself() -> None:
+    assert words_of("usr/bin/tool", "\x7fELF") == ["/usr/bin/tool"]
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "event"),
+    [
+        ("usr/share/applications/a.desktop", "gtk3", "window"),
+        ("lib/systemd/system/a.service", "cli", "seconds:5"),
+        ("usr/bin/a", "cli", "exit"),
+        ("usr/bin/a", "sdl-game", "window"),
+    ],
+)
+def test_the_event_follows_from_what_shows_the_application(
+    file: str, kind: str, event: str
+) -> None:
+    assert launch_event(replace(ROW, file=file, kind=kind)) == event
+    assert kind != "cli" or event_of(file) == event
+
+
+def test_a_program_is_found_in_the_tree(tmp_path: Path) -> None:
+    (tmp_path / "usr" / "games").mkdir(parents=True)
+    (tmp_path / "usr" / "games" / "play").touch(mode=0o755)
+    found = ("usr/games/play", "-f")
+    assert below_root(["play", "-f"], tmp_path) == found
+    assert below_root(["/usr/games/play", "-f"], tmp_path) == found
+    with pytest.raises(PrimeError, match="no program '/usr/bin/play'"):
+        below_root(["/usr/bin/play"], tmp_path)
+
+
+ROW = Drawn(
+    slot=0,
+    set="fit",
+    stratum="c",
+    kind="cli",
+    release="trixie",
+    package="first",
+    version="1",
+    file="usr/bin/first",
+)
+
+
+@dataclass(kw_only=True)
+class _Launches(Work):
+    """Work that builds and records nothing: those named fail."""
+
+    failing: frozenset[str]
+
+    def launch(self, row: Drawn) -> Drawn:
+        """Fail, or not."""
+        if row.package in self.failing:
+            message = f"/places/of/this/machine/{row.package} shows\nno window"
+            raise PrimeError(message, exit_status=65)
+        return replace(row, outcome="recorded", event="exit")
+
+
+def make_work(tmp_path: Path, *failing: str) -> _Launches:
+    return _Launches(
+        trees=tmp_path,
+        cache=tmp_path,
+        until=float("inf"),
+        table=tmp_path / "drawn.csv",
+        failing=frozenset(failing),
+    )
+
+
+def test_the_next_of_the_draw_takes_the_place_of_one_that_fails(tmp_path: Path) -> None:
+    rows = [replace(ROW, package=name) for name in ("first", "second", "third")]
+    work = make_work(tmp_path, "first")
+    write_drawn(work.table, rows)
+    work.fill(rows)
+    first, second, third = read_drawn(work.table)
+    assert (first.outcome, first.reason) == ("failed", "first shows no window")
+    assert (second.outcome, second.event) == ("recorded", "exit")
+    assert third.outcome == ""
+
+
+def test_what_failed_before_isnt_tried_again(tmp_path: Path) -> None:
+    rows = [replace(ROW, outcome="failed"), replace(ROW, package="second")]
+    work = make_work(tmp_path)
+    write_drawn(work.table, rows)
+    work.fill(rows)
+    assert [row.outcome for row in read_drawn(work.table)] == ["failed", "recorded"]
+
+
+def test_a_slot_that_is_filled_stays_as_it_is(tmp_path: Path) -> None:
+    rows = [replace(ROW, outcome="recorded"), replace(ROW, package="second")]
+    work = make_work(tmp_path)
+    write_drawn(work.table, rows)
+    work.fill(rows)
+    assert read_drawn(work.table) == rows
+
+
+def test_nothing_is_begun_when_the_time_is_over(tmp_path: Path) -> None:
+    work = make_work(tmp_path)
+    work.until = 0
+    write_drawn(work.table, [ROW])
+    work.fill([ROW])
+    assert read_drawn(work.table) == [ROW]
