@@ -12,8 +12,7 @@ from ..diff.difference import DifferenceRequest, compare_payloads
 from ..launch.profile import read_profile
 from ..payload.source import open_payload
 from ..report.diff_json import render_diff_json
-from ..report.diff_markdown import render_diff_markdown
-from ..report.diff_text import render_diff_text
+from ..report.diff_report import render_diff_markdown, render_diff_text
 from .arguments import Arguments, Command, format_argument, output_argument
 from .find_project import find_project
 from .write import check_outputs, write_output

@@ -140,6 +140,6 @@ def test_no_name_becomes_markup(report: LintReport, name: str) -> None:
             assert line.isprintable()
             assert re.match(
                 r"$|<!-- compression-advisor -->$|## |\*\*|\| |\|---\||- |  - |"
-                r"Not linted: |<details><summary>[\w ,:]+</summary>$|</details>$",
+                r"Not linted: |<details><summary>[\w ,:()+.-]+</summary>$|</details>$",
                 line,
             )

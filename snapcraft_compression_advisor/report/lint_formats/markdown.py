@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...lint.rules.regressions import REGRESSIONS
 from ...lint.run import SEVERITIES
-from ..diff_markdown import cause_lines, files_lines, table_lines
+from ..diff_report import cause_lines, files_lines, table_lines
 from ..names import code_span, plain
 from ..phrases import LISTED_NAMES, counted
 from .phrases import changed_rows, fix_label, states_text, summary, verdict_text
@@ -117,7 +117,7 @@ def _about(payload: LintedPayload, *, named: bool) -> list[str]:
         blocks.append([*cause_lines(difference)])
     blocks.append([*_folded(payload, counting)])
     if difference is not None:
-        blocks.append([*files_lines(difference)])
+        blocks.append([*files_lines(difference.files)])
     return _joined(blocks)
 
 

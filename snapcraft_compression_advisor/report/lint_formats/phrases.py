@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...diff.figures import image_change, launch_changes
 from ...lint.run import SEVERITIES, at_least
-from ..diff_phrases import Row, figure_rows
+from ..diff_report import Row, figure_rows
 from ..names import printable
 from ..phrases import counted, listed
 

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ...lint.finding import MOST_FILES
+from ..diff_report import row_lines
 from ..lines import Paint, wrapped
 from ..names import printable
 from ..phrases import counted
@@ -177,11 +178,7 @@ def _changed_lines(
         yield f"{printable(payload.snap_name or payload.path)}:"
     if payload.before is None and payload.error is None:
         yield "  not in the baseline: all of its findings are new"
-    for label, before, now, change in changed_rows(payload):
-        text = f"{printable(label)}: {change or printable(now)}"
-        yield from wrapped(text, style.columns, first="  ", rest="    ")
-        if change:
-            yield f"    {printable(before)} -> {printable(now)}"
+    yield from row_lines(changed_rows(payload), style.columns, indent="  ")
     for state in ("moved", "known"):
         for each in payload.findings:
             if each.state == state:
