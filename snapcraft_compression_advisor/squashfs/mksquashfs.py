@@ -186,8 +186,10 @@ def _check(status: int, output: str, command: Sequence[str]) -> None:
             "disk.",
         )
     _check_disk(output, f"{command[0]} could not read or write")
-    how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
-    message = f"{command[0]} ended {how}"
+    how = f"failed with exit status {status}"
+    if status < 0:
+        how = f"was ended by signal {-status}"
+    message = f"{command[0]} {how}"
     raise ToolError(
         message,
         details=_tail(output),

@@ -33,7 +33,7 @@ def test_status_that_is_accepted_is_no_failure() -> None:
 
 def test_failure_shows_the_last_lines_and_the_command() -> None:
     code = "print(*range(20), sep=chr(10)); raise SystemExit(3)"
-    with pytest.raises(ToolError, match="ended with exit status 3") as caught:
+    with pytest.raises(ToolError, match="failed with exit status 3") as caught:
         run_watched(python(code), watch=nothing)
     assert caught.value.details == "\n".join(map(str, range(12, 20)))
     assert sys.executable in str(caught.value.resolution)
