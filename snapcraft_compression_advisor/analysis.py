@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from .advice.evidence import ColdStart, Evidence, Policy, Saving
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.units import Interval
+from .devices.device import DeviceProfile
 from .launch.guess.guess import static_launch_set
-from .launch.launch_set import select_apps
-from .launch.model import LaunchEstimate, cost_of_blocks, expect_blocks, seconds_saved
-from .launch.profile import fit_profile
+from .launch.launch_set import LaunchSet, select_apps
+from .launch.model import (
+    ExpectedBlocks,
+    LaunchEstimate,
+    cost_of_blocks,
+    expect_blocks,
+    seconds_saved,
+)
+from .launch.profile import FittedProfile, LaunchProfile, fit_profile
 from .payload.snap_yaml import COMPONENT_TYPE
-from .payload.source import SnapPayload
+from .payload.source import Payload, PayloadKind, SnapPayload
 from .trial.exact import run_exact_trial
+from .trial.result import Progress, TrialResult
 from .trial.sampled import ORDINARY, Effort, run_sampled_trial
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from concurrent.futures import Future
-    from pathlib import Path
-
-    from .devices.device import DeviceProfile
-    from .launch.launch_set import LaunchSet
-    from .launch.model import ExpectedBlocks
-    from .launch.profile import FittedProfile, LaunchProfile
-    from .payload.source import Payload, PayloadKind
-    from .trial.result import Progress, TrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from .advice.evidence import ColdStart, Policy, Saving
-from .advice.reasons import Budget, Code, Fails, Growth, InDoubt, Lacking, PaidAfter
+from .advice.reasons import (
+    Budget,
+    Code,
+    Condition,
+    Fails,
+    Growth,
+    InDoubt,
+    Lacking,
+    PaidAfter,
+    Reason,
+)
 from .core.units import format_bytes, format_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from .advice.reasons import Condition, Reason
 
 Figures: TypeAlias = "Growth | PaidAfter | Saving | ColdStart"
 

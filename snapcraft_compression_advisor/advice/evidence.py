@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..core.errors import UsageError
 from ..core.units import Interval
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _BITS_PER_BYTE = 8
 _BITS_PER_MBIT = 1_000_000

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ..core.units import Interval
 from .evidence import ColdStart, Policy, Saving
-
-if TYPE_CHECKING:
-    from ..core.units import Interval
 
 Compression = Literal["xz", "lzo"]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from .evidence import break_even_launches
+from ..core.units import Interval
+from .evidence import ColdStart, Evidence, Policy, Saving, break_even_launches
 from .reasons import (
     Budget,
     Code,
@@ -19,12 +21,6 @@ from .reasons import (
     PaidAfter,
     Reason,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ..core.units import Interval
-    from .evidence import ColdStart, Evidence, Policy, Saving
 
 Verdict = Literal["change", "keep", "no-benefit", "undecided"]
 

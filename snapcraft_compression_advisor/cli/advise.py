@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 from craft_cli import emit
 
-from ..analysis import analyse
+from ..analysis import Analysis, analyse
 from ..core.errors import AdvisorError, NoInputError
 from ..lint.lint import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
-from ..payload.source import find_payload, open_payload
+from ..payload.source import Payload, find_payload, open_payload
 from ..project.project_file import declared_compression, find_project_file
 from ..report.text import render_text
 from ..trial.sampled import ORDINARY
@@ -30,13 +32,6 @@ from .edits import set_compression
 from .find_project import find_policy, find_project
 from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
 from .write import check_outputs, write_output
-
-if TYPE_CHECKING:
-    import argparse
-    from types import ModuleType
-
-    from ..analysis import Analysis
-    from ..payload.source import Payload
 
 FORMATS = ("text", "json")
 

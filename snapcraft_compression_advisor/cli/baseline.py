@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from craft_cli import emit
 
 from .. import __version__
 from ..lint.baseline import Baseline
 from ..lint.finding import LintReport
-from ..lint.lint import lint_payload
-from ..payload.source import open_payload
+from ..lint.lint import LintRequest, lint_payload
+from ..lint.project import ProjectFile
+from ..payload.source import Payload, open_payload
 from ..report.lint_formats import Findings, render
 from ..report.lint_formats.json import BASELINE, parse_baseline
 from .find_project import find_project
 from .write import write_output
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from contextlib import ExitStack
-    from pathlib import Path
-
-    from ..lint.lint import LintRequest
-    from ..lint.project import ProjectFile
-    from ..payload.source import Payload
 
 _IMAGE_MAGIC = b"hsqs"
 """First bytes of a squashfs image; no JSON text begins with them."""

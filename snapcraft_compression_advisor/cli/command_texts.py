@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import shutil
 import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from craft_cli import BaseCommand, GlobalArgument
 
 from .commands import APP_NAME, command_groups, make_dispatcher
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from craft_cli import BaseCommand, GlobalArgument
 
 _REPEATED = ("*", "+")
 _OPTIONAL = ("*", "?")

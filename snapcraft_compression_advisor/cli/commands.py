@@ -5,14 +5,11 @@ Each command is imported only where it is run: imports cost a third of a lint.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from craft_cli import BaseCommand, CommandGroup, Dispatcher, GlobalArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 APP_NAME = "compression-advisor"
 SUMMARY = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import argparse
+from typing import ClassVar
 
 from craft_cli import emit
 
@@ -10,17 +11,12 @@ from ..devices.builtin_devices import DEFAULT_NAMES
 from ..devices.device_file import choose_devices
 from ..diff.difference import DifferenceRequest, compare_payloads
 from ..launch.profile import read_profile
-from ..payload.source import open_payload
+from ..payload.source import Payload, open_payload
 from ..report.diff_json import render_diff_json
 from ..report.diff_report import render_diff_markdown, render_diff_text
 from .arguments import Arguments, Command, format_argument, output_argument
 from .find_project import find_project
 from .write import check_outputs, write_output
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..payload.source import Payload
 
 RENDERERS = {
     "text": render_diff_text,

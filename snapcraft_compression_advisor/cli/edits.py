@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from craft_cli import emit
 
 from ..codecs import SHIPPABLE
-from ..project.edit import merge_edits
+from ..lint.finding import Finding, LintReport
+from ..project.edit import Edit, merge_edits
 from ..project.project_file import apply_edit, find_project_file, plan_edit
 from ..project.project_lines import read_project_lines
 from .arguments import Arguments, Command, details
 from .write import write_output
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from ..lint.finding import Finding, LintReport
-    from ..project.edit import Edit
 
 
 class SetCommand(Command):

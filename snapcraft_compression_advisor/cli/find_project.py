@@ -5,19 +5,13 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 
 from ..core.errors import AdvisorError, NoInputError
-from ..lint.project import project_of_component, read_project
+from ..lint.project import ProjectFile, project_of_component, read_project
 from ..payload.snap_yaml import split_component_name
-from ..payload.source import open_payload
+from ..payload.source import Payload, open_payload
 from ..project.project_file import PROJECT_FILES, find_project_file, read_project_file
 from ..settings.load import POLICY_FILE_NAME
-
-if TYPE_CHECKING:
-    from ..lint.project import ProjectFile
-    from ..payload.source import Payload
-
 
 _COMPONENT_PRIME = ("partitions", "component", "*", "prime")
 """Where snapcraft primes components, seen from the project (core24 on)."""

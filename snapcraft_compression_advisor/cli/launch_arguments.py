@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
@@ -23,14 +23,10 @@ from ..capture.start import Command, app_command, given_command
 from ..capture.virtual_display import can_bring_display, virtual_display
 from ..core.errors import UsageError
 from ..launch.launch_set import has_desktop_file, select_apps
+from ..payload.source import Payload
 from ..settings.quantities import SECONDS
 from .arguments import Arguments, details, quantity, whole_number
 from .commands import WORD_MARK, WORD_OPTION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ..payload.source import Payload
 
 NO_DISPLAY_ADVICE = (
     "Install the package xvfb ('sudo apt-get install xvfb') to start a virtual one, "

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..core.errors import BadDataError, UsageError
 from ..launch.guess.compare import compare_launches
 from ..launch.guess.guess import static_launch_set
-from ..launch.launch_set import select_apps
-from ..launch.profile import guessed_profile, profile_text, read_profile
+from ..launch.launch_set import LaunchSet, select_apps
+from ..launch.profile import LaunchProfile, guessed_profile, profile_text, read_profile
 from ..payload.snap_yaml import COMPONENT_TYPE
-from ..payload.source import find_payload, open_payload
+from ..payload.source import Payload, find_payload, open_payload
 from ..report.compare import (
     render_comparison_json,
     render_comparison_text,
@@ -19,13 +20,6 @@ from ..report.compare import (
 )
 from .arguments import PATH, Arguments, Command, format_argument, output_argument
 from .write import check_outputs, write_output
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..launch.launch_set import LaunchSet
-    from ..launch.profile import LaunchProfile
-    from ..payload.source import Payload
 
 
 class LaunchSetCommand(Command):

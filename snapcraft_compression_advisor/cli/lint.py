@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from craft_cli import EmitterMode, emit
 
@@ -16,10 +17,11 @@ from .. import __version__
 from ..core.errors import UsageError
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintReport
+from ..lint.lint import LintRequest
 from ..lint.rules.declared import compression_changed
 from ..lint.rules.preflight_contents import resquash_differs
 from ..lint.run import at_least, make_selection
-from ..payload.source import find_payload, named_payloads, open_payload
+from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.previous import read_previous
 from ..report.lines import TextStyle, terminal_columns, wants_colour
 from ..report.lint_formats import FORMATS, Findings, render
@@ -32,16 +34,9 @@ from .arguments import (
     output_argument,
 )
 from .find_project import find_policy
-from .lint_run import lint_all
+from .lint_run import Outcome, lint_all
 from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
 from .write import check_outputs, write_output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..lint.lint import LintRequest
-    from ..payload.source import Payload
-    from .lint_run import Outcome
 
 FINDINGS_STATUS = 1
 """Exit status where there are findings; errors have those of sysexits, 64 and up."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from craft_cli import emit
 
@@ -16,13 +17,8 @@ from ..lint.finding import LintedPayload
 from ..lint.lint import LintRequest, lint_payload
 from ..lint.run import check_selectors
 from ..payload.source import open_payload
+from ..trial.result import Progress
 from .find_project import find_project
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from ..trial.result import Progress
 
 PAYLOADS_AT_ONCE = 2
 """One takes up to 200 MB of memory. Its trial keeps all cores busy by itself, so that a

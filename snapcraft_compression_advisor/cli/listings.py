@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import argparse
+from typing import ClassVar
 
 from ..devices.builtin_devices import builtin_devices
 from ..lint.all_rules import ALL_RULES
@@ -11,9 +12,6 @@ from ..report.devices_text import render_devices_json, render_devices_text
 from ..report.rule_pages import render_rule_list, render_rule_page
 from .arguments import Arguments, Command, format_argument
 from .write import write_output
-
-if TYPE_CHECKING:
-    import argparse
 
 RENDERERS = {"text": render_devices_text, "json": render_devices_json}
 

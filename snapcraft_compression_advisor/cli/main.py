@@ -12,9 +12,11 @@ import platform
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from types import FrameType
+from typing import NoReturn
 
 from craft_cli import (
     ArgumentParsingError,
@@ -31,10 +33,6 @@ from ..core.units import MIB
 from .command_texts import command_help
 from .commands import APP_NAME, command_groups, make_dispatcher, split_command
 from .write import discard_broken_pipes, open_standard_streams, write_output
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
 
 _NO_MEMORY = (
     "can't start new thread",  # Python, for its stack

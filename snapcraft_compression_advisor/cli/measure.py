@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from craft_cli import emit
 
-from ..capture.measure import WALKS_AT_MOST, MeasureRequest, measure
+from ..capture.measure import WALKS_AT_MOST, Launch, MeasureRequest, measure
+from ..capture.mount import Mount
 from ..capture.page_cache import fit_for_replay, replay
 from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS
 from ..core.errors import UsageError
-from ..launch.profile import read_profile
-from ..payload.source import find_payload, open_payload
+from ..launch.profile import FittedProfile, read_profile
+from ..payload.source import Payload, find_payload, open_payload
 from ..report.measure_json import render_measurement_json
 from ..report.measure_text import render_measurement_text
 from .arguments import (
@@ -35,15 +38,6 @@ from .launch_arguments import (
     launch_options,
 )
 from .write import check_outputs, write_output
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from ..capture.measure import Launch
-    from ..capture.mount import Mount
-    from ..launch.profile import FittedProfile
-    from ..payload.source import Payload
 
 RENDERERS = {"text": render_measurement_text, "json": render_measurement_json}
 DEFAULT_RUNS = 10

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, get_args
+from pathlib import Path
+from typing import get_args
 
 import pydantic
 from craft_cli import emit
@@ -19,11 +21,6 @@ from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityN
 from ..settings.load import POLICY_FILE_NAME, Sources, load_settings
 from ..settings.quantities import LINK, parse_count, seconds_or_share
 from .arguments import Arguments, details, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 
 _DEFAULTS = Policy()
 _ADVICE_OPTIONS = ("min_saving", "max_launches", "link_mbit_per_s", "deciding_apps")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from craft_cli import emit
 
 from ..capture.mount import can_mount
 from ..capture.page_cache import can_drop_caches
 from ..capture.record import RecordRequest, record_residency
-from ..capture.record_trace import import_trace, record_trace
+from ..capture.record_trace import TracedLaunch, import_trace, record_trace
 from ..core.errors import UsageError
 from ..core.units import format_seconds
-from ..launch.profile import profile_text
-from ..payload.source import find_payload, open_payload
+from ..launch.profile import LaunchProfile, profile_text
+from ..payload.source import Payload, find_payload, open_payload
 from ..report.phrases import counted
 from .arguments import PAYLOAD_DEFAULT, Arguments, Command, details, output_argument
 from .launch_arguments import (
@@ -26,13 +27,6 @@ from .launch_arguments import (
     launch_options,
 )
 from .write import check_outputs, write_output
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..capture.record_trace import TracedLaunch
-    from ..launch.profile import LaunchProfile
-    from ..payload.source import Payload
 
 _METHODS = ("residency", "trace")
 

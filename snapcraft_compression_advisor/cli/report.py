@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
 from craft_cli import emit
 
+from ..analysis import Analysis
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
 from ..core.units import MIB
-from ..lint.lint import lint_analysed
+from ..lint.lint import LintRequest, lint_analysed
+from ..lint.project import ProjectFile
+from ..payload.source import Payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
 from ..report.html_report import check_html_extra, render_html
@@ -20,19 +26,9 @@ from ..report.lint_formats.json import LintDocument
 from ..report.markdown_report import render_markdown
 from ..report.measure_json import MeasurementReport
 from ..report.page.build import Sources, build_page
+from ..report.page.model import Page
 from .arguments import Arguments, Command, details
 from .write import check_outputs, write_output
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from ..analysis import Analysis
-    from ..lint.lint import LintRequest
-    from ..lint.project import ProjectFile
-    from ..payload.source import Payload
-    from ..report.page.model import Page
 
 RENDERERS: Mapping[str, Callable[[Page], str]] = {
     ".html": render_html,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+from pydantic import BaseModel
 
 from ..core.documents import json_schema_text
 from ..devices.device_file import DeviceFile
@@ -17,12 +21,6 @@ from ..report.measure_json import MeasurementReport
 from ..settings.lint_policy import LintPolicy
 from .arguments import Arguments, Command, details
 from .write import write_output
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping
-
-    from pydantic import BaseModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
-from ..analysis import analyse
+from ..analysis import Analysis, Request, analyse
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import AdvisorError, ToolError
 from ..launch.launch_set import check_app, select_apps
@@ -19,23 +20,17 @@ from ..lint.lint import LintRequest, analysis_request
 from ..lint.rule import Context
 from ..lint.rules.budgets import cold_start_budget, image_size_budget
 from ..lint.run import Selection, run_rules
-from ..payload.source import ComponentDirectory, open_payload
+from ..payload.source import ComponentDirectory, Payload, open_payload
 from ..payload.survey import take_survey
 from ..wording import sentences
-from .artifact import DEFAULT_COMPRESSION, Decision, decide
+from .artifact import DEFAULT_COMPRESSION, Artifact, Decision, decide
 from .guard import PolicyBrokenError, Result, SettingsError, harmless, judging
-from .project import HostProject, read_host_project, read_settings
+from .project import HostProject, Parts, read_host_project, read_settings
 from .refusal import asks_to_enforce
 from .show import show, show_verdict, write_key, write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
-    from ..analysis import Analysis, Request
-    from ..payload.source import Payload
     from ..settings.load import Settings
-    from .artifact import Artifact
-    from .project import Parts
 BUDGET_RULES = (cold_start_budget, image_size_budget)
 
 

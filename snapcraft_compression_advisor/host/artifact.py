@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..squashfs.image import Image
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..analysis import Analysis
     from ..settings.lint_policy import PackMode
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from craft_application.commands import AppCommand
 from craft_cli import emit
@@ -14,9 +14,6 @@ from ..payload.source import find_payload
 from ..project.project_file import apply_edit, find_project_file, plan_edit
 from .artifact import DEFAULT_COMPRESSION, Artifact
 from .project_service import advisor_here
-
-if TYPE_CHECKING:
-    import argparse
 
 GROUP = "Compression"
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .refusal import asks_to_enforce, reason_of, refuse, warn_of
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
     from craft_application import Application
 
 VARIABLE = "PYTHONPATH"

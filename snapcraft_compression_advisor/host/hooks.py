@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from craft_cli import CommandGroup
@@ -17,9 +19,6 @@ from .refusal import reason_of
 from .wrapping import check_before, check_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from craft_application import Application
 
     from .project_service import FindAdvisor

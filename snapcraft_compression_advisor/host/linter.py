@@ -5,6 +5,7 @@ Only snapcraft can import this module.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from .guard import SettingsError, Stop
 from .wrapping import wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ..lint.finding import Finding
     from .advisor import Advisor
     from .project_service import FindAdvisor

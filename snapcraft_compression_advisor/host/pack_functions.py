@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..payload.source import component_name
@@ -12,9 +14,6 @@ from .artifact import DEFAULT_COMPRESSION, Artifact
 from .wrapping import check_settings, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
     from .advisor import Advisor
     from .guard import Stop
     from .project_service import FindAdvisor

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ..core.errors import AdvisorError, NoInputError
 from ..lint.all_rules import ALL_RULES
@@ -14,10 +15,6 @@ from ..lint.run import check_selectors
 from ..project.project_file import find_project_file, read_project_file
 from ..settings.load import PLUGIN, POLICY_FILE_NAME, Settings, Sources, load_settings
 from .guard import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 Parts = dict[str, dict[str, object]]
 

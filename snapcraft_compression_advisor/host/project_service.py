@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from .guard import judging
 from .refusal import asks_to_enforce
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .advisor import Advisor
     from .project import Parts
 

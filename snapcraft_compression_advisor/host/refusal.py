@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 import sys
 import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from craft_application import Application
 
 ENVIRONMENT_PREFIX = "SNAPCRAFT_COMPRESSION_ADVISOR_"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from craft_cli import emit
@@ -14,8 +15,6 @@ from ..report.json_report import render_json
 from ..report.text import advice_lines, render_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..analysis import Analysis
     from .artifact import Decision
     from .project import HostProject

@@ -7,11 +7,10 @@ is as good as once.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .project_service import FindAdvisor
 
 Service = TypeVar("Service")

@@ -7,20 +7,16 @@ Psalm and detekt. Their names for states aside, these are SARIF's ``baselineStat
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
-from typing import TYPE_CHECKING
 
 from ..core.errors import BadDataError
 from ..core.printable import printable
+from ..payload.source import Payload
+from .finding import Finding, LintedPayload, LintReport, State
 from .rules.regressions import REGRESSIONS
 from .run import SEVERITIES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from ..payload.source import Payload
-    from .finding import Finding, LintedPayload, LintReport, State
 
 _SUBJECTS_IN_LABELS = {
     "SCA104": r"compression of component (?P<component>.+)",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from ..analysis import Analysis
 from ..core.units import Interval, format_bytes, format_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..analysis import Analysis
-    from .finding import Origin
+from .finding import Origin
 
 _MANY_LAUNCHES = 1_000
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..core.printable import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..diff.figures import BaselineBuild, PayloadFigures
-    from ..project.edit import Edit
+from ..diff.figures import BaselineBuild, PayloadFigures
+from ..project.edit import Edit
 
 MOST_FILES = 200
 """That a finding names; there may be more."""

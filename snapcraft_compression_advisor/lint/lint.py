@@ -4,41 +4,33 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..analysis import Request, analyse
+from ..analysis import Analysis, Request, analyse
 from ..core.errors import BadDataError, UsageError
+from ..devices.device import DeviceProfile
 from ..diff.figures import BaselineBuild, figures_of
 from ..launch.launch_set import select_apps
-from ..payload.snap_yaml import COMPONENT_TYPE
-from ..payload.survey import take_survey
-from ..preflight.packing import look_at_packing
-from ..preflight.previous import previous_of
+from ..launch.profile import LaunchProfile
+from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata
+from ..payload.source import Payload
+from ..payload.survey import Survey, take_survey
+from ..preflight.packing import Packing, look_at_packing
+from ..preflight.previous import PreviousSnap, previous_of
+from ..settings.lint_policy import LintPolicy
+from ..trial.result import Progress
 from ..trial.sampled import LEAST
 from .all_rules import ALL_RULES
 from .baseline import Baseline, same_build
-from .finding import LintedPayload
-from .project import component_sizes
+from .finding import Finding, LintedPayload
+from .project import ProjectFile, component_sizes
 from .rule import Context
 from .rules.declared import component_key
 from .run import make_selection, run_rules
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..analysis import Analysis
-    from ..devices.device import DeviceProfile
-    from ..launch.profile import LaunchProfile
-    from ..payload.snap_yaml import SnapMetadata
-    from ..payload.source import Payload
-    from ..payload.survey import Survey
-    from ..preflight.packing import Packing
-    from ..preflight.previous import PreviousSnap
     from ..preflight.resquash import Resquash
-    from ..settings.lint_policy import LintPolicy
-    from ..trial.result import Progress
-    from .finding import Finding
-    from .project import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

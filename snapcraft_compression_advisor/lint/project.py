@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ..core.errors import BadDataError, UsageError
+from ..core.units import Interval
 from ..payload.source import ComponentDirectory
 from ..project.edit import Edit
 from ..project.project_lines import ProjectLines, read_project_lines
 from ..project.set_scalar import set_compression
+from ..trial.result import Progress, TrialResult
 from ..trial.sampled import LEAST, run_sampled_trial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from ..core.units import Interval
-    from ..trial.result import Progress, TrialResult
-
 
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..analysis import Analysis
+from ..diff.figures import BaselineBuild
+from ..payload.inventory import Inventory
+from ..payload.snap_yaml import SnapMetadata
+from ..payload.survey import Survey
+from ..preflight.packing import Packing
+from ..preflight.previous import PreviousSnap
+from ..settings.lint_policy import LintPolicy
 from .finding import Evidence, Finding, Fix, Location, Severity
+from .project import ProjectFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ..analysis import Analysis
-    from ..diff.figures import BaselineBuild
-    from ..payload.inventory import Inventory
-    from ..payload.snap_yaml import SnapMetadata
-    from ..payload.survey import Survey
-    from ..preflight.packing import Packing
-    from ..preflight.previous import PreviousSnap
     from ..preflight.resquash import Resquash
-    from ..settings.lint_policy import LintPolicy
-    from .project import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

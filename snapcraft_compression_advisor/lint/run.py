@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from ..core.errors import BadDataError, UsageError
 from ..payload.inventory import Inventory
-from .finding import Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ..payload.survey import Survey
-    from ..settings.lint_policy import LintPolicy
-    from .finding import Finding
-    from .rule import Context, Rule
+from ..payload.survey import Survey
+from ..settings.lint_policy import LintPolicy
+from .finding import Finding, Severity
+from .rule import Context, Rule
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -26,9 +26,6 @@ from ruamel.yaml.events import (
 )
 
 from ..core.errors import BadDataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAX_PROJECT_FILE_BYTES = 128 * 1024
 """Largest snapcraft.yaml that is read.

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from pathlib import Path
 
 _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 """What ``diff`` says of a last line without a line break."""

@@ -7,9 +7,9 @@ import os
 import secrets
 import stat
 import tempfile
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
@@ -17,9 +17,6 @@ from .document import MAX_PROJECT_FILE_BYTES
 from .edit import Edit
 from .project_lines import read_project_lines
 from .set_scalar import set_compression
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 PROJECT_FILES = (
     "snapcraft.yaml",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..settings.lint_policy import ALL_RULES_PREFIX
-from .document import read_document
+from .document import Node, read_document
 from .set_scalar import COMPRESSION, not_a_scalar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .document import Node
 
 LINTER_NAME = "compression"
 """What ``lint: ignore:`` calls the advisor's findings."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from ..codecs import SHIPPABLE
 from ..core.errors import BadDataError, UsageError
-from .document import read_document
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .document import Node, ProjectDocument
+from .document import Node, ProjectDocument, read_document
 
 COMPRESSION = "compression"
 

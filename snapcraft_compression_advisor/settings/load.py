@@ -7,29 +7,24 @@ the part of snapcraft's plugin, and all of them before the defaults.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar, get_args
+from typing import Protocol, TypeVar, get_args
 
 import pydantic
+from pydantic_core import ErrorDetails
 
 from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError, UsageError
 from ..core.units import KIB
 from ..devices.builtin_devices import find_device
+from ..devices.device import DeviceProfile
 from ..devices.device_file import choose_devices
-from ..launch.profile import read_profile
+from ..launch.profile import LaunchProfile, read_profile
 from .lint_policy import SCHEMA, LintPolicy, contradictions
 from .quantities import PolicyModel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pydantic_core import ErrorDetails
-
-    from ..devices.device import DeviceProfile
-    from ..launch.profile import LaunchProfile
 
 
 class CheckRules(Protocol):

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pydantic
 
 from ..core.units import KIB, MIB
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NUMBER = r"([0-9]{1,12}(?:\.[0-9]{1,9})?)"
 

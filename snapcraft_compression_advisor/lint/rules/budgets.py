@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ...analysis import Analysis, LaunchAnalysis
 from ...core.units import Interval, format_bytes, format_seconds
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ..figures import bytes_text, seconds_text, size_origin
 from ..finding import Evidence, Finding
 from ..rule import RECORD, Context, Rule, current_codec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...analysis import Analysis, LaunchAnalysis
 
 
 @Rule(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from ...codecs import CODECS, SHIPPABLE
+from ...settings.lint_policy import Target
 from ..finding import Evidence, Finding, Origin
 from ..rule import Context, Rule, compression_place, current_codec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ...settings.lint_policy import Target
 
 Version = tuple[int, int]
 

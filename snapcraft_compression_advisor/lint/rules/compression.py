@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
@@ -11,10 +11,6 @@ from ..figures import bytes_text, launches_text, seconds_text, share_text, size_
 from ..finding import Evidence, Finding, Fix
 from ..rule import RECORD, Context, Rule, compression_place, current_codec
 from .compatibility import target_has
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
     "advice.min-saving": "time that lzo must save per cold launch: a duration, or a "

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ...advice.evidence import Policy
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...codecs import SHIPPABLE
-from ...core.units import format_bytes
+from ...core.units import Interval, format_bytes
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ..figures import bytes_text, share_text
 from ..finding import Evidence, Finding, Fix, Location, Origin
+from ..project import ComponentSizes
 from ..rule import Context, Rule, compression_place, current_codec
 from .compression import compression_fix
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...core.units import Interval
-    from ..project import ComponentSizes
 
 _NEGLIGIBLE = Policy().negligible_growth
 

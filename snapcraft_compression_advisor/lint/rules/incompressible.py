@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...core.units import format_bytes
@@ -10,10 +10,6 @@ from ...trial.stored import find_incompressible
 from ..figures import share_text
 from ..finding import Evidence, Finding
 from ..rule import Context, Rule, current_codec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 LEAST_SHARE = 0.25
 """What of the image has to resist before that is worth a finding."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ...analysis import LaunchAnalysis
 from ...core.units import Interval, format_bytes
+from ...devices.device import DeviceProfile
+from ...launch.launch_set import LaunchFile, LaunchSet
 from ...launch.model import cost_of_files, expect_blocks
+from ...trial.result import CodecTrial
 from ..figures import interval_text, seconds_text
 from ..finding import Evidence, Finding, Location
 from ..rule import RECORD, Context, Rule, current_codec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...analysis import LaunchAnalysis
-    from ...devices.device import DeviceProfile
-    from ...launch.launch_set import LaunchFile, LaunchSet
-    from ...trial.result import CodecTrial
 
 FEW = 3
 """Files that a reader can look into one by one."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from ...preflight.packing import EntryFault, Packing
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
+from ..rule import Context, Rule
 from .preflight_image import (
     ENFORCED_FOR,
     PACK_AGAIN,
@@ -14,12 +16,6 @@ from .preflight_image import (
     measured,
     repacked_packing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ...preflight.packing import EntryFault, Packing
-    from ..rule import Context, Rule
 
 ROOT_NAME = "(root directory)"
 """What findings call the entry whose path is empty."""

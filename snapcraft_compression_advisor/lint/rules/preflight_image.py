@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ...codecs import CODECS, DATA_BLOCK_BYTES
 from ...core.units import KIB, MIB
@@ -16,14 +16,10 @@ from ...preflight.flags import (
     SNAP_FLAGS,
     odd_flags,
 )
+from ...preflight.packing import Packing
 from ...squashfs.mksquashfs import MINIMUM_IMAGE_BYTES, SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
 from ..rule import Context, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...preflight.packing import Packing
 
 _GIB = 1024 * MIB
 COMPRESSED_LIMIT_BYTES = 5 * _GIB

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ...core.units import format_bytes, format_seconds
-from ...diff.figures import figures_of, image_change, launch_changes
+from ...diff.figures import (
+    BaselineBuild,
+    FigureChange,
+    PayloadFigures,
+    figures_of,
+    image_change,
+    launch_changes,
+)
 from ...settings.quantities import Share
 from ..figures import bytes_text, seconds_text
 from ..finding import Evidence, Finding
 from ..rule import Context, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...diff.figures import BaselineBuild, FigureChange, PayloadFigures
 
 REGRESSIONS = "SCA6"
 """Prefix of the rules about a change: their findings are never known before."""

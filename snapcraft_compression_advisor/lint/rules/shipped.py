@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ...analysis import Analysis
 from ...core.units import Interval, format_bytes
-from ...payload.needless import NeedlessFile
+from ...payload.needless import NeedlessFile, NeedlessKind
 from ..figures import bytes_text, share_text
 from ..finding import MOST_FILES, Evidence, Finding, Location
 from ..rule import Context, Judge, Rule, current_codec, image_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ...analysis import Analysis
-    from ...payload.needless import NeedlessKind
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.001
