@@ -17,7 +17,7 @@ from ..core.scratch import scratch_directory
 from ..launch.guess.candidates import Candidate
 from ..launch.guess.guess import keys_of
 from ..launch.guess.priors import Priors, built_in_priors
-from ..launch.guess.programs import parse_shebang
+from ..launch.guess.shell import parse_shebang
 from ..launch.launch_set import share_ranges
 from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch, is_utf8
 from ..payload.elf import readable_linkage

@@ -9,18 +9,21 @@ import pytest
 
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.launch.guess.programs import shell_words
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     required_files,
     required_names,
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.perl import PERL
-from snapcraft_compression_advisor.launch.guess.runtimes.python import (
+from snapcraft_compression_advisor.launch.guess.runtimes.python.finder import (
     ModuleFinder,
+)
+from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import Importer
+from snapcraft_compression_advisor.launch.guess.runtimes.python.imports import (
     imported_names,
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.ruby import RUBY
+from snapcraft_compression_advisor.launch.guess.shell import shell_words
 from snapcraft_compression_advisor.payload.caches.schemas import _ELEMENT
 
 if TYPE_CHECKING:
@@ -93,11 +96,12 @@ def test_a_module_with_more_parents_than_a_path_has_is_left_out(
 ) -> None:
     payload = mocker.Mock()
     payload.inventory = make_inventory({"x.py": 10})
-    payload.read.return_value = b"import a" + b".a" * 500_000 + b"\nimport b.c"
-    finder = ModuleFinder(payload, script_folders=("",))
-    finder.imported([payload.inventory.entries["x.py"]])
-    assert {"b", "b.c"} <= finder.names
-    assert not [name for name in finder.names if len(name) > 100]
+    importer = Importer(payload, ModuleFinder(payload.inventory, folders=("",)))
+    source = b"import a" + b".a" * 500_000 + b"\nimport b.c"
+    importer.start_source(source, file="x.py")
+    importer.run()
+    assert {"b", "b.c"} <= importer.names
+    assert not [name for name in importer.names if len(name) > 100]
 
 
 def test_a_node_program_of_many_names_is_asked_for_some(mocker: MockerFixture) -> None:

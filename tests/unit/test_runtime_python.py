@@ -10,8 +10,11 @@ from elf_files import make_elf
 from guesses import found
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
-from snapcraft_compression_advisor.launch.guess.runtimes.python import (
+from snapcraft_compression_advisor.launch.guess.runtimes.python.finder import (
     ModuleFinder,
+)
+from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import Importer
+from snapcraft_compression_advisor.launch.guess.runtimes.python.imports import (
     imported_names,
 )
 
@@ -22,10 +25,11 @@ TYPELIB = b"GOBJ\nMETADATA\r\n\x1a"
 
 def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[str]:
     payload = make_payload(files)
-    finder = ModuleFinder(payload, script_folders=("bin",), search=search)
-    return [
-        entry.path for entry in finder.imported([payload.inventory.entries["bin/x"]])
-    ]
+    finder = ModuleFinder(payload.inventory, folders=("bin", *search))
+    importer = Importer(payload, finder)
+    importer.start_source(files["bin/x"], file="bin/x")
+    importer.run()
+    return list(importer.files)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,18 @@ def test_import_in_a_function_happens_later_if_at_all() -> None:
 def test_import_for_the_type_checker_never_happens() -> None:
     source = b"if TYPE_CHECKING:\n    import a\nelse:\n    import b\n"
     assert list(imported_names(source, package="")) == ["b"]
+
+
+def test_python_itself_has_what_its_modules_try_to_import_first() -> None:
+    source = b"try:\n  import a\nexcept ImportError:\n  import b\n"
+    files = {
+        "bin/x": b"import tried, other\n",
+        f"{LIB}/tried.py": source,
+        f"{LIB}/b.py": b"x",
+    }
+    assert imported(files) == [f"{LIB}/tried.py"]
+    files[f"{LIB}/dist-packages/other.py"] = source
+    assert f"{LIB}/b.py" in imported(files)
 
 
 @given(st.binary())

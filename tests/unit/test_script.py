@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.launch.guess.programs import (
+from snapcraft_compression_advisor.launch.guess.shell import (
     Shebang,
     parse_shebang,
     shell_words,

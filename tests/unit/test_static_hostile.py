@@ -17,7 +17,9 @@ from snapcraft_compression_advisor.launch.guess.programs import (
     MAX_PROGRAMS,
     SCRIPT_MAX_BYTES,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.python import MAX_MODULES
+from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import (
+    MAX_MODULES,
+)
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet

@@ -104,16 +104,20 @@ class _Search:
         self._paths = SnapPaths(payload)
         self._app = app
         snap = payload.snap
-        self._environment = {**snap.environment, **snap.apps[app].environment}
         elsewhere = supplier_elsewhere(payload)
+        self.programs: Programs = find_programs(
+            payload, app, paths=self._paths, elsewhere=elsewhere
+        )
+        self._environment = {
+            **snap.environment,
+            **snap.apps[app].environment,
+            **self.programs.variables,
+        }
         self._finder = LibraryFinder(
             payload,
             self._paths,
             search=library_path(self._environment.get("LD_LIBRARY_PATH", "")),
             elsewhere=elsewhere,
-        )
-        self.programs: Programs = find_programs(
-            payload, app, paths=self._paths, elsewhere=elsewhere
         )
         self.files: dict[int, Candidate] = {}
         self._triggers: dict[Trigger, None] = {

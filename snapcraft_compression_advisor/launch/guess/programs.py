@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...payload.linkage import Unresolved
@@ -13,13 +14,18 @@ from ...payload.paths import PathResolver
 from ...squashfs.entry import EntryKind
 from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES
+from .shell import parse_shebang, shell_commands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
     from ..launch_set import BlindReason
+    from .runtimes.runtime import Runtime
+
+SCRIPT_MAX_BYTES = 256 * 1024
+"""How much of a script is looked at; wrappers are far shorter."""
 
 MAX_PROGRAMS = 64
 """Programs followed from one app; wrappers start a handful."""
@@ -32,8 +38,31 @@ _STARTED_UNSEEN = {
 }
 """Programs that start others without a script that says so, and which."""
 
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_BEFORE_COMMANDS = _STARTERS | frozenset(
+    ("!", "{", "do", "else", "elif", "if", "then", "time", "while")
+)
 _FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
 _KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """A command that runs an interpreter.
+
+    :param words: the interpreter as it is named, and its arguments.
+    :param folder: the directory that its script changed into, relative to the payload;
+        empty where it changed into none.
+    """
+
+    words: tuple[str, ...]
+    folder: str = ""
+
+    def places(self, argument: str) -> tuple[str, ...]:
+        """Return the paths that an argument may mean."""
+        if self.folder and not argument.startswith(("/", "$")):
+            return posixpath.normpath(f"{self.folder}/{argument}"), argument
+        return (argument,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +75,8 @@ class Programs:
     :param followed: whether every program started is known; a script in another
         language than shell leaves that open.
     :param blind_spots: what could not be followed.
+    :param invocations: of interpreters, by commands of the app and of shell scripts.
+    :param variables: what shell scripts assign.
     """
 
     started: tuple[Entry, ...]
@@ -53,6 +84,8 @@ class Programs:
     unresolved: Mapping[str, Unresolved]
     followed: bool
     blind_spots: tuple[BlindSpot, ...] = ()
+    invocations: tuple[Invocation, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_programs(
@@ -71,6 +104,8 @@ def find_programs(
         unresolved=walk.unresolved,
         followed=walk.followed,
         blind_spots=tuple(walk.blind_spots),
+        invocations=tuple(walk.invocations),
+        variables=walk.variables,
     )
 
 
@@ -87,6 +122,8 @@ class _Walk:
         self.unresolved: dict[str, Unresolved] = {}
         self.followed = True
         self.blind_spots: dict[BlindSpot, None] = {}
+        self.invocations: list[Invocation] = []
+        self.variables: dict[str, str] = {}
 
     def run(self, name: str) -> None:
         """Collect all that the app starts."""
@@ -97,6 +134,7 @@ class _Walk:
         self.words.extend(words)
         if words:
             self._start(words[0], needed_by=f"command of {name}")
+            self._note_invocation(words, "", needed_by=f"command of {name}")
         for word in words[1:]:
             for part in word.split(":"):  # a class path
                 self._start_if_shipped(part)
@@ -168,30 +206,81 @@ class _Walk:
             self._miss(interpreter, script, self._elsewhere)
 
     def _follow_shell_script(self, script: Entry, text: str) -> None:
-        started = len(self.started)
-        after_starter = False
-        for word in shell_words(text):
-            if "/" in word and not word.startswith(("-", "#")):
-                self._start_path(word, script)
-            elif after_starter and word and word[0] not in "-$":
-                entry = self._paths.program(word)
-                if entry is not None:
-                    self._add(entry)
-            after_starter = word in _STARTERS
-        if len(self.started) == started:
+        known = len(self.started) + len(self.invocations)
+        folder = ""
+        for command in shell_commands(text, self.variables):
+            if command[0] == "cd":
+                place = self._paths.in_payload(command[-1])
+                folder = command[-1].strip("/") if place is None else place
+                continue
+            self._note_invocation(command, folder, needed_by=script.path)
+            for before, word in itertools.pairwise(("", *command)):
+                if "/" in word and not word.startswith(("-", "#")):
+                    self._start_path(word, script, folder)
+                elif before in _STARTERS and word and word[0] not in "-$":
+                    entry = self._paths.program(word)
+                    if entry is not None:
+                        self._add(entry)
+        if len(self.started) + len(self.invocations) == known:
             self.followed = False
             self._blind("computed-command", script.path)
 
-    def _start_path(self, word: str, script: Entry) -> None:
+    def _note_invocation(
+        self, command: Sequence[str], folder: str, *, needed_by: str
+    ) -> None:
+        """Note a command that runs an interpreter, and start what it runs."""
+        words = list(command)
+        while words and words[0] in _BEFORE_COMMANDS:
+            words.pop(0)
+            while words and (words[0].startswith("-") or _ASSIGNED.match(words[0])):
+                words.pop(0)
+        runtime = runtime_of(posixpath.basename(words[0])) if words else None
+        if runtime is None:
+            return
+        invocation = Invocation(words=tuple(words), folder=folder)
+        self.invocations.append(invocation)
+        if not self._start_if_shipped(words[0]):
+            self._start_interpreter_elsewhere(words[0], needed_by)
+        for word in words[1:]:
+            if not word.startswith("-"):
+                places = invocation.places(word)
+                main_files = [
+                    posixpath.join(each, runtime.main_file) for each in places
+                ]
+                any(map(self._start_if_shipped, (*places, *main_files)))
+
+    def _start_interpreter_elsewhere(self, name: str, needed_by: str) -> None:
+        """Start an interpreter by its bare name, or one that the base may have."""
+        entry = None if "/" in name else self._paths.program(name)
+        if entry is not None:
+            self._add(entry)
+        elif self._elsewhere != "missing":
+            self._miss(name, needed_by, self._elsewhere)
+
+    def _start_path(self, word: str, script: Entry, folder: str) -> None:
         """Start what a word names; one after an unknown variable, beside the script.
 
         Wrappers look for their own directory at run time.
         """
-        if self._start_if_shipped(word) or not word.startswith("$"):
+        if self._start_if_shipped(word):
+            return
+        if not word.startswith("$"):
+            if folder and not word.startswith("/"):
+                self._start_if_shipped(posixpath.normpath(f"{folder}/{word}"))
             return
         rest = word.partition("/")[2]
         if rest and not word.startswith(("$SNAP/", "${SNAP}/")):
             self._start_if_shipped(posixpath.join(posixpath.dirname(script.path), rest))
+
+
+def runtime_of(name: str) -> Runtime | None:
+    """Return the runtime whose interpreter has this name, if there is one."""
+    known = (
+        each
+        for each in RUNTIMES
+        if each.mapped.fullmatch(name) or (name and each.interpreter == name)
+    )
+    return next(known, None)
 
 
 def _split_command(command: str) -> list[str]:
@@ -199,102 +288,6 @@ def _split_command(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:
         return command.split()
-
-
-SCRIPT_MAX_BYTES = 256 * 1024
-"""How much of a script is looked at; wrappers are far shorter."""
-
-MAX_ASSIGNED_CHARACTERS = 4096
-"""Longest value that a variable is followed to: the kernel's PATH_MAX."""
-
-MAX_EXPANSIONS = 64
-"""Variables followed in one word, each of which may be that long."""
-
-_SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
-_SHEBANG = re.compile(rb"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
-_ASSIGNMENT = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)=(?P<value>\S*)$")
-_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))")
-_DEFAULT = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^{}]*)\}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shebang:
-    """A script's first line.
-
-    :param interpreter: what runs it: a path, or a bare name after ``env``.
-    :param shell: whether that is a POSIX shell or one that reads like it.
-    """
-
-    interpreter: str
-    shell: bool
-
-
-def parse_shebang(text: bytes) -> Shebang | None:
-    """Return a script's interpreter, ``None`` where there is no ``#!`` line.
-
-    ``/usr/bin/env NAME`` (also with ``-S`` and assignments) names NAME.
-    """
-    match = _SHEBANG.match(text)
-    if match is None:
-        return None
-    interpreter = match["program"].decode(errors="replace")
-    if interpreter.rpartition("/")[2] == "env":
-        words = (match["argument"] or b"").decode(errors="replace").split()
-        named = [word for word in words if word[0] != "-" and "=" not in word]
-        interpreter = named[0] if named else interpreter
-    return Shebang(
-        interpreter=interpreter, shell=interpreter.rpartition("/")[2] in _SHELLS
-    )
-
-
-def shell_words(text: str) -> Iterator[str]:
-    """Yield the words of a shell script, plain variables followed.
-
-    Assignments are taken in the order of the lines, whatever branch they stand in.
-    ``$SNAP`` stays. What can't be split (an unclosed quote) is ignored.
-    """
-    variables: dict[str, str] = {"SNAP": "$SNAP"}
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.lstrip()[:1] in ("", "#"):  # to split nothing takes as long as a word
-            continue
-        for word in _split(line):
-            assignment = _ASSIGNMENT.match(word)
-            if assignment is not None:
-                value = _expand(assignment["value"], variables)
-                if (
-                    len(value) <= MAX_ASSIGNED_CHARACTERS
-                    and assignment["name"] != "SNAP"
-                ):
-                    variables[assignment["name"]] = value
-            else:
-                yield _expand(word, variables)
-
-
-def _split(line: str) -> list[str]:
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>`")
-    lexer.whitespace_split = True
-    try:
-        return list(lexer)
-    except ValueError:
-        return []
-
-
-def _expand(word: str, variables: dict[str, str]) -> str:
-    inner = _known(word, variables)
-    filled = _DEFAULT.sub(
-        lambda match: variables.get(match["name"]) or match["value"],
-        inner,
-        count=MAX_EXPANSIONS,
-    )
-    return _known(filled, variables)
-
-
-def _known(word: str, variables: dict[str, str]) -> str:
-    return _VARIABLE.sub(
-        lambda match: variables.get(match["braced"] or match["plain"], match[0]),
-        word,
-        count=MAX_EXPANSIONS,
-    )
 
 
 PROGRAM_FOLDERS = ("usr/sbin", "usr/bin", "sbin", "bin", "usr/games", "usr/local/bin")

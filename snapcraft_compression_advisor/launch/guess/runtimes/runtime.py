@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ....payload.source import Payload
     from ...launch_set import BlindSpot
     from ..families import Family, Trigger
-    from ..programs import Programs, SnapPaths
+    from ..programs import Invocation, Programs, SnapPaths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,21 +49,45 @@ class StartedApp:
         """Tell whether it runs a program, or maps a library, of this name."""
         return any(name.fullmatch(trigger.name) for trigger in self.triggers)
 
+    def invocations(self, interpreter: re.Pattern[str]) -> Iterator[Invocation]:
+        """Yield the commands that run an interpreter of this name."""
+        for invocation in self.programs.invocations:
+            if interpreter.fullmatch(posixpath.basename(invocation.words[0])):
+                yield invocation
+
     def scripts(self, interpreter: str, suffix: str) -> tuple[Entry, ...]:
         """Return the scripts that it starts.
 
-        :param suffix: of those that are named as arguments.
+        :param suffix: of those that are named as arguments of an unknown program.
         """
         return tuple(self._scripts(interpreter.encode(), suffix))
 
     def _scripts(self, interpreter: bytes, suffix: str) -> Iterator[Entry]:
+        run = {entry.path for entry in self._arguments(interpreter.decode())}
         for program in self.programs.started:
             head = self.payload.read(program.path, offset=0, length=128)
             first_line = head.partition(b"\n")[0]
-            if program.path.endswith(suffix) or (
-                head.startswith(b"#!") and interpreter in first_line
+            if (
+                program.path in run
+                or program.path.endswith(suffix)
+                or (head.startswith(b"#!") and interpreter in first_line)
             ):
                 yield program
+
+    def _arguments(self, interpreter: str) -> Iterator[Entry]:
+        """Yield the first file among the arguments of each run of an interpreter."""
+        for invocation in self.programs.invocations:
+            if not posixpath.basename(invocation.words[0]).startswith(interpreter):
+                continue
+            places = (
+                place
+                for word in invocation.words[1:]
+                if not word.startswith("-")
+                for place in invocation.places(word)
+            )
+            found = next(filter(None, map(self.paths.shipped, places)), None)
+            if found is not None:
+                yield found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +103,7 @@ class Runtime:
         what of it can't be known.
     :param starts: by a program's name, patterns of the programs that it starts without
         a script that says so.
+    :param main_file: what is started of a directory that is named as a program.
     :param tells_all: whether what its scripts load is as good as all that they read;
         else they may start anything.
     """
@@ -88,4 +114,5 @@ class Runtime:
     families: tuple[Family, ...] = ()
     loads: Callable[[StartedApp], Iterator[Loaded | BlindSpot]] | None = None
     starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    main_file: str = ""
     tells_all: bool = False

@@ -1,0 +1,302 @@
+"""What the functions of a source import and call, by name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .values import called_name, static_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MODULE = ""
+"""Of what a module does outside of its functions."""
+
+MAX_PARSED_BYTES = 256 * 1024
+"""Of one source: the parser takes a KiB of memory for two characters, at worst."""
+
+NOT_PYTHON = (SyntaxError, ValueError)
+"""What the parser raises on text that it can't parse."""
+
+TOO_MUCH = (MemoryError, RecursionError)
+"""What it raises on text that is nested too deeply."""
+
+_LONG_NAME = re.compile(rb"(?:\.[ \t\\\r\n]*\w+[ \t\\\r\n]*){100}")
+"""The parser copies a dotted name for each of its dots."""
+
+START_SIGNALS = frozenset(("activate", "startup", "command-line", "open", "realize"))
+"""Signals that an application gets as it starts; handlers of others wait for a user."""
+
+_STARTING = re.compile(r"\w*(?:main|run|start|launch|cli|gui|exec)\w*", re.IGNORECASE)
+_CONNECTING = frozenset(("connect", "connect_after", "bind", "bind_all", "Bind"))
+_CONNECTING_ALSO = frozenset(("add_command", "addAction", "protocol", "signal"))
+_IMPORTING = frozenset(("import_module", "__import__", "run_module"))
+_PATH_METHODS = frozenset(("insert", "append", "extend", "addsitedir"))
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_GROUPED = frozenset(("entry_points", "iter_entry_points"))
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """What a function does, or a module outside of its functions.
+
+    :param imports: modules, or what may be modules.
+    :param calls: names of functions, methods and classes, and of modules whose main
+        function is called.
+    :param packages: of which modules are imported by computed names.
+    :param groups: of entry points that are loaded.
+    :param computed: whether it imports modules of which nothing is known.
+    """
+
+    imports: dict[str, None] = field(default_factory=dict)
+    calls: set[str] = field(default_factory=set)
+    packages: dict[str, None] = field(default_factory=dict)
+    groups: dict[str, None] = field(default_factory=dict)
+    computed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """A source, told apart by its functions.
+
+    :param scopes: by the name by which each is called; ``C.__init__`` of a class ``C``.
+    :param search: what it adds to the directories that modules are searched in.
+    """
+
+    scopes: Mapping[str, list[Scope]]
+    search: tuple[str, ...]
+
+
+def read_code(source: bytes, *, package: str, file: str, is_program: bool) -> Code:
+    """Parse a source.
+
+    :param package: that relative imports start from; empty at the top.
+    :param file: its ``__file__``.
+    :param is_program: whether ``__name__`` is ``__main__``.
+    :raises NOT_PYTHON: where it can't be parsed.
+    :raises TOO_MUCH: where it could be parsed with too much memory only.
+    """
+    if len(source) > MAX_PARSED_BYTES or _LONG_NAME.search(source):
+        raise MemoryError
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of escapes, in programs of others
+        tree = ast.parse(source)
+    reader = _Reader(package, file, is_program=is_program)
+    reader.read(tree.body)
+    return Code(scopes=reader.scopes, search=tuple(reader.search))
+
+
+class _Reader:
+    """The state of :func:`read_code`: a walk over the tree in the source's order."""
+
+    def __init__(self, package: str, file: str, *, is_program: bool) -> None:
+        self._package = package
+        self._is_program = is_program
+        self._values = {"__file__": file}
+        self._renamed: dict[str, str] = {}
+        self.scopes: dict[str, list[Scope]] = {MODULE: [Scope()]}
+        self.search: dict[str, None] = {}
+
+    def read(self, body: Iterable[ast.stmt]) -> None:
+        """Read a module's statements and all that is in them."""
+        module = self.scopes[MODULE][0]
+        pending: list[tuple[ast.AST, Scope, str]] = [
+            (node, module, "") for node in reversed(list(body))
+        ]
+        while pending:
+            node, scope, owner = pending.pop()
+            for child, inside, name in reversed(self._inside(node, scope, owner)):
+                pending.append((child, inside, name))
+
+    def _inside(
+        self, node: ast.AST, scope: Scope, owner: str
+    ) -> list[tuple[ast.AST, Scope, str]]:
+        """Note what a node does; return the nodes in it with their scopes.
+
+        :param owner: the class that it stands in.
+        """
+        if isinstance(node, _FUNCTIONS):
+            return self._function(node, scope, owner)
+        if isinstance(node, ast.ClassDef):
+            return self._class(node, scope)
+        children = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.If):
+            children = self._branches(node)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                scope.imports[alias.name] = None
+        elif isinstance(node, ast.ImportFrom):
+            self._import_from(node, scope)
+        elif isinstance(node, ast.Call):
+            self._call(node, scope)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            self._assign(node)
+        return [(child, scope, owner) for child in children]
+
+    def _function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, owner: str
+    ) -> list[tuple[ast.AST, Scope, str]]:
+        special = owner and node.name.startswith("__") and node.name.endswith("__")
+        name = f"{owner}.{node.name}" if special else node.name
+        own = Scope()
+        self.scopes.setdefault(name, []).append(own)
+        outside: list[ast.AST] = [*node.decorator_list, *node.args.defaults]
+        for decorator in node.decorator_list:  # it is given the function, and may call
+            if isinstance(decorator, ast.Call):
+                scope.calls.add(called_name(decorator))
+        return [
+            *((each, scope, "") for each in outside),
+            *((each, own, "") for each in node.body),
+        ]
+
+    def _class(
+        self, node: ast.ClassDef, scope: Scope
+    ) -> list[tuple[ast.AST, Scope, str]]:
+        made = Scope()
+        self.scopes.setdefault(node.name, []).append(made)
+        for base in node.bases:
+            if isinstance(base, (ast.Name, ast.Attribute)):
+                made.calls.add(self._name(base))
+        for each in node.body:
+            if isinstance(each, _FUNCTIONS) and each.name.startswith("__"):
+                made.calls.add(f"{node.name}.{each.name}")
+        children = (*node.decorator_list, *node.keywords, *node.body)
+        return [(child, scope, node.name) for child in children]
+
+    def _branches(self, node: ast.If) -> list[ast.AST]:
+        """Return what may run of a condition."""
+        test = node.test
+        is_never = (
+            isinstance(test, (ast.Name, ast.Attribute))
+            and self._name(test) == "TYPE_CHECKING"
+        ) or (
+            isinstance(test, ast.Compare)
+            and isinstance(test.left, ast.Name)
+            and test.left.id == "__name__"
+            and not self._is_program
+        )
+        if is_never:
+            return [*node.orelse]
+        return [node.test, *node.body, *node.orelse]
+
+    def _import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
+        base = self._absolute("." * node.level + (node.module or ""))
+        if base:
+            scope.imports[base] = None
+        for alias in node.names:
+            if alias.asname:
+                self._renamed[alias.asname] = alias.name
+            if alias.name != "*":
+                scope.imports[f"{base}.{alias.name}" if base else alias.name] = None
+
+    def _absolute(self, name: str) -> str:
+        level = len(name) - len(name.lstrip("."))
+        if not level:
+            return name
+        parents = self._package.split(".") if self._package else []
+        kept = parents[: max(0, len(parents) - level + 1)]
+        return ".".join((*kept, name[level:])).rstrip(".")
+
+    def _call(self, node: ast.Call, scope: Scope) -> None:
+        name = called_name(node)
+        name = self._renamed.get(name, name)
+        scope.calls.add(name)
+        if isinstance(node.func, ast.Attribute) and _STARTING.fullmatch(name):
+            scope.calls.add(self._root(node.func))
+        if name in _IMPORTING and node.args:
+            self._import_module(node, scope)
+        elif name in _GROUPED:
+            self._entry_points(node, scope)
+        elif name in _PATH_METHODS and _is_search_path(node.func):
+            self._add_search(node.args[-1:])
+        if name in _CONNECTING | _CONNECTING_ALSO and not _starts(node):
+            return
+        for argument in (*node.args, *(each.value for each in node.keywords)):
+            if isinstance(argument, (ast.Name, ast.Attribute)):
+                scope.calls.add(self._name(argument))
+
+    def _name(self, node: ast.Name | ast.Attribute) -> str:
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        return self._renamed.get(name, name)
+
+    def _root(self, node: ast.expr) -> str:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        name = node.id if isinstance(node, ast.Name) else ""
+        return self._renamed.get(name, name)
+
+    def _import_module(self, node: ast.Call, scope: Scope) -> None:
+        text = static_text(node.args[0], self._values)
+        if text is not None:
+            name = self._absolute(text)
+            if name:
+                scope.imports[name] = None
+            return
+        prefix = self._absolute(_prefix(node.args[0]) or "")
+        package = prefix.rpartition(".")[0] if prefix else ""
+        if package:
+            scope.packages[package] = None
+        else:
+            scope.computed = True
+
+    def _entry_points(self, node: ast.Call, scope: Scope) -> None:
+        given = [each.value for each in node.keywords if each.arg == "group"]
+        group = (given or node.args)[:1]
+        text = static_text(group[0], self._values) if group else None
+        if text is not None:
+            scope.groups[text] = None
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if isinstance(target, ast.Name) and node.value is not None:
+                text = static_text(node.value, self._values)
+                if text is not None:
+                    self._values[target.id] = text
+            elif _is_search_path(target) and node.value is not None:
+                self._add_search([node.value])
+
+    def _add_search(self, values: Iterable[ast.expr]) -> None:
+        """Note directories that are put into ``sys.path``, alone or in a list."""
+        for value in values:
+            parts = (
+                [value.left, value.right] if isinstance(value, ast.BinOp) else [value]
+            )
+            for part in (value, *parts):
+                elements = part.elts if isinstance(part, ast.List) else [part]
+                for element in elements:
+                    text = static_text(element, self._values)
+                    if text is not None:
+                        self.search[text] = None
+
+
+def _prefix(node: ast.expr) -> str | None:
+    """Return what a computed text begins with: ``a.`` of ``"a." + name``."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return static_text(node.values[0], {})
+    if isinstance(node, ast.BinOp):
+        text = static_text(node.left, {})
+        is_format = isinstance(node.op, ast.Mod)
+        return text.partition("%")[0] if text is not None and is_format else text
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    text = static_text(node.func.value, {}) if node.func.attr == "format" else None
+    return None if text is None else text.partition("{")[0]
+
+
+def _starts(node: ast.Call) -> bool:
+    first = node.args[0] if node.args else None
+    return isinstance(first, ast.Constant) and first.value in START_SIGNALS
+
+
+def _is_search_path(node: ast.expr) -> bool:
+    """Tell whether an expression is, or is part of, ``sys.path`` or ``addsitedir``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Attribute) and node.attr in ("path", "addsitedir"):
+            return True
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "addsitedir"

@@ -1,0 +1,140 @@
+"""Where Python finds modules in a payload."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .....squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .....payload.inventory import Entry, Inventory
+
+MAX_PACKAGE_MODULES = 64
+"""Of a package whose modules are imported by computed names."""
+
+_LIBRARY = re.compile(
+    r"(?:.*/)?(?:python3/(?:dist|site)-packages"
+    r"|python3\.\d+(?:/(?:(?:dist|site)-packages|lib-dynload))?)"
+)
+_PACKAGES = re.compile(r"(?:.*/)?(?:dist|site)-packages")
+_COMPILED = re.compile(r".*/__pycache__/[^/]+\.(?P<tag>\w+-\d+)\.pyc")
+_EXTENSION = re.compile(r"[^/]*?(?P<suffix>(?:\.(?:cpython-\d+\S*|abi3))?\.so)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """A module that was found.
+
+    :param read: the file that an import of it reads.
+    :param source: its source, ``None`` of an extension module.
+    :param package: that its relative imports start from.
+    :param folder: the directory that was searched.
+    """
+
+    read: Entry
+    source: Entry | None
+    package: str
+    folder: str
+
+
+class ModuleFinder:
+    """Finds modules on the paths of a payload's Python.
+
+    :param folders: directories that are searched first, relative to the payload:
+        those of scripts and of ``PYTHONPATH``.
+    """
+
+    def __init__(self, inventory: Inventory, *, folders: Iterable[str] = ()) -> None:
+        self._entries = inventory.entries
+        tags: set[str] = set()
+        suffixes: set[str] = set()
+        libraries: list[str] = []
+        for path, entry in self._entries.items():
+            if entry.kind is EntryKind.DIRECTORY and _LIBRARY.fullmatch(path):
+                libraries.append(path)
+            elif path.endswith(".pyc") and (found := _COMPILED.fullmatch(path)):
+                tags.add(found["tag"])
+            elif path.endswith(".so") and (
+                found := _EXTENSION.fullmatch(posixpath.basename(path))
+            ):
+                suffixes.add(found["suffix"])
+        self._tags = sorted(tags)
+        self._suffixes = sorted(suffixes)
+        self._libraries = frozenset(libraries)
+        self._path = tuple(dict.fromkeys((*folders, *libraries)))
+
+    def search_also(self, folders: Iterable[str]) -> None:
+        """Search in more directories, before all others."""
+        self._path = tuple(dict.fromkeys((*folders, *self._path)))
+
+    def is_own(self, folder: str) -> bool:
+        """Tell whether a directory is an application's own, not the language's."""
+        return folder not in self._libraries
+
+    def is_standard(self, folder: str) -> bool:
+        """Tell whether a directory holds Python's own modules."""
+        return folder in self._libraries and not _PACKAGES.fullmatch(folder)
+
+    def find(self, name: str) -> Module | None:
+        """Return the module of an absolute name."""
+        relative = name.replace(".", "/")
+        for folder in self._path:
+            place = f"{folder}/{relative}" if folder else relative
+            found = self._at(place, name, folder)
+            if found is not None:
+                return found
+        return None
+
+    def _at(self, place: str, name: str, folder: str) -> Module | None:
+        package = self._entries.get(f"{place}/__init__.py")
+        if package is not None:
+            return Module(
+                read=self._compiled(package),
+                source=package,
+                package=name,
+                folder=folder,
+            )
+        above = name.rpartition(".")[0]
+        for suffix in self._suffixes:
+            extension = self._entries.get(place + suffix)
+            if extension is not None:
+                return Module(read=extension, source=None, package=above, folder=folder)
+        module = self._entries.get(f"{place}.py")
+        if module is None:
+            return None
+        return Module(
+            read=self._compiled(module), source=module, package=above, folder=folder
+        )
+
+    def modules_of(self, package: str) -> tuple[str, ...]:
+        """Return the names of the modules right in a package."""
+        relative = package.replace(".", "/")
+        for folder in self._path:
+            place = f"{folder}/{relative}/" if folder else f"{relative}/"
+            if place[:-1] in self._entries:
+                names = sorted(self._names_in(place))[:MAX_PACKAGE_MODULES]
+                return tuple(f"{package}.{name}" for name in names)
+        return ()
+
+    def _names_in(self, place: str) -> Iterator[str]:
+        for path in self._entries:
+            if path.startswith(place) and path.endswith(".py"):
+                name, _, rest = path[len(place) :].partition("/")
+                if not rest:
+                    yield name.removesuffix(".py")
+                elif rest == "__init__.py":
+                    yield name
+
+    def _compiled(self, source: Entry) -> Entry:
+        folder, _, file = source.path.rpartition("/")
+        stem = file.removesuffix(".py")
+        for tag in self._tags:
+            entry = self._entries.get(f"{folder}/__pycache__/{stem}.{tag}.pyc")
+            if entry is not None:
+                return entry
+        return source

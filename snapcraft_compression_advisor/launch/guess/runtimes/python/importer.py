@@ -1,0 +1,282 @@
+"""What programs in Python import, one module after another."""
+
+from __future__ import annotations
+
+import itertools
+import posixpath
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ....launch_set import BlindSpot
+from .code import MODULE, NOT_PYTHON, TOO_MUCH, read_code
+from .imports import imported_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from .....payload.inventory import Entry
+    from .....payload.source import Payload
+    from ....launch_set import BlindReason
+    from .code import Code, Scope
+    from .finder import Module, ModuleFinder
+
+MAX_NAME_CHARACTERS = 4095
+"""Of a module that can be a file: the kernel's PATH_MAX."""
+
+MAX_MODULES = 5000
+"""Modules followed from one program; the largest applications import some 2,000."""
+
+SOURCE_MAX_BYTES = 1024 * 1024
+"""How much of a module is looked at; imports stand at its start."""
+
+PARSED_MAX_BYTES = 2 * 1024 * 1024
+"""How much of an application's own code is parsed, at about 3 MB a second. In what is
+beyond, all functions count as called."""
+
+LAUNCHER_MAX_BYTES = 8192
+"""Of a script that only starts what a package holds; the package is then its own."""
+
+COMMAND_LINE = "-c"
+STARTUP_MODULES = (
+    "encodings",
+    "encodings.utf_8",
+    "encodings.aliases",
+    "codecs",
+    "site",
+)
+"""What CPython imports before the program and doesn't hold itself."""
+
+_CALLED_BY_TOOLKITS = frozenset({
+    "do_activate", "do_startup", "do_command_line", "do_local_command_line", "do_open",
+    "OnInit", "showEvent", "paintEvent", "resizeEvent", "build", "on_start",
+})  # fmt: skip
+"""What toolkits call by name as an application starts: GTK's, wx's, Qt's and Kivy's."""
+
+_UNSEEN_IMPORTS = tuple(
+    (re.compile(pattern), names)
+    for pattern, names in (
+        (r"(PyQt[56])\.\w+", (r"\1.sip", r"\1.QtCore")),
+        (r"(PyQt[56])\.QtWidgets", (r"\1.QtGui",)),
+        (r"PySide2\.\w+", ("PySide2.QtCore", "shiboken2")),
+        (r"PySide6\.\w+", ("PySide6.QtCore", "shiboken6")),
+        (r"(PySide[26])\.QtWidgets", (r"\1.QtGui",)),
+        (r"kivy\.core\.window", ("kivy.core.window.window_sdl2",)),
+        (r"kivy\.core\.text", ("kivy.core.text.text_sdl2",)),
+        (r"kivy\.core\.image", ("kivy.core.image.img_sdl2",)),
+    )
+)
+"""What modules import by a computed name, or in C."""
+
+_REQUIRED_VERSION = re.compile(
+    rb"require_version\(\s*[\"'](?P<name>\w+)[\"']\s*,\s*[\"'](?P<version>[\d.]+)"
+)
+
+
+class Importer:
+    """Follows imports from module to module.
+
+    An application's own code is parsed, and a function counts where something calls
+    what has its name; libraries are searched for imports outside of functions.
+
+    :param groups: gives the modules of the entry points of a group.
+    :param folder_of: gives the directory that a path of ``sys.path`` leads to.
+    :ivar files: read as modules are imported, by path.
+    :ivar names: of all modules named.
+    :ivar versions: in which GObject namespaces are asked for.
+    :ivar blind_spots: imports that can't be known.
+    """
+
+    def __init__(
+        self,
+        payload: Payload,
+        finder: ModuleFinder,
+        *,
+        groups: Callable[[str], Iterable[str]] = lambda _: (),
+        folder_of: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        self._payload = payload
+        self._finder = finder
+        self._groups = groups
+        self._folder_of = folder_of
+        self._pending: deque[str] = deque(STARTUP_MODULES)
+        self._own: set[str] = set()
+        self._called: set[str] = set(_CALLED_BY_TOOLKITS)
+        self._waiting: dict[str, list[tuple[Scope, str]]] = {}
+        self._parsed_bytes = 0
+        self.files: dict[str, Entry] = {}
+        self.names: set[str] = set()
+        self.versions: dict[str, str] = {}
+        self.blind_spots: dict[BlindSpot, None] = {}
+
+    def start_source(self, source: bytes, *, file: str) -> None:
+        """Follow a program's source, all of its functions.
+
+        :param file: that it stands in, or ``-c``.
+        """
+        self._note_versions(source)
+        code = self._parsed(source, package="", file=file, is_program=True)
+        if code is None:
+            names = imported_names(source, package="", in_functions=True)
+            self._pending.extend(names)
+            return
+        stem = posixpath.splitext(posixpath.basename(file))[0]
+        self._own.add(stem.lower().replace("-", "_"))
+        if file == COMMAND_LINE:
+            self._own.update(map(_top, code.scopes[MODULE][0].imports))
+        elif len(source) <= LAUNCHER_MAX_BYTES:
+            self._own.update(_packages_called(code))
+        for scope in itertools.chain(*code.scopes.values()):
+            self._enter(scope, file)
+
+    def start_module(self, name: str) -> None:
+        """Follow a module that is started as a program (``python3 -m``)."""
+        self._own.add(_top(name))
+        self._pending.extend((name, f"{name}.__main__"))
+
+    def start_function(self, module: str, function: str) -> None:
+        """Follow a function that an entry point names."""
+        self._own.add(_top(module))
+        self._pending.append(module)
+        self._call(function.split("."))
+
+    def import_also(self, names: Iterable[str]) -> None:
+        """Import more modules."""
+        self._pending.extend(names)
+
+    def run(self) -> None:
+        """Follow all imports."""
+        while self._pending:
+            if len(self.names) > MAX_MODULES:
+                self._blind("limit-reached", self._pending[0], "modules")
+                break
+            for part in _with_parents(self._pending.popleft()):
+                if part not in self.names:
+                    self.names.add(part)
+                    self._import(part)
+
+    def _import(self, name: str) -> None:
+        for pattern, also in _UNSEEN_IMPORTS:
+            match = pattern.fullmatch(name)
+            if match is not None:
+                self._pending.extend(match.expand(each) for each in also)
+        found = self._finder.find(name)
+        if found is None:
+            return
+        self.files.setdefault(found.read.path, found.read)
+        if found.source is None:
+            return
+        length = SOURCE_MAX_BYTES
+        source = self._payload.read(found.source.path, offset=0, length=length)
+        self._note_versions(source)
+        if not self._is_own(name, found):
+            names = imported_names(
+                source,
+                package=found.package,
+                fallbacks=not self._finder.is_standard(found.folder),
+            )
+            self._pending.extend(names)
+            return
+        code = self._parsed(
+            source,
+            package=found.package,
+            file=found.source.path,
+            is_program=name.endswith(".__main__"),
+        )
+        if code is None:
+            names = imported_names(source, package=found.package, in_functions=True)
+            self._pending.extend(names)
+        else:
+            self._add_code(code, found.source.path)
+
+    def _is_own(self, name: str, module: Module) -> bool:
+        if self._finder.is_own(module.folder):
+            return True
+        return _top(name) in self._own and not self._finder.is_standard(module.folder)
+
+    def _parsed(
+        self, source: bytes, *, package: str, file: str, is_program: bool
+    ) -> Code | None:
+        """Return a source told apart by functions, ``None`` where that can't be."""
+        self._parsed_bytes += len(source)
+        if self._parsed_bytes > PARSED_MAX_BYTES:
+            return None
+        try:
+            code = read_code(
+                source, package=package, file=f"$SNAP/{file}", is_program=is_program
+            )
+        except TOO_MUCH:
+            return None
+        except NOT_PYTHON:
+            self._blind("syntax-error", file)
+            return None
+        folders = map(self._folder_of, reversed(code.search))
+        for folder in folders:
+            if folder is not None:
+                self._finder.search_also([folder])
+        return code
+
+    def _add_code(self, code: Code, file: str) -> None:
+        """Enter a module, and those of its functions that were called already."""
+        for name, scopes in code.scopes.items():
+            for scope in scopes:
+                if name == MODULE or name in self._called:
+                    self._enter(scope, file)
+                else:
+                    self._waiting.setdefault(name, []).append((scope, file))
+
+    def _enter(self, scope: Scope, file: str) -> None:
+        self._note(scope, file)
+        self._call(scope.calls)
+
+    def _call(self, names: Iterable[str]) -> None:
+        """Enter what waits for a call by these names, and what that calls."""
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            if name not in self._called:
+                self._called.add(name)
+                for scope, file in self._waiting.pop(name, ()):
+                    self._note(scope, file)
+                    pending.extend(scope.calls)
+
+    def _note(self, scope: Scope, file: str) -> None:
+        self._pending.extend(scope.imports)
+        for package in scope.packages:
+            modules = self._finder.modules_of(package)
+            self._pending.extend(modules)
+            if not modules:
+                self._blind("computed-import", file)
+        for group in scope.groups:
+            self._pending.extend(self._groups(group))
+        if scope.computed:
+            self._blind("computed-import", file)
+
+    def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
+        self.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
+
+    def _note_versions(self, source: bytes) -> None:
+        for match in _REQUIRED_VERSION.finditer(source):
+            self.versions.setdefault(match["name"].decode(), match["version"].decode())
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _packages_called(code: Code) -> Iterator[str]:
+    """Yield the packages of which a launcher calls functions."""
+    for scopes in code.scopes.values():
+        for scope in scopes:
+            for module in scope.imports:
+                if module.rpartition(".")[2] in scope.calls:
+                    yield _top(module)
+
+
+def _with_parents(name: str) -> Iterator[str]:
+    """Yield ``a``, ``a.b`` and ``a.b.c`` of ``a.b.c``: all of them are imported."""
+    if len(name) > MAX_NAME_CHARACTERS:
+        return
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        yield ".".join(parts[:end])

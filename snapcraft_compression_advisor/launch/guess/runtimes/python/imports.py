@@ -1,0 +1,85 @@
+"""The modules that a source imports, found without parsing it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Nothing that a part takes may be left for the one behind it, or a forged line of a
+# MiB takes hours: so a bracket holds no other, and a module has a name.
+_LINE = re.compile(
+    rb"^(?P<indent>[ \t]*)(?:(?P<block>def|class|async|if|elif|else|try|except|finally"
+    rb"|with|for|while)\b(?P<test>[^\n]*)"
+    rb"|import[ \t]+(?P<names>[^\n;#]+)"
+    rb"|from[ \t]+(?P<module>[\w.]+)[ \t]*import[ \t]*"
+    rb"(?P<members>\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n;#]+))",
+    re.MULTILINE,
+)
+
+
+def imported_names(
+    source: bytes,
+    *,
+    package: str,
+    in_functions: bool = False,
+    fallbacks: bool = True,
+) -> Iterator[str]:
+    """Yield the modules that a module imports while it is itself imported.
+
+    Imports in functions happen later and those under ``TYPE_CHECKING`` never, so they
+    are left out; those in ``try`` and ``if`` count. Text that isn't Python yields what
+    looks like an import.
+
+    :param package: that relative imports start from; empty at the top.
+    :param in_functions: whether imports in functions count too: a program's own
+        functions are likely to be called.
+    :param fallbacks: whether those count that follow ``except ImportError``: Python's
+        own modules bring what they try to import first.
+    """
+    skipped_beyond: int | None = None
+    for match in _LINE.finditer(source):
+        indent = len(match["indent"])
+        if skipped_beyond is not None and indent > skipped_beyond:
+            continue
+        skipped_beyond = None
+        if match["block"] is not None:
+            is_function = match["block"] in (b"def", b"async")
+            if (
+                (is_function and not in_functions)
+                or b"TYPE_CHECKING" in match["test"]
+                or (not fallbacks and _is_fallback(match))
+            ):
+                skipped_beyond = indent
+        elif match["names"] is not None:
+            yield from _names(match["names"])
+        else:
+            yield from _members(match["module"], match["members"], package)
+
+
+def _is_fallback(match: re.Match[bytes]) -> bool:
+    return match["block"] == b"except" and b"ImportError" in match["test"]
+
+
+def _names(text: bytes) -> Iterator[str]:
+    for part in text.decode(errors="replace").split(","):
+        name = part.split()[0] if part.split() else ""
+        if name:
+            yield name
+
+
+def _members(module: bytes, members: bytes, package: str) -> Iterator[str]:
+    text = module.decode(errors="replace")
+    level = len(text) - len(text.lstrip("."))
+    base = text.lstrip(".")
+    if level:
+        parents = package.split(".") if package else []
+        kept = parents[: len(parents) - level + 1]
+        base = ".".join((*kept, base)) if base else ".".join(kept)
+    if base:
+        yield base
+    for name in _names(re.sub(rb"[()\\]|#[^\n]*", b" ", members)):
+        if name.isidentifier():
+            yield f"{base}.{name}" if base else name

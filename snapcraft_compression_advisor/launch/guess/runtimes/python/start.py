@@ -1,0 +1,134 @@
+"""How programs in Python are started: scripts, directories, archives, modules, code."""
+
+from __future__ import annotations
+
+import configparser
+import itertools
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from .....payload.elf import ELF_MAGIC
+from ..archive import sources_in
+from .importer import COMMAND_LINE, SOURCE_MAX_BYTES
+from .imports import imported_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from .....payload.inventory import Entry
+    from ..runtime import StartedApp
+    from .importer import Importer
+
+ENTRY_POINTS_MAX_BYTES = 256 * 1024
+"""Of one ``entry_points.txt``; those with hundreds of commands have 20 KB."""
+
+_MODULE = re.compile(r"\w+(?:\.\w+)*")
+_LOADED = re.compile(
+    rb"load_entry_point\(\s*[\"'](?P<package>[^\"'\n]+)[\"']\s*,"
+    rb"\s*[\"'](?P<group>[^\"'\n]+)[\"']\s*,\s*[\"'](?P<name>[^\"'\n]+)[\"']"
+)
+_METADATA = re.compile(r"(?:.*/)?(?P<name>[^/]+)\.(?:dist|egg)-info/entry_points\.txt")
+_INTERPRETER = re.compile(r"python[\d.]*")
+_SEPARATORS = re.compile(r"[-_.]+")
+
+
+class EntryPoints:
+    """The entry points of a payload's installed packages.
+
+    :ivar read: metadata that was looked at.
+    """
+
+    def __init__(self, app: StartedApp) -> None:
+        self._app = app
+        self._files: dict[str, list[Entry]] = {}
+        self.read: dict[str, Entry] = {}
+        for path, entry in app.payload.inventory.entries.items():
+            if path.endswith("/entry_points.txt"):
+                match = _METADATA.fullmatch(path)
+                if match is not None:
+                    name = _normal(match["name"].partition("-")[0])
+                    self._files.setdefault(name, []).append(entry)
+
+    def named(self, package: str, group: str, name: str) -> Iterator[str]:
+        """Yield an entry point's ``module:function``.
+
+        :param package: with or without its version (``hello==1.0``).
+        """
+        for entry in self._files.get(_normal(package.partition("==")[0]), ()):
+            for point, value in self._points(entry, group):
+                if point == name:
+                    yield value
+
+    def modules(self, group: str) -> Iterator[str]:
+        """Yield the modules of a group's entry points, of all packages."""
+        for entry in itertools.chain(*self._files.values()):
+            for _, value in self._points(entry, group):
+                yield value.partition(":")[0].strip()
+
+    def _points(self, entry: Entry, group: str) -> Iterator[tuple[str, str]]:
+        self.read[entry.path] = entry
+        length = ENTRY_POINTS_MAX_BYTES
+        text = self._app.payload.read(entry.path, offset=0, length=length)
+        parser = configparser.RawConfigParser(delimiters="=", strict=False)
+        parser.optionxform = str  # type: ignore[assignment,method-assign] # as documented
+        try:
+            parser.read_string(text.decode(errors="replace"))
+        except configparser.Error:
+            return
+        if parser.has_section(group):
+            for name, value in parser.items(group):
+                yield name, value.partition("[")[0].strip()
+
+
+def start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
+    """Follow all that an app starts with Python."""
+    for script in app.scripts("python", ".py"):
+        source = app.payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        if is_source(source):
+            importer.start_source(source, file=script.path)
+            for match in _LOADED.finditer(source):
+                named = (part.decode(errors="replace") for part in match.groups())
+                _start_points(points.named(*named), importer)
+            continue
+        for name, text in sources_in(app.payload, script, ".py").items():
+            if name == "__main__.py":
+                importer.start_source(text, file=script.path)
+            else:
+                package = posixpath.dirname(name).replace("/", ".")
+                importer.import_also(imported_names(text, package=package))
+    for invocation in app.invocations(_INTERPRETER):
+        option, argument = _option(invocation.words[1:])
+        if option == "-m" and _MODULE.fullmatch(argument):
+            importer.start_module(argument)
+        elif option == "-c":
+            importer.start_source(argument.encode(errors="replace"), file=COMMAND_LINE)
+
+
+def _start_points(values: Iterable[str], importer: Importer) -> None:
+    for value in values:
+        module, _, function = value.partition(":")
+        importer.start_function(module.strip(), function.strip())
+
+
+def is_source(content: bytes) -> bool:
+    """Tell whether a script is a text, not an archive or a program."""
+    return not content.startswith((b"PK", ELF_MAGIC)) and b"\0" not in content[:4096]
+
+
+def _option(words: Sequence[str]) -> tuple[str, str]:
+    """Return ``-m`` or ``-c`` with what is behind it, else two empty texts."""
+    for number, word in enumerate(words):
+        if not word.startswith("-"):
+            break
+        for option in ("-m", "-c"):
+            if word.endswith(option[1]) and not word.startswith("--"):
+                return option, words[number + 1] if number + 1 < len(words) else ""
+            if word.startswith(option) and len(word) > len(option):
+                return option, word[len(option) :]
+    return "", ""
+
+
+def _normal(name: str) -> str:
+    """Return a package's name as packaging compares it (PEP 503)."""
+    return _SEPARATORS.sub("-", name).lower()

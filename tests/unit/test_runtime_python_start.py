@@ -1,0 +1,364 @@
+"""How programs in Python are started, and what their functions import."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from elf_files import make_elf
+from guesses import found
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.guess.candidates import (
+    Candidates,
+    find_candidates,
+)
+from snapcraft_compression_advisor.launch.launch_set import BlindSpot
+
+PACKAGES = "usr/lib/python3/dist-packages"
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
+PYTHON = {"usr/bin/python3": make_elf()}
+SHEBANG = b"#!/usr/bin/python3\n"
+HEAVY = f"{PACKAGES}/heavy.py"
+
+
+def search(files: dict[str, bytes], command: str = "usr/bin/hello") -> Candidates:
+    payload = make_payload(
+        {**PYTHON, **files}, base="bare", apps={"hello": {"command": command}}
+    )
+    return find_candidates(payload, "hello")
+
+
+def names(files: dict[str, bytes], command: str = "usr/bin/hello") -> set[str]:
+    """Return what is found of some files and of a module that few should find."""
+    with_heavy = {HEAVY: b"x = 1", **files}
+    return {candidate.entry.path for candidate in search(with_heavy, command).files}
+
+
+def archive(members: dict[str, str]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as written:
+        for name, text in members.items():
+            written.writestr(name, text)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        b"from hello.main import main\nimport sys\nsys.exit(main())\n",
+        b"import hello.main\nhello.main.main()\n",
+        (
+            b"from hello import main as program\nif __name__ == '__main__':\n"
+            b"    program.main()\n"
+        ),
+        b"__import__('hello.main').main.main()\n",
+        b"from importlib import import_module\nimport_module('hello.main').main()\n",
+    ],
+)
+def test_function_that_a_console_script_calls_imports(script: bytes) -> None:
+    module = b"def main():\n    import heavy\n"
+    files = {
+        "usr/bin/hello": SHEBANG + script,
+        f"{PACKAGES}/hello/__init__.py": b"",
+        f"{PACKAGES}/hello/main.py": module,
+    }
+    assert HEAVY in names(files)
+
+
+def heavy_is_imported(module: bytes) -> bool:
+    """Tell whether a program whose main function this module holds imports it."""
+    files = {
+        "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
+        f"{PACKAGES}/hello/__init__.py": b"",
+        f"{PACKAGES}/hello/main.py": module,
+        f"{PACKAGES}/hello/other.py": b"def go():\n  import heavy\n",
+    }
+    return HEAVY in names(files)
+
+
+GO = b"def go():\n  import heavy\n"
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        b"def main():\n  go()\n" + GO,
+        b"def main():\n  later(go)\n" + GO,
+        b"def main():\n  x.connect('activate', go)\n" + GO,
+        b"async def go():\n  import heavy\ndef main():\n  asyncio.run(go())\n",
+        b"def main():\n  f = lambda: go()\n  f()\n" + GO,
+        b"from .other import go as run\ndef main():\n  run()\n",
+        b"class A:\n  def __init__(self):\n    import heavy\ndef main():\n  A()\n",
+        (
+            b"class A:\n  def __init__(self):\n    self.go()\n  def go(self):\n"
+            b"    import heavy\nclass B(A):\n  pass\ndef main():\n  B()\n"
+        ),
+        b"class A:\n  def do_activate(self):\n    import heavy\ndef main():\n  A()\n",
+    ],
+)
+def test_function_counts_where_something_calls_its_name(module: bytes) -> None:
+    assert heavy_is_imported(module)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        b"def main():\n  pass\n" + GO,
+        b"def main():\n  x.connect('clicked', go)\n" + GO,
+        b"class A:\n  def __init__(self):\n    import heavy\ndef main():\n  pass\n",
+        b"def main(): pass\nif __name__ == '__main__':\n  import heavy\n",
+        b"def main(): pass\nif typing.TYPE_CHECKING:\n  import heavy\n",
+    ],
+)
+def test_function_that_nothing_calls_at_the_start_does_not_count(module: bytes) -> None:
+    assert not heavy_is_imported(module)
+
+
+def test_functions_of_libraries_do_not_count() -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"import library\nlibrary.parse()\n",
+        f"{PACKAGES}/library.py": b"def parse():\n    import heavy\n",
+    }
+    assert HEAVY not in names(files)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        b"sys.exit(load_entry_point('Hello-App==1.0', 'gui_scripts', 'hello')())",
+        b"importlib_load_entry_point(\n 'hello_app==1.0', 'gui_scripts', \"hello\")()",
+    ],
+)
+@pytest.mark.parametrize("info", ["Hello_App-1.0.egg-info", "hello_app-1.0.dist-info"])
+def test_entry_point_is_looked_up_in_the_package_s_metadata(
+    call: bytes, info: str
+) -> None:
+    metadata = f"{PACKAGES}/{info}/entry_points.txt"
+    files = {
+        "usr/bin/hello": SHEBANG + b"import sys\n" + call + b"\n",
+        metadata: b"[console_scripts]\nhello = no:main\n\n"
+        b"[gui_scripts]\nhello = hi.app:start [extra]\n",
+        f"{PACKAGES}/hi/__init__.py": b"",
+        f"{PACKAGES}/hi/app.py": b"def start():\n  import heavy\n",
+        f"{PACKAGES}/no.py": b"x",
+    }
+    assert names(files) == {*PYTHON, *files, HEAVY} - {f"{PACKAGES}/no.py"}
+
+
+def test_plugins_of_an_entry_point_group_are_imported() -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"from importlib.metadata import entry_points\n"
+        b"for each in entry_points(group='hello.plugins'):\n  each.load()\n",
+        f"{PACKAGES}/other-2.dist-info/entry_points.txt": b"[hello.plugins]\n"
+        b"a = heavy\n[broken",
+    }
+    assert names(files) == {*PYTHON, *files}
+    metadata = f"{PACKAGES}/a-2.egg-info/entry_points.txt"
+    assert HEAVY in names({**files, metadata: b"[hello.plugins]\na = heavy"})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "usr/bin/python3 -m hello",
+        "usr/bin/python3 -s -u -m hello --option",
+        "usr/bin/python3 -c 'import hello.__main__'",
+        "usr/bin/python3 -Ic 'from hello import __main__'",
+        f"usr/bin/python3 $SNAP/{PACKAGES}/hello",
+        f"usr/bin/python3 $SNAP/{PACKAGES}/hello/__main__.py",
+        "usr/bin/hello.sh",
+    ],
+)
+def test_module_directory_and_code_are_started(command: str) -> None:
+    files = {
+        f"{PACKAGES}/hello/__init__.py": b"",
+        f"{PACKAGES}/hello/__main__.py": b"def main():\n  import heavy\nmain()\n",
+        "usr/bin/hello.sh": b"#!/bin/sh\nif true; then\n  python3 -m hello\nfi\n",
+    }
+    assert HEAVY in names(files, command)
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "script"),
+    [
+        (b"exec /usr/bin/python3 /usr/share/hello/start", b"import own.app"),
+        (b'cd /usr/share/hello\nexec python3 start "$@"', b"import own.app"),
+        (b'cd "$SNAP/usr/share/hello" && python3 ./start', b"import own.app"),
+        (b"export PYTHONPATH=$SNAP/usr/share/hello\npython3 -m own.app", b""),
+        (b"PYTHONPATH=/usr/share/hello:$PYTHONPATH exec python3 -m own.app", b""),
+    ],
+)
+def test_wrapper_leads_to_the_modules_of_an_application(
+    wrapper: bytes, script: bytes
+) -> None:
+    files = {
+        "usr/bin/hello": b"#!/bin/sh\n" + wrapper + b"\n",
+        "usr/share/hello/start": script,
+        "usr/share/hello/own/__init__.py": b"",
+        "usr/share/hello/own/app.py": b"import heavy",
+    }
+    assert HEAVY in names(files)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        b"sys.path.insert(0, '/usr/share/hello')",
+        b"sys.path.append(os.path.join(os.path.dirname(__file__), '../share/hello'))",
+        (
+            b"here = pathlib.Path(__file__).resolve().parent\n"
+            b"sys.path.insert(1, str(here.parent / 'share' / 'hello'))"
+        ),
+        b"DATA = '/usr/share/'\nsys.path[:0] = [DATA + 'hello']",
+        b"PREFIX = '/usr'\nsys.path = [f'{PREFIX}/share/hello'] + sys.path",
+        b"sys.path.insert(0, os.path.join(os.environ['SNAP'], 'usr/share/hello'))",
+        b"site.addsitedir(os.getenv('HELLO', '/usr/share/hello'))",
+        (
+            b"root = Path(os.path.abspath(sys.argv[0])).parents[1]\n"
+            b"sys.path.append(root.joinpath('share', 'hello').as_posix())"
+        ),
+    ],
+)
+def test_script_changes_where_modules_are_searched(change: bytes) -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"import os, site, sys\n" + change + b"\nimport own",
+        "usr/share/hello/own.py": b"def later(): import heavy\nlater()",
+    }
+    assert HEAVY in names(files)
+
+
+def test_link_to_a_script_leads_to_its_directory() -> None:
+    files = {
+        **PYTHON,
+        "usr/share/hello/hello": SHEBANG + b"import own\n",
+        "usr/share/hello/own.py": b"x",
+    }
+    links = {"usr/bin/hello": "../share/hello/hello"}
+    assert "usr/share/hello/own.py" in found(files, "usr/bin/hello", links=links)
+
+
+def test_zipped_application_imports_what_its_members_import() -> None:
+    members = {"__main__.py": "import a", "a.py": "import heavy", "a.txt": "import b"}
+    content = b"#!/usr/bin/env python3\n" + archive(members)
+    assert HEAVY in names({"usr/bin/hello": content})
+    assert HEAVY in names(
+        {"app.pyz": archive(members)}, "usr/bin/python3 $SNAP/app.pyz"
+    )
+    assert HEAVY not in names({"usr/bin/hello": content[:-40]})
+
+
+def test_modules_of_computed_names_in_a_package_are_all_imported() -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"import importlib\n"
+        b"importlib.import_module(f'hello.plugins.{name}')\n",
+        f"{PACKAGES}/hello/plugins/a.py": b"x",
+        f"{PACKAGES}/hello/plugins/b/__init__.py": b"x",
+        f"{PACKAGES}/hello/plugins/b/deeper.py": b"x",
+    }
+    assert names(files) == {*PYTHON, *files} - {f"{PACKAGES}/hello/plugins/b/deeper.py"}
+    assert search(files).blind_spots == ()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"__import__(name)",
+        b"import_module(name, 'a')",
+        b"import_module('%s' % x)",
+    ],
+)
+def test_import_of_a_name_that_nobody_knows_is_a_blind_spot(source: bytes) -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"import hello\n",
+        f"{PACKAGES}/hello/__init__.py": source + b"\nimport library\n",
+        f"{PACKAGES}/library.py": source,
+    }
+    spot = BlindSpot(reason="computed-import", where=f"{PACKAGES}/hello/__init__.py")
+    assert search(files).blind_spots == (spot,)
+
+
+def test_relative_names_start_from_the_package() -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"import hello.app\n",
+        f"{PACKAGES}/hello/__init__.py": b"",
+        f"{PACKAGES}/hello/app.py": b"import importlib as i\n"
+        b"i.import_module('.deep', __package__)\nfrom . import near\n",
+        f"{PACKAGES}/hello/deep.py": b"x",
+        f"{PACKAGES}/hello/near.py": b"x",
+    }
+    assert names(files) == {*PYTHON, *files}
+
+
+def test_own_module_that_cannot_be_parsed_is_a_blind_spot_and_followed() -> None:
+    module = f"{PACKAGES}/hello.py"
+    files = {
+        "usr/bin/hello": SHEBANG + b"import hello, library\nhello.main()\n",
+        module: b"def main():\n  import heavy\nprint 'a'\n",
+        f"{PACKAGES}/library.py": b"print 'a'",
+    }
+    assert HEAVY in names(files)
+    assert search(files).blind_spots == (
+        BlindSpot(reason="syntax-error", where=module),
+    )
+
+
+def test_more_modules_than_are_followed_are_a_blind_spot() -> None:
+    files = {
+        f"{PACKAGES}/m{number}.py": b"import m%d\n" % (number + 1)
+        for number in range(10_000)
+    }
+    spots = search({"usr/bin/hello": SHEBANG + b"import m0", **files}).blind_spots
+    assert [(spot.reason, spot.what) for spot in spots] == [
+        ("limit-reached", "modules")
+    ]
+
+
+def test_bindings_of_qt_bring_their_libraries_and_plugins() -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
+        f"{PACKAGES}/hello/__init__.py": b"",
+        f"{PACKAGES}/hello/main.py": b"def main():\n  from PyQt6 import QtWidgets\n",
+        f"{PACKAGES}/PyQt6/__init__.py": b"",
+        f"{PACKAGES}/PyQt6/sip.cpython-312-x86_64-linux-gnu.so": make_elf(),
+        f"{PACKAGES}/PyQt6/QtCore.abi3.so": make_elf(),
+        f"{PACKAGES}/PyQt6/QtGui.abi3.so": make_elf(needed=["libQt6Gui.so.6"]),
+        f"{PACKAGES}/PyQt6/QtWidgets.abi3.so": make_elf(),
+        f"{LIBRARIES}/libQt6Gui.so.6": make_elf(),
+        f"{LIBRARIES}/qt6/plugins/platforms/libqxcb.so": make_elf(),
+        f"{LIBRARIES}/qt6/plugins/imageformats/libqsvg.so": make_elf(),
+    }
+    assert names(files) == {*PYTHON, *files}
+    assert search(files).kind == "Qt"
+
+
+def test_overrides_of_the_namespaces_that_are_loaded_are_imported() -> None:
+    typelibs = f"{LIBRARIES}/girepository-1.0"
+    header = b"GOBJ\nMETADATA\r\n\x1a"
+    files = {
+        "usr/bin/hello": SHEBANG + b"from gi.repository import Gtk\n",
+        f"{PACKAGES}/gi/__init__.py": b"",
+        f"{PACKAGES}/gi/overrides/__init__.py": b"",
+        f"{PACKAGES}/gi/overrides/Gtk.py": b"import heavy",
+        f"{PACKAGES}/gi/overrides/Gdk.py": b"x",
+        f"{PACKAGES}/gi/overrides/Other.py": b"x",
+        f"{typelibs}/Gtk-4.0.typelib": header + b"\0Gdk-4.0\0",
+        f"{typelibs}/Gdk-4.0.typelib": header,
+    }
+    expected = {*PYTHON, *files, HEAVY} - {f"{PACKAGES}/gi/overrides/Other.py"}
+    assert names(files) == expected
+
+
+def test_interpreter_of_the_base_runs_modules_of_the_payload() -> None:
+    files = {
+        "bin/hello": b"#!/bin/sh\nexec python3 -m hello\n",
+        "lib/python3.12/site-packages/hello/__init__.py": b"",
+        "lib/python3.12/site-packages/hello/__main__.py": b"x",
+    }
+    payload = make_payload(
+        files, base="core24", apps={"hello": {"command": "bin/hello"}}
+    )
+    candidates = find_candidates(payload, "hello")
+    assert {each.entry.path for each in candidates.files} == set(files)
+    assert (candidates.kind, candidates.blind_spots) == ("Python", ())
