@@ -12,8 +12,8 @@ from craft_cli import emit
 
 from ..capture.calibrate import CalibrationRequest, calibrate
 from ..capture.cost_fit import MINIMUM_BLOCKS
+from ..core.printable import printable
 from ..devices.device_file import device_text
-from ..report.names import printable
 from .arguments import Arguments, Command, details, output_argument, whole_number
 from .write import check_outputs, write_output
 

@@ -14,8 +14,8 @@ from craft_cli import emit
 from snapcraft.errors import SnapcraftError
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
+from ..core.printable import printable
 from ..lint.lint import check_rules
-from ..report.names import printable
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import SettingsError, Stop
 from .wrapping import wrap

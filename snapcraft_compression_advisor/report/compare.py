@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import ConfigDict, Field
 
 from .. import __version__
+from ..core.printable import printable
 from ..core.units import format_bytes
 from ..launch.guess.compare import NAMED_FROM, block_bytes
 from .contract import Count, Document, Part, Share, Text, filled
 from .lines import COLUMNS, wrapped
-from .names import printable
 from .phrases import counted
 
 if TYPE_CHECKING:

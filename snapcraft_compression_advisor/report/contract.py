@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ..core import units
 from ..core.documents import json_schema_text
-from .names import printable
+from ..core.printable import printable
 
 _Part = TypeVar("_Part", bound="Part")
 DIGITS = 6

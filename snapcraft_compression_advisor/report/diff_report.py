@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
+from ..core.printable import printable
 from ..core.units import format_bytes, format_seconds
 from ..diff.files import Change
 from ..lint.figures import bytes_text, seconds_text
 from .lines import COLUMNS, wrapped
-from .names import code_span, plain, printable
+from .markdown_report import code_span, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -16,8 +16,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ToolError
+from ..core.printable import printable
 from ..installing import install_command
-from .names import printable
 from .page.texts import parted
 
 if TYPE_CHECKING:

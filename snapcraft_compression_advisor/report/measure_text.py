@@ -1,148 +1,64 @@
-"""Measured launches as a table and box plots, in 80 columns."""
+"""Measured launches as the page's table and as box plots, in 80 columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.units import format_bytes
+from ..core.printable import printable
 from .lines import COLUMNS, wrapped
-from .names import printable
+from .measure_json import build_measurement_report
+from .page.measured import KINDS, machine_of, measured_table, notes_on
+from .page.texts import WHAT_IF, short_seconds
 from .phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..capture.measure import CodecMeasurement, Measurement, Sample
-    from .measure_json import MeasurementReport
+    from ..capture.measure import Measurement, Sample
 
 LEGEND = "|--[==O==]--|: shortest, first quartile, median, third quartile, longest."
 _METHODS = {
     "launch": "Launches",
     "replay": "Reads of a recorded launch, replayed without starting the app",
 }
-_STORAGE = {
-    "memory": "The images were in memory: a cold launch waited for decompression "
-    "alone, not for storage.",
-    "disk": "The images were on a disk: a cold launch waited for the disk and for "
-    "decompression.",
-}
-_ONLY_PAYLOAD_DROPPED = (
-    "Before a cold launch, only the payload was dropped from the caches, because the "
-    "user may not drop the system's: what the launch needs of the system was warm."
-)
-_SQUASHFUSE = (
-    "The images were mounted through squashfuse, which is slower than the kernel: "
-    "compare codecs, but an installed snap takes other times."
-)
 _TIME_COLUMNS = 18
-_LONG_S = 1.0
-"""Where a cold launch takes as long, seconds are shown, else milliseconds."""
-
-_MS_PER_S = 1000
 
 
 def render_measurement_text(measurement: Measurement) -> str:
     """Return a measurement as plain text."""
-    codecs = measurement.codecs
-    longest_s = max(codec.cold_s.median for codec in codecs.values())
-    as_text = _seconds if longest_s >= _LONG_S else _milliseconds
-    unit = "seconds" if longest_s >= _LONG_S else "milliseconds"
-    lines = [
-        f"{_METHODS[measurement.method]} (measured)",
-        "",
-        *_table(measurement, as_text),
-        "",
-    ]
-    for title, samples in _samples(measurement).items():
-        plot = box_plot(samples, columns=COLUMNS, as_text=as_text)
-        lines += [f"{title}, {unit}", *plot, ""]
-    lines += _legend(measurement, unit)
+    table = measured_table(build_measurement_report(measurement), None)
+    lines = [f"{_METHODS[measurement.method]} (measured)", ""]
+    for codec, image, *times in (table.heads, *table.rows):
+        cells = "".join(time.rjust(_TIME_COLUMNS) for time in times)
+        lines.append(f"{codec:7}{image:>9}{cells}")
+    for kind, title in KINDS.items():
+        times_of = {
+            name: getattr(codec, f"{kind}_s")
+            for name, codec in measurement.codecs.items()
+        }
+        samples = {name: sample for name, sample in times_of.items() if sample}
+        if samples:
+            plot = box_plot(samples, columns=COLUMNS, as_text=short_seconds)
+            lines += ["", title, *plot]
+    lines += ["", *_legend(measurement)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _samples(measurement: Measurement) -> dict[str, dict[str, Sample]]:
-    """Return what is plotted: samples by codec, by title."""
-    codecs = measurement.codecs
-    walks = {name: codec.walk_s for name, codec in codecs.items() if codec.walk_s}
-    return {
-        "Cold launches": {name: codec.cold_s for name, codec in codecs.items()},
-        "Warm launches": {name: codec.warm_s for name, codec in codecs.items()},
-        **({"Reading every file": walks} if walks else {}),
-    }
-
-
-def _table(measurement: Measurement, as_text: Callable[[float], str]) -> Iterator[str]:
-    walked = any(codec.walk_s for codec in measurement.codecs.values())
-    heads = ["cold", "warm", *(["walk"] if walked else [])]
-    yield f"{'codec':7}{'image':>9}" + _cells(heads) + f"{'n':>5}"
-    for codec in measurement.codecs.values():
-        yield _row(codec, as_text)
-    for name in measurement.unavailable:
-        yield f"{name:7}not available"
-
-
-def _row(codec: CodecMeasurement, as_text: Callable[[float], str]) -> str:
-    samples = [codec.cold_s, codec.warm_s]
-    if codec.walk_s:
-        samples.append(codec.walk_s)
-    image = format_bytes(codec.image_bytes)
-    cells = _cells([_median_and_spread(sample, as_text) for sample in samples])
-    return f"{codec.codec:7}{image:>9}{cells}{codec.cold_s.n:5}"
-
-
-def _cells(texts: list[str]) -> str:
-    return "".join(text.rjust(_TIME_COLUMNS) for text in texts)
-
-
-def _median_and_spread(sample: Sample, as_text: Callable[[float], str]) -> str:
-    spread = "" if sample.stdev is None else f" ±{as_text(sample.stdev)}"
-    return f"{as_text(sample.median)}{spread}"
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.3f}"
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{seconds * _MS_PER_S:.2f}"
-
-
-def notes_on(measurement: Measurement | MeasurementReport) -> Iterator[str]:
-    """Yield what to know of a measurement before comparing figures, in sentences."""
-    yield _STORAGE[measurement.storage]
-    if measurement.dropped == "payload":
-        yield _ONLY_PAYLOAD_DROPPED
-    if measurement.mount == "squashfuse":
-        yield _SQUASHFUSE
-
-
-def machine_of(measurement: Measurement | MeasurementReport) -> str:
-    """Return where and how launches were measured, in a line."""
-    ahead = measurement.read_ahead_kb
-    told = "not known" if ahead is None else f"{ahead} KiB"
-    return (
-        f"Linux {measurement.kernel}, {measurement.processor}, mounted by "
-        f"{measurement.mount}, read-ahead {told}"
-    )
-
-
-def _legend(measurement: Measurement, unit: str) -> Iterator[str]:
-    runs = _runs(measurement)
-    notes = (
-        f"Times in {unit}: median ± standard deviation of {runs}, alternating codecs.",
-        LEGEND,
-        *notes_on(measurement),
-    )
-    yield from wrapped(" ".join(notes), COLUMNS)
-    for name, reason in measurement.unavailable.items():
-        yield from wrapped(f"{name}: {printable(reason)}", COLUMNS, rest="  ")
-    yield from wrapped(machine_of(measurement), COLUMNS, rest="  ")
-
-
-def _runs(measurement: Measurement) -> str:
+def _legend(measurement: Measurement) -> Iterator[str]:
     runs = counted(measurement.runs, "run")
     walks = {codec.walk_s.n for codec in measurement.codecs.values() if codec.walk_s}
-    return f"{runs} (walk: {max(walks)})" if walks else runs
+    runs += f" (every file: {max(walks)})" if walks else ""
+    report = build_measurement_report(measurement)
+    notes = (
+        f"Times: median ± standard deviation of {runs}, alternating codecs.",
+        LEGEND,
+        f"{WHAT_IF}.",
+        *notes_on(report),
+    )
+    yield from wrapped(" ".join(notes))
+    for name, reason in measurement.unavailable.items():
+        yield from wrapped(f"{name} not available: {printable(reason)}", rest="  ")
+    yield from wrapped(machine_of(report), rest="  ")
 
 
 def box_plot(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..core.printable import printable
 from ..core.units import format_bytes
 from ..wording import sentences
 from .json_report import build_report
 from .lines import COLUMNS, wrapped
-from .names import printable
 from .page.codecs import codec_table
 from .page.launch_files import blocks_of, launch_accuracy
 from .page.texts import WHAT_IF, how_sized, parted

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .names import printable
+from ..core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

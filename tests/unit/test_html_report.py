@@ -19,6 +19,7 @@ from lint_reports import HOSTILE_PATHS
 from measurements import make_measurement
 from reports import make_full_report
 from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.core.printable import printable
 from snapcraft_compression_advisor.installing import install_command
 from snapcraft_compression_advisor.report import html_report
 from snapcraft_compression_advisor.report.html_report import (
@@ -29,7 +30,6 @@ from snapcraft_compression_advisor.report.json_report import Report
 from snapcraft_compression_advisor.report.measure_json import (
     build_measurement_report,
 )
-from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
 from snapcraft_compression_advisor.report.page.launch_files import draw_launch_map
 from snapcraft_compression_advisor.report.page.model import (

@@ -22,10 +22,10 @@ from lint_reports import (
 )
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
 from snapcraft_compression_advisor.report.contract import schema_text
-from snapcraft_compression_advisor.report.fingerprint import fingerprints
 from snapcraft_compression_advisor.report.lint_formats.json import (
     LintDocument,
 )
+from snapcraft_compression_advisor.report.lint_formats.phrases import fingerprints
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parent / "golden"

@@ -18,11 +18,8 @@ from lint_reports import (
     rendered,
     report_of,
 )
-from snapcraft_compression_advisor.report.names import (
-    code_span,
-    plain,
-    printable,
-)
+from snapcraft_compression_advisor.core.printable import printable
+from snapcraft_compression_advisor.report.markdown_report import code_span, plain
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import LintReport

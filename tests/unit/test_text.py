@@ -11,10 +11,10 @@ import pytest
 from analyses import make_analysis
 from snapcraft_compression_advisor.advice.reasons import Code
 from snapcraft_compression_advisor.advice.recommendation import Recommendation
+from snapcraft_compression_advisor.core.printable import printable
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
 from snapcraft_compression_advisor.payload.linkage import Unresolved
-from snapcraft_compression_advisor.report.names import printable
 from snapcraft_compression_advisor.report.text import render_text
 
 if TYPE_CHECKING:

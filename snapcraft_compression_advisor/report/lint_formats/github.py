@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..names import printable
+from ...core.printable import printable
 from .phrases import full_path, title
 
 if TYPE_CHECKING:

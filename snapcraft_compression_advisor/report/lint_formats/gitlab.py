@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ..fingerprint import fingerprints, payload_fingerprint
-from ..names import printable
-from .phrases import full_path, title
+from ...core.printable import printable
+from .phrases import fingerprints, full_path, payload_fingerprint, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,7 @@ from ...diff.figures import LaunchFigure, PayloadFigures
 from ...lint.baseline import subject_in_label
 from ...lint.finding import Finding, LintedPayload, LintReport, Location
 from ..contract import Count, Document, IntervalReport, Part, Text, filled
-from ..fingerprint import fingerprints
-from .phrases import all_findings
+from .phrases import all_findings, fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from ...core.printable import printable
 from ...lint.run import at_least
-from ..names import printable
 from .phrases import details, place, title
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...lint.rules.regressions import REGRESSIONS
 from ...lint.run import SEVERITIES
 from ..diff_report import cause_lines, files_lines, table_lines
-from ..names import code_span, plain
+from ..markdown_report import code_span, plain
 from ..phrases import LISTED_NAMES, counted
 from .phrases import changed_rows, fix_label, states_text, summary, verdict_text
 

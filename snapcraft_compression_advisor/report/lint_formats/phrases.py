@@ -1,14 +1,17 @@
-"""Phrases that several formats of the findings share, against a baseline as well."""
+"""What several formats of the findings share: phrases, and names of findings."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from ...core.printable import printable
 from ...diff.figures import image_change, launch_changes
 from ...lint.run import SEVERITIES, at_least
 from ..diff_report import Row, figure_rows
-from ..names import printable
 from ..phrases import counted, listed
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
         Location,
     )
     from .json import EvidenceReport, FindingReport, FixReport
+
+SCHEME = "compressionAdvisor/v2"
+"""Changes when the same finding would get another fingerprint."""
 
 
 def place(location: Location) -> str:
@@ -146,3 +152,45 @@ def verdict_text(report: LintReport) -> tuple[str, str]:
         findings = counted(count, "new or worse finding")
         return "Fails", f"{findings} of severity {limit}"
     return "Passes", f"no new or worse finding of severity {limit}"
+
+
+def fingerprints(report: LintReport) -> tuple[tuple[str, ...], ...]:
+    """Return one fingerprint (64 hexadecimal digits) for each payload's findings.
+
+    A fingerprint is made of the snap, the rule, the place (the path within the
+    payload) and the subject: data alone, so that texts can change. Figures, lines and
+    the way to the checkout aren't part of it, as they change while the finding stays.
+    Findings that are alike in all of these are numbered in their order.
+    """
+    seen: Counter[str] = Counter()
+    return tuple(
+        tuple(_numbered(_identity(payload, f), seen) for f in payload.findings)
+        for payload in report.payloads
+    )
+
+
+def payload_fingerprint(payload: LintedPayload) -> str:
+    """Return the fingerprint of a payload that couldn't be linted."""
+    return _digest(["not linted", _snap(payload)])
+
+
+def _identity(payload: LintedPayload, finding: Finding) -> list[str]:
+    subject = [
+        text for pair in sorted((finding.subject or {}).items()) for text in pair
+    ]
+    return [_snap(payload), *finding.place, *subject]
+
+
+def _snap(payload: LintedPayload) -> str:
+    return payload.snap_name or PurePosixPath(payload.path).name
+
+
+def _numbered(identity: list[str], seen: Counter[str]) -> str:
+    plain = _digest(identity)
+    seen[plain] += 1
+    return plain if seen[plain] == 1 else _digest([*identity, str(seen[plain])])
+
+
+def _digest(parts: list[str]) -> str:
+    # JSON in ASCII: surrogates of names that aren't UTF-8 are escaped, not refused.
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()

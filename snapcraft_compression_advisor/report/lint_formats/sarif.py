@@ -12,10 +12,9 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from ...core.printable import printable
 from ...lint.all_rules import ALL_RULES
-from ..fingerprint import SCHEME, fingerprints
-from ..names import printable
-from .phrases import details
+from .phrases import SCHEME, details, fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,10 +6,10 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from ...core.printable import printable
 from ...lint.finding import MOST_FILES
 from ..diff_report import row_lines
 from ..lines import Paint, wrapped
-from ..names import printable
 from ..phrases import counted
 from .phrases import (
     all_findings,

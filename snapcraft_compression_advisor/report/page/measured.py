@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ...capture.measure import Sample
 from ...codecs import SHIPPABLE
 from ...core.units import format_bytes
-from ..measure_text import machine_of, notes_on
 from ..phrases import counted
 from . import charts
 from .model import Chart, Group, Section, Table
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from .charts import Drawing, Spec
 
 
-_KINDS = {
+KINDS = {
     "cold": "Cold launches",
     "warm": "Warm launches",
     "walk": "Reading every file",
@@ -33,6 +32,20 @@ _METHODS = {
     "launch": "The app was started and timed.",
     "replay": "The reads of a recorded launch were replayed; the app wasn't started.",
 }
+_STORAGE = {
+    "memory": "The images were in memory: a cold launch waited for decompression "
+    "alone, not for storage.",
+    "disk": "The images were on a disk: a cold launch waited for the disk and for "
+    "decompression.",
+}
+_ONLY_PAYLOAD_DROPPED = (
+    "Before a cold launch, only the payload was dropped from the caches, because the "
+    "user may not drop the system's: what the launch needs of the system was warm."
+)
+_SQUASHFUSE = (
+    "The images were mounted through squashfuse, which is slower than the kernel: "
+    "compare codecs, but an installed snap takes other times."
+)
 _BOXES = (
     "A box covers the middle half of the runs, its bar is the median, the line "
     "extends from the shortest to the longest run, and each dot is a run."
@@ -62,7 +75,7 @@ def measured_section(
         groups=(
             Group(
                 charts=tuple(_charts(measurement, report)),
-                table=_table(measurement, report),
+                table=measured_table(measurement, report),
                 open_table=True,
             ),
         ),
@@ -90,6 +103,25 @@ def machine(measurement: MeasurementReport) -> tuple[str, ...]:
     )
 
 
+def notes_on(measurement: MeasurementReport) -> Iterator[str]:
+    """Yield what to know of a measurement before comparing figures, in sentences."""
+    yield _STORAGE[measurement.storage]
+    if measurement.dropped == "payload":
+        yield _ONLY_PAYLOAD_DROPPED
+    if measurement.mount == "squashfuse":
+        yield _SQUASHFUSE
+
+
+def machine_of(measurement: MeasurementReport) -> str:
+    """Return where and how launches were measured, in a line."""
+    ahead = measurement.read_ahead_kb
+    told = "not known" if ahead is None else f"{ahead} KiB"
+    return (
+        f"Linux {measurement.kernel}, {measurement.processor}, mounted by "
+        f"{measurement.mount}, read-ahead {told}"
+    )
+
+
 def _legend(measurement: MeasurementReport, report: Report | None) -> str:
     if report is None or not report.launches:
         return _BOXES
@@ -101,7 +133,7 @@ def _legend(measurement: MeasurementReport, report: Report | None) -> str:
 
 
 def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[Chart]:
-    for kind, title in _KINDS.items():
+    for kind, title in KINDS.items():
         samples = {
             name: sample
             for name, codec in measurement.codecs.items()
@@ -226,7 +258,8 @@ def _predicted(
     }
 
 
-def _table(measurement: MeasurementReport, report: Report | None) -> Table:
+def measured_table(measurement: MeasurementReport, report: Report | None) -> Table:
+    """Return each codec's times, and what was predicted of them."""
     codecs = measurement.codecs
     walked = any(codec.walk_s for codec in codecs.values())
     devices = list(report.launches[0].devices) if report and report.launches else []
