@@ -17,7 +17,6 @@ from snapcraft_compression_advisor.launch.launch_set import (
 from snapcraft_compression_advisor.lint.finding import LintedPayload
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.json_report import (
-    Beside,
     Report,
     build_report,
 )
@@ -110,9 +109,7 @@ def make_full_report(
     linted = LintedPayload(path="prime", snap_name="calculator", findings=findings)
     return build_report(
         make_full_analysis(files, apps=apps),
-        Beside(
-            linted=linted,
-            executables=frozenset(("usr/bin/calc",)),
-            command="compression-advisor advise prime --report calculator.html",
-        ),
+        linted=linted,
+        executables=frozenset(("usr/bin/calc",)),
+        command="compression-advisor advise prime --report calculator.html",
     )

@@ -21,7 +21,7 @@ from ..payload.source import Payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
 from ..report.html_report import check_html_extra, render_html
-from ..report.json_report import Beside, Report, build_report
+from ..report.json_report import Report, build_report
 from ..report.lint_formats.json import LintDocument
 from ..report.markdown_report import render_markdown
 from ..report.measure_json import MeasurementReport
@@ -188,9 +188,9 @@ def full_report(
     )
     entries = payload.inventory.entries.values()
     words = map(str, command) if isinstance(command, list) else ()
-    beside = Beside(
+    return build_report(
+        analysis,
         linted=linted,
         executables=frozenset(entry.path for entry in entries if entry.executable),
         command=shlex.join(("compression-advisor", *words)) if command else "",
     )
-    return build_report(analysis, beside)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -40,20 +39,6 @@ if TYPE_CHECKING:
 
 LINKS_MBIT_PER_S = (5.0, 20.0, 50.0, 200.0, 1000.0)
 """From a poor mobile link to fibre; the policy's own is added."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """What a report tells beside the analysis.
-
-    :param linted: findings on the same payload; ``None`` where it wasn't linted.
-    :param executables: paths of files that somebody may run, for the kinds of files.
-    :param command: that made the numbers, as it was given.
-    """
-
-    linted: LintedPayload | None = None
-    executables: Container[str] = ()
-    command: str = ""
 
 
 class PayloadReport(Part):
@@ -192,9 +177,19 @@ class Report(Document):
     method: MethodReport | None = None
 
 
-def build_report(analysis: Analysis, beside: Beside | None = None) -> Report:
-    """Return an analysis in the shape of the contract."""
-    beside = beside or Beside()
+def build_report(
+    analysis: Analysis,
+    *,
+    linted: LintedPayload | None = None,
+    executables: Container[str] = (),
+    command: str = "",
+) -> Report:
+    """Return an analysis in the shape of the contract.
+
+    :param linted: findings on the same payload; ``None`` where it wasn't linted.
+    :param executables: paths of files that somebody may run, for the kinds of files.
+    :param command: that made the numbers, as it was given.
+    """
     trial, advice = analysis.trial, analysis.recommendation
     stored, decisive = trial.stored, advice.decisive
     return filled(
@@ -218,23 +213,23 @@ def build_report(analysis: Analysis, beside: Beside | None = None) -> Report:
             seconds_saved=decisive.seconds if decisive else None,
         ),
         file_sizes=file_sizes_report(stored.layout) if stored else None,
-        kinds=kind_reports(stored, beside.executables) if stored else [],
+        kinds=kind_reports(stored, executables) if stored else [],
         incompressible=incompressible_report(stored, "xz") if stored else None,
         break_even=_break_even(advice, analysis.policy.link_mbit_per_s),
-        findings=None if beside.linted is None else _findings(beside.linted),
+        findings=None if linted is None else _findings(linted),
         method=filled(
             MethodReport,
             analysis,
-            command=beside.command,
+            command=command,
             distinct_blocks=stored.layout.block_count if stored else 0,
             blocks_known=_blocks_known(stored) if stored else {},
         ),
     )
 
 
-def render_json(analysis: Analysis, beside: Beside | None = None) -> str:
+def render_json(analysis: Analysis) -> str:
     """Return the report as JSON text."""
-    return build_report(analysis, beside).text()
+    return build_report(analysis).text()
 
 
 def _origin(analysis: Analysis, codec: CodecTrial) -> str | None:

@@ -42,6 +42,17 @@ class TextStyle:
     coloured: bool = False
     verbose: bool = False
 
+    def severe(self, severity: Severity, text: str) -> str:
+        """Return text in a severity's colour."""
+        return self._in(_BY_SEVERITY[severity], text)
+
+    def bold(self, text: str) -> str:
+        """Return text in bold."""
+        return self._in(_BOLD, text)
+
+    def _in(self, code: str, text: str) -> str:
+        return f"{code}{text}{_RESET}" if self.coloured else text
+
 
 def terminal_columns() -> int:
     """Return the width to wrap at on this terminal, or as ``COLUMNS`` says."""
@@ -85,24 +96,3 @@ def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
     if environment.get("FORCE_COLOR"):
         return True
     return terminal and environment.get("TERM") != "dumb"
-
-
-class Paint:
-    """Puts text into colour, or leaves it as it is.
-
-    :param coloured: which of both.
-    """
-
-    def __init__(self, *, coloured: bool) -> None:
-        self._coloured = coloured
-
-    def severity(self, severity: Severity, text: str) -> str:
-        """Return text in a severity's colour."""
-        return self._in(_BY_SEVERITY[severity], text)
-
-    def bold(self, text: str) -> str:
-        """Return text in bold."""
-        return self._in(_BOLD, text)
-
-    def _in(self, code: str, text: str) -> str:
-        return f"{code}{text}{_RESET}" if self._coloured else text

@@ -168,13 +168,26 @@ class LaunchReport(Part):
 def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
     """Return what is known of a launch."""
     launch_set, profile = launch.launch_set, launch.profile
+    blocks, basis = round(launch_set.expected_blocks, 1), launch_set.basis
     return filled(
         LaunchReport,
         launch_set,
         files=len(launch_set.files),
-        guess=_guess_report(launch_set),
-        trace=_trace_report(launch_set),
-        fit=_fit_report(profile),
+        guess=filled(
+            GuessReport,
+            launch_set,
+            kind=basis.kind,
+            expected_blocks=blocks,
+            recorded=dict(basis.recorded),
+        )
+        if basis
+        else None,
+        trace=filled(TraceReport, launch_set, expected_blocks=blocks)
+        if launch_set.method == "trace"
+        else None,
+        fit=filled(FitReport, profile, blocks_share=profile.fitting_share)
+        if profile and (profile.gone or profile.changed)
+        else None,
         directories=launch_directories(launch_set),
         heaviest=_heavy_files(analysis, launch_set),
         devices={
@@ -182,35 +195,6 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
             for device, estimates in launch.estimates.items()
         },
     )
-
-
-def _guess_report(launch_set: LaunchSet) -> GuessReport | None:
-    """Return what a guess rests on; ``None`` for a recorded launch."""
-    basis = launch_set.basis
-    if basis is None:
-        return None
-    return filled(
-        GuessReport,
-        launch_set,
-        kind=basis.kind,
-        expected_blocks=round(launch_set.expected_blocks, 1),
-        recorded=dict(basis.recorded),
-    )
-
-
-def _trace_report(launch_set: LaunchSet) -> TraceReport | None:
-    """Return what a trace leaves open; ``None`` for any other launch."""
-    if launch_set.method != "trace":
-        return None
-    blocks = round(launch_set.expected_blocks, 1)
-    return filled(TraceReport, launch_set, expected_blocks=blocks)
-
-
-def _fit_report(profile: FittedProfile | None) -> FitReport | None:
-    """Return how far a launch profile fits; ``None`` where it fits whole."""
-    if profile is None or not (profile.gone or profile.changed):
-        return None
-    return filled(FitReport, profile, blocks_share=profile.fitting_share)
 
 
 def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport:

@@ -13,12 +13,11 @@ from ...diff.figures import LaunchFigure, PayloadFigures
 from ...lint.baseline import subject_in_label
 from ...lint.finding import Finding, LintedPayload, LintReport, Location
 from ..contract import Count, Document, IntervalReport, Part, Text, filled
-from .phrases import all_findings, fingerprints
+from .phrases import all_findings, fingerprints, severities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...lint import finding as found
     from . import Findings
 
 
@@ -154,10 +153,13 @@ def render(findings: Findings) -> str:
 
 def build_lint_document(report: LintReport) -> LintDocument:
     """Return findings in the shape of the contract."""
+    counts = severities(all_findings(report))
+    failed = sum(payload.error is not None for payload in report.payloads)
+    keys = ("error", "warning", "info", "undecided")
     return LintDocument(
         advisor_version=report.version,
         payloads=[*map(_payload, report.payloads, fingerprints(report))],
-        summary=_summary(report),
+        summary=SummaryReport(not_linted=failed, **{key: counts[key] for key in keys}),
     )
 
 
@@ -176,21 +178,6 @@ def _payload(payload: LintedPayload, prints: Sequence[str]) -> LintedPayloadRepo
         gone=[
             filled(GoneReport, each, path=each.location.path) for each in payload.gone
         ],
-    )
-
-
-def _summary(report: LintReport) -> SummaryReport:
-    findings = [*all_findings(report)]
-
-    def decided(severity: found.Severity) -> int:
-        return sum(f.severity == severity and not f.undecided for f in findings)
-
-    return SummaryReport(
-        error=decided("error"),
-        warning=decided("warning"),
-        info=decided("info"),
-        undecided=sum(finding.undecided for finding in findings),
-        not_linted=sum(payload.error is not None for payload in report.payloads),
     )
 
 

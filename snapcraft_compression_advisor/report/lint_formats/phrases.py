@@ -15,7 +15,7 @@ from ..diff_report import Row, figure_rows
 from ..phrases import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ...lint.finding import (
         Evidence,
@@ -78,7 +78,7 @@ def fix_label(fix: Fix | FixReport) -> str:
 
 def summary(report: LintReport) -> str:
     """Return how many findings of each severity there are, in one clause."""
-    text = counts_text([*all_findings(report)]) or "nothing found"
+    text = counts_text(all_findings(report)) or "nothing found"
     text += f" in {counted(len(report.payloads), 'payload')}"
     failed = sum(payload.error is not None for payload in report.payloads)
     if not failed:
@@ -86,17 +86,17 @@ def summary(report: LintReport) -> str:
     return f"{text}; {counted(failed, 'payload')} could not be linted"
 
 
-def counts_text(findings: Sequence[Finding | FindingReport]) -> str:
+def counts_text(findings: Iterable[Finding | FindingReport]) -> str:
     """Return how many of some findings are of each severity; nothing for none."""
-    decided = Counter(f.severity for f in findings if not f.undecided)
-    undecided = sum(finding.undecided for finding in findings)
-    parts = [
-        counted(decided["error"], "error") if decided["error"] else "",
-        counted(decided["warning"], "warning") if decided["warning"] else "",
-        f"{decided['info']:,} info" if decided["info"] else "",
-        f"{undecided:,} undecided" if undecided else "",
-    ]
-    return ", ".join(filter(None, parts))
+    counts = severities(findings)
+    nouns = {key: counted(counts[key], key) for key in ("error", "warning")}
+    nouns |= {key: f"{counts[key]:,} {key}" for key in ("info", "undecided")}
+    return ", ".join(text for key, text in nouns.items() if counts[key])
+
+
+def severities(findings: Iterable[Finding | FindingReport]) -> Counter[str]:
+    """Return how many findings are of each severity; undecided ones count as such."""
+    return Counter("undecided" if f.undecided else f.severity for f in findings)
 
 
 def all_findings(report: LintReport) -> Iterable[Finding]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...core.printable import printable
 from ...lint.finding import MOST_FILES
 from ..diff_report import row_lines
-from ..lines import Paint, wrapped
+from ..lines import wrapped
 from ..phrases import counted
 from .phrases import (
     all_findings,
@@ -44,28 +44,25 @@ def render(findings: Findings) -> str:
     Against a baseline: those that count, then what changed.
     """
     report, style = findings.counting, findings.style
-    paint = Paint(coloured=style.coloured)
-    lines = [*_statistics_lines(report, paint)] if findings.statistics else []
+    lines = [*_statistics_lines(report, style)] if findings.statistics else []
     if not findings.statistics:
         for payload in report.payloads:
-            lines += [*_payload_lines(payload, paint, style), ""]
-    lines += _summary_lines(report, paint, style)
+            lines += [*_payload_lines(payload, style), ""]
+    lines += _summary_lines(report, style)
     if report.against is not None:
         lines += ["", *_against_lines(findings.report, report.against, style)]
     return "\n".join(map(without_commands, lines)) + "\n"
 
 
-def _payload_lines(
-    payload: LintedPayload, paint: Paint, style: TextStyle
-) -> Iterator[str]:
+def _payload_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
     path = printable(payload.path)
     name = printable(payload.snap_name)
     for line in wrapped(f"{name}: {path}" if name else path, style.columns):
-        yield paint.bold(line)
+        yield style.bold(line)
     if payload.error is not None:
         text = f"not linted: {printable(payload.error)}"
         label, *others = _indented(text, _RULE_INDENT, style)
-        yield paint.severity("error", label)
+        yield style.severe("error", label)
         yield from others
     elif not payload.findings:
         yield f"{_RULE_INDENT}nothing found"
@@ -73,7 +70,7 @@ def _payload_lines(
         payload.findings, lambda f: (f.severity, f.rule, f.name, f.undecided)
     ):
         label = "undecided" if undecided else severity
-        yield f"{_RULE_INDENT}{paint.severity(severity, label)} {rule} {name}"
+        yield f"{_RULE_INDENT}{style.severe(severity, label)} {rule} {name}"
         for finding in group:
             yield from _finding_lines(finding, style)
 
@@ -121,18 +118,18 @@ def _more(files: Sequence[str], shown: int) -> str:
     return f" and {least}{left:,} more" if left > 0 else ""
 
 
-def _summary_lines(report: LintReport, paint: Paint, style: TextStyle) -> Iterator[str]:
+def _summary_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
     findings = [*all_findings(report)]
     safe = sum(each.fix is not None and each.fix.automatic for each in findings)
     text = summary(report)
     text = f"Found: {text}." if findings else f"{text[0].upper()}{text[1:]}."
     for line in wrapped(text, style.columns):
-        yield paint.bold(line)
+        yield style.bold(line)
     if safe:
         yield f"--fix applies {counted(safe, 'safe fix', plural='safe fixes')}."
 
 
-def _statistics_lines(report: LintReport, paint: Paint) -> Iterator[str]:
+def _statistics_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
     """Yield how often each rule was broken, the most often first."""
     counts: Counter[tuple[str, str, Severity, bool]] = Counter(
         (finding.rule, finding.name, finding.severity, finding.undecided)
@@ -141,7 +138,7 @@ def _statistics_lines(report: LintReport, paint: Paint) -> Iterator[str]:
     for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         rule, name, severity, undecided = key
         label = "undecided" if undecided else severity
-        shown = paint.severity(severity, f"{label:9}")
+        shown = style.severe(severity, f"{label:9}")
         yield f"{count:6,} {shown} {rule} {name}"
     if counts:
         yield ""
