@@ -17,7 +17,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -237,14 +237,30 @@ def replace_text(target: Path, text: str, *, mode: int) -> None:
 
     :raises OSError: where it can't be written.
     """
+
+    def fill(descriptor: int) -> None:
+        with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:
+            stream.write(text)
+        os.fchmod(descriptor, mode)
+
+    replace_file(target, fill)
+
+
+def replace_file(target: Path, fill: Callable[[int], None]) -> None:
+    """Put a new file in the place of another, or, on any failure, leave that.
+
+    :param fill: writes the new one, given its descriptor.
+    :raises OSError: where it can't be written.
+    """
     with deferred_signals():  # a moment; else one could leave the temporary file
         # The file's own name could make that of the temporary one too long.
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=FILE_PREFIX)
         temporary = Path(name)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            temporary.chmod(mode)
+            try:
+                fill(descriptor)
+            finally:
+                os.close(descriptor)
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)

@@ -105,7 +105,8 @@ def _judged(payload: LintedPayload, before: LintedPayload | None) -> LintedPaylo
             was = next((each for each in known if is_same(finding, each)), None)
             if number not in pairs and was is not None:
                 known.remove(was)
-                pairs[number] = ("worse" if _worse(finding, was) else state, was)
+                worse = _rank(finding) < _rank(was)
+                pairs[number] = ("worse" if worse else state, was)
     findings = []
     for number, finding in enumerate(payload.findings):
         state, was = pairs.get(number, ("new", None))
@@ -142,12 +143,8 @@ def _printable(finding: Finding) -> dict[str, str]:
     return {kind: printable(name) for kind, name in subject.items()}
 
 
-def _worse(finding: Finding, was: Finding) -> bool:
-    """Tell whether a known finding is more severe than it was."""
-    return _rank(finding) < _rank(was)
-
-
 def _rank(finding: Finding) -> tuple[int, bool]:
+    """Return what sorts findings by severity, the most severe first."""
     return SEVERITIES.index(finding.severity), finding.undecided
 
 

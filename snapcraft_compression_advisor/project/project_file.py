@@ -6,13 +6,13 @@ import contextlib
 import os
 import secrets
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
+from ..core.scratch import replace_file
 from .document import MAX_PROJECT_FILE_BYTES
 from .edit import Edit
 from .project_lines import read_project_lines
@@ -213,23 +213,28 @@ def _replace_file(
     :param last_check: called right before the replacement; stops it by raising.
     :raises OSError: where the file can't be written.
     """
+
+    def fill(descriptor: int) -> None:
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.write(content)
+        _copy_attributes(descriptor, target)
+        os.fsync(descriptor)
+        last_check()
+
     try:
-        _replace_nameless(target, content, last_check)
+        _replace_nameless(target, fill)
     except OSError:  # this file system, or a confinement, doesn't let us
-        _replace_named(target, content, last_check)
+        replace_file(target, fill)
 
 
-def _replace_nameless(
-    target: Path, content: bytes, last_check: Callable[[], None]
-) -> None:
+def _replace_nameless(target: Path, fill: Callable[[int], None]) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     flags = os.O_TMPFILE | os.O_WRONLY
     with (
         _opened(target.parent, os.O_RDONLY | os.O_DIRECTORY) as directory,
         _opened(target.parent, flags) as descriptor,
     ):
-        _fill(descriptor, content, target)
-        last_check()
+        fill(descriptor)
         # With a directory's descriptor, Python calls linkat(2): link(2) would make
         # a second name of what is in /proc.
         place = f"/proc/self/fd/{descriptor}"
@@ -240,22 +245,6 @@ def _replace_nameless(
             temporary.unlink(missing_ok=True)
 
 
-def _replace_named(
-    target: Path, content: bytes, last_check: Callable[[], None]
-) -> None:
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    temporary = Path(name)
-    try:
-        try:
-            _fill(descriptor, content, target)
-        finally:
-            os.close(descriptor)
-        last_check()
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 @contextlib.contextmanager
 def _opened(path: Path, flags: int) -> Iterator[int]:
     descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
@@ -263,14 +252,6 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _fill(descriptor: int, content: bytes, target: Path) -> None:
-    """Write a new file's bytes and give it the attributes of the other one."""
-    with open(descriptor, "wb", closefd=False) as stream:
-        stream.write(content)
-    _copy_attributes(descriptor, target)
-    os.fsync(descriptor)
 
 
 def _copy_attributes(descriptor: int, target: Path) -> None:

@@ -83,19 +83,11 @@ def read_policy(path: Path) -> LintPolicy:
 def parse_policy(content: bytes, *, where: str) -> LintPolicy:
     """Return the policy that a file's content is; an empty one has all defaults.
 
-    :param where: the file, for errors.
-    :raises BadDataError: as :func:`read_policy`.
-    """
-    document = POLICY.load_yaml(content, where=where)
-    return check_policy({} if document is None else document, where=where)
-
-
-def check_policy(document: object, *, where: str) -> LintPolicy:
-    """Return the policy that a document is, from wherever it comes.
-
     :param where: what errors call it.
     :raises BadDataError: as :func:`read_policy`.
     """
+    document = POLICY.load_yaml(content, where=where)
+    document = {} if document is None else document
     version = document.get("schema", SCHEMA) if isinstance(document, dict) else SCHEMA
     if version != SCHEMA:
         message = f"{where!r} is a policy of version {version!r}, not {SCHEMA}"

@@ -93,18 +93,8 @@ LINK = Quantity(
 )
 
 
-def share_pattern() -> str:
-    """Return the regular expression of a share in percent."""
-    return rf"^{_NUMBER} ?%$"
-
-
-def parse_share(text: object) -> float | None:
-    """Return a share of one, from a text such as ``20%``; ``None`` of another text.
-
-    :raises ValueError: where it is zero.
-    """
-    found = re.match(share_pattern(), text) if isinstance(text, str) else None
-    return None if found is None else _positive(text, float(found[1])) / 100
+_SHARE = rf"^{_NUMBER} ?%$"
+_COUNT = f"^{_NUMBER}$"
 
 
 def parse_count(value: object) -> float:
@@ -122,11 +112,6 @@ def parse_count(value: object) -> float:
         message = f"{value} isn't a positive number"
         raise ValueError(message)
     return _positive(value, float(number))
-
-
-def count_pattern() -> str:
-    """Return the regular expression of a number without a unit."""
-    return f"^{_NUMBER}$"
 
 
 def _positive(text: object, value: float) -> float:
@@ -170,10 +155,11 @@ def _bytes_or_share(value: object) -> float | Share:
 
 
 def _share(value: object) -> Share | None:
+    """Return a share, from a text such as ``20%``; ``None`` of another text."""
     if isinstance(value, Share):
         return value
-    share = parse_share(value)
-    return None if share is None else Share(share)
+    found = re.match(_SHARE, value) if isinstance(value, str) else None
+    return None if found is None else Share(_positive(value, float(found[1])) / 100)
 
 
 def _schema(*patterns: str, words: str, takes_number: bool) -> pydantic.WithJsonSchema:
@@ -192,7 +178,7 @@ def _schema_of(
 ) -> pydantic.WithJsonSchema:
     return _schema(
         quantity.pattern,
-        *([share_pattern()] * or_share),
+        *([_SHARE] * or_share),
         words=quantity.words + ", or percent" * or_share,
         takes_number=quantity.plain is not None,
     )
@@ -208,7 +194,7 @@ MbitPerS = Annotated[float, pydantic.BeforeValidator(LINK.parse), _schema_of(LIN
 Count = Annotated[
     float,
     pydantic.BeforeValidator(parse_count),
-    _schema(count_pattern(), words="number", takes_number=True),
+    _schema(_COUNT, words="number", takes_number=True),
 ]
 SecondsOrShare = Annotated[
     float | Share,

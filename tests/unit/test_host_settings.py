@@ -14,8 +14,8 @@ from snapcraft_compression_advisor.settings.load import (
     ENVIRONMENT_PREFIX,
     POLICY_FILE_NAME,
     Settings,
-    check_policy,
     overlay,
+    parse_policy,
 )
 
 if TYPE_CHECKING:
@@ -213,14 +213,14 @@ def test_two_parts_with_settings_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_value_set_to_the_default_covers_what_is_below() -> None:
-    below = check_policy({"pack": {"mode": "apply"}}, where="below")
-    above = check_policy({"pack": {"mode": "advise"}}, where="above")
+    below = parse_policy(b"pack: {mode: apply}", where="below")
+    above = parse_policy(b"pack: {mode: advise}", where="above")
     assert overlay(below, above).pack.mode == "advise"
 
 
 def test_what_two_sources_ignore_adds_up() -> None:
-    below = check_policy({"ignore": ["SCA101"]}, where="below")
-    above = check_policy({"ignore": ["SCA102"]}, where="above")
+    below = parse_policy(b"ignore: [SCA101]", where="below")
+    above = parse_policy(b"ignore: [SCA102]", where="above")
     assert overlay(below, above).ignore == ("SCA101", "SCA102")
 
 

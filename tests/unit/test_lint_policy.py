@@ -21,7 +21,6 @@ from snapcraft_compression_advisor.settings.lint_policy import (
 )
 from snapcraft_compression_advisor.settings.load import (
     POLICY,
-    check_policy,
     parse_policy,
     read_policy,
 )
@@ -153,7 +152,7 @@ def test_another_version_is_refused_before_its_keys(version: str) -> None:
 
 def test_policy_of_another_source_is_checked_alike() -> None:
     with pytest.raises(BadDataError, match="did you mean 'fail-on'"):
-        check_policy({"fail_onn": "info"}, where="snapcraft.yaml, part lint")
+        parse_policy(b"fail_onn: info", where="snapcraft.yaml, part lint")
 
 
 def test_files_are_beside_the_policy(tmp_path: Path) -> None:

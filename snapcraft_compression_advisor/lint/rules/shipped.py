@@ -187,17 +187,14 @@ PACKAGE_CACHES = _ShippedRule(
 )
 def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     what = "Second copies and other versions of files"
-    pairs = {
-        copy.path: Evidence(f"{copy.path!r} is like", repr(copy.like), "measured")
+    found = [
+        (
+            NeedlessFile(path=copy.path, size_bytes=copy.size_bytes, doubt=copy.doubt),
+            Evidence(f"{copy.path!r} is like", repr(copy.like), "measured"),
+        )
         for copy in context.survey.copies
-    }
-    files = (
-        NeedlessFile(path=copy.path, size_bytes=copy.size_bytes, doubt=copy.doubt)
-        for copy in context.survey.copies
-    )
-    yield from _with_pairs(
-        _judge_weight(rule, context, what, sorted(files, key=_largest_first)), pairs
-    )
+    ]
+    yield from _judge_pairs(rule, context, what, found)
 
 
 @_ShippedRule(
@@ -216,25 +213,41 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
 )
 def supplied_libraries(rule: Rule, context: Context) -> Iterator[Finding]:
     what = "Libraries that the base or a content snap provides"
-    pairs = {
-        each.path: Evidence(
-            f"{each.path!r} is in",
-            repr(each.supplier),
-            "published" if each.same is None else "measured",
+    found = [
+        (
+            NeedlessFile(
+                path=each.path,
+                size_bytes=each.size_bytes,
+                doubt=_doubt(each.supplier, same=each.same),
+            ),
+            Evidence(
+                f"{each.path!r} is in",
+                repr(each.supplier),
+                "published" if each.same is None else "measured",
+            ),
         )
         for each in context.survey.supplied
-    }
-    files = (
-        NeedlessFile(
-            path=each.path,
-            size_bytes=each.size_bytes,
-            doubt=_doubt(each.supplier, same=each.same),
-        )
-        for each in context.survey.supplied
+    ]
+    yield from _judge_pairs(rule, context, what, found)
+
+
+def _judge_pairs(
+    rule: Rule,
+    context: Context,
+    what: str,
+    found: Sequence[tuple[NeedlessFile, Evidence]],
+) -> Iterator[Finding]:
+    """Yield one finding where files are significant, with what they are like.
+
+    :param found: files, and what each is like, or where it is.
+    """
+    pairs = {file.path: evidence for file, evidence in found}
+    files = sorted(
+        (file for file, _ in found), key=lambda file: (-file.size_bytes, file.path)
     )
-    yield from _with_pairs(
-        _judge_weight(rule, context, what, sorted(files, key=_largest_first)), pairs
-    )
+    for finding in _judge_weight(rule, context, what, files):
+        known = [pairs[path] for path in finding.files[:MOST_PAIRS]]
+        yield replace(finding, evidence=(*finding.evidence, *known))
 
 
 def weigh(context: Context, files: Sequence[NeedlessFile]) -> Weight:
@@ -305,19 +318,6 @@ def _doubt(supplier: str, *, same: bool | None) -> str | None:
     if same is None:
         return f"only their names are known to be in {supplier!r}"
     return f"{supplier!r} has other builds of them"
-
-
-def _largest_first(file: NeedlessFile) -> tuple[int, str]:
-    return -file.size_bytes, file.path
-
-
-def _with_pairs(
-    findings: Iterator[Finding], pairs: Mapping[str, Evidence]
-) -> Iterator[Finding]:
-    """Say of each file what it is like, or where it is."""
-    for finding in findings:
-        known = [pairs[path] for path in finding.files[:MOST_PAIRS]]
-        yield replace(finding, evidence=(*finding.evidence, *known))
 
 
 RULES = (
