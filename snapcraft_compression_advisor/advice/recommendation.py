@@ -75,9 +75,8 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         added.mid, decisive.seconds.mid, policy.link_mbit_per_s
     )
     paid = (PaidAfter(launches, policy.link_mbit_per_s),) if launches else ()
-    return Recommendation(
-        compression=judgement.choice,
-        verdict=judgement.verdict,
+    return replace(
+        judgement,
         reasons=(
             *judgement.reasons,
             decisive,
@@ -87,7 +86,6 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         decisive=decisive,
         bytes_added=added,
         break_even_launches=launches,
-        doubts=judgement.doubts,
         settled_s=(
             min(saving.seconds.low for saving in deciding),
             min(saving.seconds.high for saving in deciding),
@@ -101,17 +99,13 @@ def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendat
     if judgement.verdict == "change" and evidence.xz_bytes is not None:
         negligible = policy.negligible_growth * evidence.xz_bytes.mid
         if evidence.declared == "lzo" and added.low <= negligible:
-            judgement = Judgement(
-                choice="lzo",
+            judgement = Recommendation(
+                compression="lzo",
                 verdict="undecided",
                 reasons=(Code.NO_LAUNCH, Code.SIZE_IN_DOUBT),
             )
-    return Recommendation(
-        compression=judgement.choice,
-        verdict=judgement.verdict,
-        reasons=(*judgement.reasons, *_growth(evidence, added)),
-        bytes_added=added,
-    )
+    reasons = (*judgement.reasons, *_growth(evidence, added))
+    return replace(judgement, reasons=reasons, bytes_added=added)
 
 
 def _growth(evidence: Evidence, added: Interval) -> tuple[Growth, ...]:
@@ -149,23 +143,9 @@ class Answer(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """A choice between xz and lzo.
-
-    :param reasons: for it, the most important first.
-    :param doubts: conditions that the evidence leaves open.
-    """
-
-    choice: Compression
-    verdict: Verdict
-    reasons: tuple[Reason, ...]
-    doubts: tuple[Condition, ...] = ()
-
-
 def judge(
     evidence: Evidence, policy: Policy, deciding: Sequence[Saving], added: Interval
-) -> Judgement:
+) -> Recommendation:
     """Choose by what launches gain and the image grows, then by the budgets.
 
     :param deciding: savings, of which each has to meet the policy.
@@ -182,17 +162,19 @@ def _judge_savings(
     deciding: Sequence[Saving],
     added: Interval,
     fits: Answer,
-) -> Judgement:
+) -> Recommendation:
     enough = all_of(saves_enough(saving, policy) for saving in deciding)
     pays = all_of(pays_for_itself(saving, added, policy) for saving in deciding)
     answer = all_of((enough, pays, fits))
     if answer is Answer.YES:
         verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
-        return Judgement(choice="lzo", verdict=verdict, reasons=(Code.LZO_PAYS,))
+        return Recommendation(
+            compression="lzo", verdict=verdict, reasons=(Code.LZO_PAYS,)
+        )
     if answer is Answer.UNKNOWN:
         doubts = _doubts(saving=enough, paying=pays, growth=fits)
-        return Judgement(
-            choice=current_of(evidence),
+        return Recommendation(
+            compression=current_of(evidence),
             verdict="undecided",
             reasons=(InDoubt(doubts, policy),),
             doubts=doubts,
@@ -213,7 +195,7 @@ def _doubts(**answers: Answer) -> tuple[Condition, ...]:
 
 def stay_small(
     evidence: Evidence, policy: Policy, added: Interval, reason: Reason
-) -> Judgement:
+) -> Recommendation:
     """Judge a snap whose launches aren't worth lzo's bytes.
 
     :param reason: why they aren't.
@@ -229,7 +211,7 @@ def stay_small(
         policy.negligible_growth * evidence.xz_bytes.mid
     ):
         choice, verdict, reasons = "lzo", "no-benefit", (reason, Code.SAME_SIZE)
-    return Judgement(choice=choice, verdict=verdict, reasons=reasons)
+    return Recommendation(compression=choice, verdict=verdict, reasons=reasons)
 
 
 def current_of(evidence: Evidence) -> Compression:
@@ -291,8 +273,8 @@ def stays_within(figure: Interval, most: float) -> Answer:
 
 
 def _within_budgets(
-    ordinary: Judgement, evidence: Evidence, lzo_fits: Answer
-) -> Judgement:
+    ordinary: Recommendation, evidence: Evidence, lzo_fits: Answer
+) -> Recommendation:
     """Return a judgement that minds the budgets of cold starts.
 
     Where one codec surely keeps them and the other surely breaks one, that decides,
@@ -320,10 +302,10 @@ def _within_budgets(
         none = then is Answer.NO
         note = Code.NO_CODEC_IN_BUDGET if none else Budget("in-doubt", current)
         return _noted(ordinary, note, starts)
-    if ordinary.choice != current and then is not Answer.YES and then is not now:
+    if ordinary.compression != current and then is not Answer.YES and then is not now:
         sure = then is Answer.NO
-        return Judgement(
-            choice=current,
+        return Recommendation(
+            compression=current,
             verdict=_verdict(current, evidence) if sure else "undecided",
             reasons=(
                 Budget("breaks" if sure else "may-break", other),
@@ -345,21 +327,21 @@ def kept_with(codec: str, start: ColdStart) -> Answer:
 
 
 def _by_budget(
-    ordinary: Judgement, evidence: Evidence, keeper: Compression, lzo_fits: Answer
-) -> Judgement:
+    ordinary: Recommendation, evidence: Evidence, keeper: Compression, lzo_fits: Answer
+) -> Recommendation:
     """Return the judgement where one codec alone keeps the budgets."""
     starts = evidence.cold_starts
     if keeper == "lzo" and lzo_fits is Answer.NO:
         return _noted(ordinary, Code.BUDGET_OR_SIZE, starts)
     keeps = Budget("keeps", keeper)
     if keeper == "lzo" and lzo_fits is Answer.UNKNOWN:
-        return Judgement(
-            choice=current_of(evidence),
+        return Recommendation(
+            compression=current_of(evidence),
             verdict="undecided",
             reasons=(keeps, Code.GROWTH_IN_DOUBT, *_at_risk(starts)),
         )
-    return Judgement(
-        choice=keeper,
+    return Recommendation(
+        compression=keeper,
         verdict=_verdict(keeper, evidence),
         reasons=(keeps, *_at_risk(starts)),
     )
@@ -371,8 +353,8 @@ def _verdict(choice: Compression, evidence: Evidence) -> Verdict:
 
 
 def _noted(
-    judgement: Judgement, note: Reason, starts: Sequence[ColdStart]
-) -> Judgement:
+    judgement: Recommendation, note: Reason, starts: Sequence[ColdStart]
+) -> Recommendation:
     return replace(judgement, reasons=(*judgement.reasons, note, *_at_risk(starts)))
 
 
