@@ -45,10 +45,14 @@ if TYPE_CHECKING:
 SEED = "launches-1"
 DISTRIBUTIONS = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 SETS = ("fit", "blind")
+DATA = Path(__file__).parent / "data"
+FOLDERS = {"fit": DATA / "launches", "blind": DATA / "blind"}
+"""Where the recordings of each set are."""
+
 CANDIDATES = 5
 """How many of a stratum and a set are in the table; one of them is wanted."""
 
-DRAWN = Path(__file__).parent / "data" / "drawn.csv"
+DRAWN = DATA / "drawn.csv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

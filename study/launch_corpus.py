@@ -8,8 +8,8 @@
 Each application becomes a system tree DIR/NAME (see ``corpus_tree``). The advisor takes
 it as a prime directory and starts it with ``record --chroot``. A tree is built beside
 its place and moved there when it is complete, so an existing tree isn't built again.
-The cache keeps downloads and the minimal system; remove its ``base-SUITE`` to build
-that again.
+The cache keeps downloads, the minimal system and those of each kind; remove its
+``base-*`` to build them again.
 
 The script needs root, debootstrap, apt, the network, and about 1 GB of disk space for a
 tree. Exit status: 0; 64 wrong arguments, 69 a program is missing or fails (no network),
@@ -25,12 +25,12 @@ import os
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING, NoReturn
 
-from corpus_applications import APPLICATIONS, Application
+from corpus_applications import APPLICATIONS, KIND_PACKAGES, Application
 from corpus_tree import build_base, copy_tree, finish, install
 from prime_error import PrimeError, end_by_sigterm, note, run_script
 from prime_tree import file_figures
@@ -165,6 +165,20 @@ def make_base(suite: str, cache: Path, builder: Builder) -> Path:
     return base
 
 
+def make_kind_base(application: Application, cache: Path, builder: Builder) -> Path:
+    """Build ``base-SUITE-KIND``: the minimal system and the packages of a kind."""
+    plain = make_base(application.suite, cache, builder)
+    base = plain.with_name(f"{plain.name}-{application.kind}")
+    if KIND_PACKAGES[application.kind] and not base.is_dir():
+        note(f"building the system {base}")
+        with scratch_beside(base) as scratch:
+            builder.copy_tree(plain, scratch / "base")
+            of_kind = replace(application, packages=())
+            builder.install(scratch / "base", of_kind, cache / "archives")
+            (scratch / "base").rename(base)
+    return base if KIND_PACKAGES[application.kind] else plain
+
+
 def build(
     application: Application, output: Path, cache: Path, builder: Builder
 ) -> None:
@@ -174,7 +188,7 @@ def build(
         note(f"{tree}: is there")
         return
     check_space(output, builder)
-    base = make_base(application.suite, cache, builder)
+    base = make_kind_base(application, cache, builder)
     note(f"{tree}: installing {' '.join(application.packages)}")
     with scratch_beside(tree) as scratch:
         root = scratch / "root"

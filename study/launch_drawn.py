@@ -42,9 +42,9 @@ from ruamel.yaml import YAML
 from corpus_applications import Application
 from corpus_chroot import run_in_tree
 from corpus_tree import finish, share_files
-from draw import DISTRIBUTIONS, DRAWN, Drawn, read_drawn, write_drawn
+from draw import DISTRIBUTIONS, DRAWN, FOLDERS, Drawn, read_drawn, write_drawn
 from drawn_commands import below_root, event_of, refuse, words_of
-from launch import DATA, record
+from launch import record
 from launch_corpus import Builder, build, check_machine, locked, make_base
 from prime_error import PrimeError, end_by_sigterm, note, run_script
 from snap_metadata import snap_name
@@ -52,8 +52,7 @@ from snap_metadata import snap_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FOLDERS = {"fit": DATA / "launches", "blind": DATA / "blind"}
-TIMEOUT_S = 60
+TIMEOUT_S = 40
 PROBE_S = 30
 ATTEMPTS = 3
 REASON_LENGTH = 120
@@ -66,6 +65,7 @@ _BUS = """\
 <auth>EXTERNAL</auth><policy context="default"><allow send_destination="*"/>
 <allow eavesdrop="true"/><allow own="*"/></policy></busconfig>
 """
+_BUS_SAYS = "dbus-daemon["
 _ENVIRONMENT = {"qtwebengine": {"QTWEBENGINE_DISABLE_SANDBOX": "1"}}
 
 
@@ -198,8 +198,9 @@ class Work:
     def _reason(self, error: Exception) -> str:
         """Return why something failed, in one line without places of this machine."""
         text = getattr(error, "stderr", None) or str(error)
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        line = " ".join(lines[:3]) or type(error).__name__
+        lines = [line.strip() for line in text.splitlines()]
+        said = [line for line in lines if line and not line.startswith(_BUS_SAYS)]
+        line = " ".join(said[:3]) or type(error).__name__
         return re.sub(r"(?<![\w.])/\S+/", "", line)[:REASON_LENGTH]
 
 

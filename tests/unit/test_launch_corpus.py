@@ -183,6 +183,17 @@ def test_the_base_is_built_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["base-bookworm"]
 
 
+def test_the_packages_of_a_kind_are_installed_once(output: Path) -> None:
+    installed = []
+    builder = replace(BUILDER, install=lambda _, it, __: installed.append(it.packages))
+    for name in ("one", "two"):
+        application = replace(JQ, name=name, packages=(name,), kind="gtk4")
+        launch_corpus.build(application, output, output.parent / "cache", builder)
+    assert installed == [(), ("one",), ("two",)]
+    bases = sorted(path.name for path in (output.parent / "cache").iterdir())
+    assert bases == ["base-bookworm", "base-bookworm-gtk4"]
+
+
 def test_only_what_is_named_is_built(tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()

@@ -106,7 +106,8 @@ class _Launches(Work):
     def launch(self, row: Drawn) -> Drawn:
         """Fail, or not."""
         if row.package in self.failing:
-            message = f"/places/of/this/machine/{row.package} shows\nno window"
+            said = f"/places/of/this/machine/{row.package} shows\nno window"
+            message = f"dbus-daemon[7]: no limit\n{said}"
             raise PrimeError(message, exit_status=65)
         return replace(row, outcome="recorded", event="exit")
 
