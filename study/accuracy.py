@@ -7,8 +7,8 @@ For each application of ``launch.py``, the script fits the costs of blocks witho
 application's blocks, and the scale factors of a launch without its launches. It
 predicts what each codec adds to the recorded launch, and compares that with the
 measurement. The page also has the predictions from files alone (``static_fit.py`` and
-``static_accuracy.py``) and the published launches of Chromium. The script needs no
-root, and the same data give the same page.
+``static_accuracy.py``), the scores of the blind set (``blind.py``), and the published
+launches of Chromium. The script needs no root, and the same data give the same page.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from accuracy_blind import blind_lines
 from accuracy_data import CODECS, Launches, read_launches
 from accuracy_model import (
     MEDIAN_OVER_MEAN,
@@ -30,6 +31,7 @@ from accuracy_model import (
 )
 from accuracy_published import published_lines
 from accuracy_static import static_lines
+from blind import read_scores
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
@@ -102,6 +104,7 @@ def page(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield ""
     yield from static_lines(all_launches)
     yield ""
+    yield from blind_lines(read_scores())
     yield from published_lines(all_launches)
 
 

@@ -38,10 +38,11 @@ from static_data import LAUNCHES, count
 from static_fit import make_folds, read_applications
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from snapcraft_compression_advisor.launch.guess.priors import Priors
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.payload.source import Payload
     from snapcraft_compression_advisor.trial.result import TrialResult
 
 BLOCKS = DATA / "static-blocks.csv"
@@ -89,13 +90,7 @@ def _of_application(
         "guessed": static_launch_set(payload, name, priors=priors),
         "recorded": fit_profile(profile, payload.inventory).launch_set,
     }
-    trial = run_sampled_trial(
-        payload,
-        wanted=lambda: {file.path for each in sets.values() for file in each.files},
-        progress=lambda _message: None,
-        decided=lambda _result: True,
-        effort=EFFORT,
-    )
+    trial = try_blocks(payload, sets.values())
     blocks: list[Sequence[object]] = []
     verdicts: list[Sequence[object]] = []
     for which, launch_set in sets.items():
@@ -105,15 +100,26 @@ def _of_application(
             blocks.append((name, which, codec, *figures))
         share = launch_set.read_share
         verdicts.append(
-            (name, which, *_advice(launch_set, trial), share.low, share.mid, share.high)
+            (name, which, *advice(launch_set, trial), share.low, share.mid, share.high)
         )
     return blocks, verdicts
 
 
-def _advice(launch_set: LaunchSet, trial: TrialResult) -> tuple[str, str]:
-    """Return what the advisor says of a snap that is packed with xz now."""
+def try_blocks(payload: Payload, sets: Collection[LaunchSet]) -> TrialResult:
+    """Try some blocks of a payload, those that launches read among them."""
+    return run_sampled_trial(
+        payload,
+        wanted=lambda: {file.path for each in sets for file in each.files},
+        progress=lambda _message: None,
+        decided=lambda _result: True,
+        effort=EFFORT,
+    )
+
+
+def savings(launch_set: LaunchSet, trial: TrialResult) -> list[Saving]:
+    """Return what lzo saves against xz on each of the default devices."""
     xz, lzo = trial.codecs["xz"], trial.codecs["lzo"]
-    savings = [
+    return [
         Saving(
             app=launch_set.app,
             device=device.name,
@@ -124,17 +130,22 @@ def _advice(launch_set: LaunchSet, trial: TrialResult) -> tuple[str, str]:
         )
         for device in default_devices()
     ]
-    advice = recommend(
+
+
+def advice(launch_set: LaunchSet, trial: TrialResult) -> tuple[str, str]:
+    """Return what the advisor says of a snap that is packed with xz now."""
+    xz, lzo = trial.codecs["xz"], trial.codecs["lzo"]
+    said = recommend(
         Evidence(
             declared="xz",
             xz_bytes=xz.image_bytes,
             lzo_bytes=lzo.image_bytes,
             bytes_added=trial.lzo_less_xz_bytes,
-            savings=savings,
+            savings=savings(launch_set, trial),
         ),
         Policy(),
     )
-    return advice.compression, advice.verdict
+    return said.compression, said.verdict
 
 
 def _replace_rows(

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Score the guess on the blind set, once.
+
+    .venv/bin/python study/blind.py --trees DRAWN/blind
+    .venv/bin/python study/blind.py --trees TREES --set fit -o SCORES [NAME…]
+
+For each recorded application of the set (``data/drawn.csv``), the script guesses the
+launch from files, as ``advise`` does, and compares it with the recording. It writes
+``data/blind-scores.csv``, from which ``accuracy.py`` makes a section of
+``docs/accuracy.md``. Nothing was fitted to a blind application, and nobody looked at
+one before. So that this stays true, the script refuses to write over scores: what is
+learnt from them goes into the next draw.
+
+``--set fit`` tries the script itself on applications that the guess was fitted to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from draw import DATA, DISTRIBUTIONS, FOLDERS, SETS, read_drawn
+from snap_metadata import snap_name
+from snapcraft_compression_advisor.launch.guess.compare import compare_launches
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.profile import fit_profile, read_profile
+from snapcraft_compression_advisor.payload.source import DirectoryPayload
+from static_accuracy import advice, savings, try_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from draw import Drawn
+
+SCORES = DATA / "blind-scores.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindScore:
+    """How the guess of one application does, by its recording.
+
+    Expected bytes are those that the guess expects of all, its middle estimate.
+
+    :param kind: as the guess tells it.
+    :param low: of the interval that shall hold what was read in nine of ten cases;
+        ``high`` its other end.
+    :param recall: of the bytes read, those named; ``precision`` of those named, read.
+    :param verdict: for a snap packed with xz, on the default devices;
+        ``recorded_verdict`` likewise, from the recording.
+    :param saved_s: by lzo in place of xz on the slower of these devices, with the
+        interval; ``recorded_saved_s`` likewise.
+    """
+
+    application: str
+    distribution: str
+    stratum: str
+    kind: str
+    read_bytes: int
+    expected_bytes: int
+    low_bytes: int
+    high_bytes: int
+    recall: float
+    precision: float
+    verdict: str
+    recorded_verdict: str
+    device: str
+    saved_s: float
+    saved_low_s: float
+    saved_high_s: float
+    recorded_saved_s: float
+
+    @property
+    def read_per_expected(self) -> float:
+        """Bytes read per byte expected, without end where none was expected."""
+        if not self.expected_bytes:
+            return float("inf")
+        return self.read_bytes / self.expected_bytes
+
+    @property
+    def held(self) -> bool:
+        """Whether the interval holds what was read."""
+        return self.low_bytes <= self.read_bytes <= self.high_bytes
+
+    @property
+    def width(self) -> float:
+        """The interval's high end per its low end."""
+        return self.high_bytes / self.low_bytes if self.low_bytes else float("inf")
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the guess leaves the verdict open."""
+        return self.verdict.startswith("undecided")
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the guess is sure, and the recording is of something else."""
+        sure = not self.undecided and not self.recorded_verdict.startswith("undecided")
+        return sure and self.verdict != self.recorded_verdict
+
+
+def main() -> int:
+    """Score the set."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--trees", metavar="DIR", type=Path, required=True)
+    parser.add_argument("--set", choices=SETS, default="blind")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=SCORES)
+    arguments = parser.parse_args()
+    if arguments.set != "blind" and arguments.output == SCORES:
+        parser.error("-o FILE is needed: these aren't scores of the blind set")
+    if arguments.set == "blind" and arguments.names:
+        parser.error("the blind set is scored as a whole")
+    if arguments.output.exists():
+        print(f"{arguments.output} is there: it is scored once.", file=sys.stderr)
+        return 1
+    drawn = [
+        row
+        for row in read_drawn()
+        if row.set == arguments.set and row.outcome == "recorded"
+        if not arguments.names or snap_name(row.package) in arguments.names
+    ]
+    missing = [row.package for row in drawn if not _tree(row, arguments.trees).is_dir()]
+    if missing:
+        print(f"{arguments.trees} lacks {', '.join(missing)}.", file=sys.stderr)
+        return 1
+    scores = [score(row, arguments.trees) for row in drawn]
+    write_scores(arguments.output, scores)
+    return 0
+
+
+def _tree(row: Drawn, trees: Path) -> Path:
+    return trees / snap_name(row.package)
+
+
+def score(row: Drawn, trees: Path) -> BlindScore:
+    """Guess an application's launch, and compare it with the recording.
+
+    :param trees: directory of the payloads.
+    """
+    name = snap_name(row.package)
+    payload = DirectoryPayload(trees / name)
+    profile = read_profile(FOLDERS[row.set] / f"{name}.json")
+    guessed = static_launch_set(payload, name)
+    recorded = fit_profile(profile, payload.inventory).launch_set
+    compared = compare_launches(guessed.files, profile, payload.inventory)
+    trial = try_blocks(payload, (guessed, recorded))
+    saved = max(savings(guessed, trial), key=lambda each: each.seconds.mid)
+    recorded_saved = {each.device: each.seconds for each in savings(recorded, trial)}
+    share = guessed.read_share
+    verdicts = [
+        f"{verdict} ({compression})"
+        for compression, verdict in (advice(guessed, trial), advice(recorded, trial))
+    ]
+    return BlindScore(
+        application=name,
+        distribution=DISTRIBUTIONS[row.release],
+        stratum=row.stratum,
+        kind=guessed.basis.kind if guessed.basis is not None else "",
+        read_bytes=compared.read_bytes,
+        expected_bytes=round(compared.expected_bytes * share.mid),
+        low_bytes=round(compared.expected_bytes * share.low),
+        high_bytes=round(compared.expected_bytes * share.high),
+        recall=round(compared.recall, 4),
+        precision=round(compared.precision, 4),
+        verdict=verdicts[0],
+        recorded_verdict=verdicts[1],
+        device=saved.device,
+        saved_s=round(saved.seconds.mid, 4),
+        saved_low_s=round(saved.seconds.low, 4),
+        saved_high_s=round(saved.seconds.high, 4),
+        recorded_saved_s=round(recorded_saved[saved.device].mid, 4),
+    )
+
+
+def write_scores(path: Path, scores: Iterable[BlindScore]) -> None:
+    """Write the scores, one row an application."""
+    names = [field.name for field in fields(BlindScore)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(each) for each in scores)
+
+
+def read_scores(path: Path = SCORES) -> list[BlindScore]:
+    """Return the scores, none where the set wasn't scored yet."""
+    if not path.exists():
+        return []
+    types = {"int": int, "float": float, "str": str}
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            BlindScore(
+                **{each.name: types[str(each.type)](row[each.name]) for each in columns}
+            )
+            for columns in (fields(BlindScore),)
+            for row in csv.DictReader(file)
+        ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
