@@ -23,6 +23,7 @@ _FOLDER = re.compile(
     r"/(?P<name>[^/]+)(?:/.*)?"
 )
 _STEM = re.compile(r"(?P<stem>[A-Za-z][A-Za-z_]*?)[-_.\d]*(?:bin)?")
+_APPLICATION_ID = re.compile(r"[a-z]\w*(?:\.[\w-]+)+\.(?P<name>[A-Za-z][\w-]*)")
 _COMMON = frozenset(
     ("", "env", "bash", "sh", "dash", "icons", *(each.interpreter for each in RUNTIMES))
 )
@@ -69,8 +70,13 @@ def own_files(
 def program_stem(name: str) -> str:
     """Return a program's name without version: ``gimp`` of ``gimp-2.10``.
 
+    Of an application ID it is the last part: ``weather`` of ``org.gnome.Weather``.
+
     Empty where nothing is named after it: shells and interpreters.
     """
+    by_id = _APPLICATION_ID.fullmatch(name)
+    if by_id is not None:  # org.gnome.Weather
+        return by_id["name"].lower()
     match = _STEM.fullmatch(posixpath.splitext(name)[0] if "." in name else name)
     stem = match["stem"].lower() if match else ""
     return "" if stem in _COMMON else stem

@@ -1,12 +1,21 @@
 """The runtimes that a guess knows: one module each."""
 
-from . import java, node, perl, python, r, ruby
+from . import (
+    gjs,
+    java,
+    node,
+    perl,
+    python,
+    r,
+    ruby,
+)
 
 RUNTIMES = (
     python.RUNTIME,
     perl.RUNTIME,
     ruby.RUNTIME,
     r.RUNTIME,
+    gjs.RUNTIME,
     node.RUNTIME,
     java.RUNTIME,
 )

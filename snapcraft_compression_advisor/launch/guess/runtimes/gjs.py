@@ -1,0 +1,185 @@
+"""GJS programs: what the JavaScript of GNOME imports, much of it out of GResources."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ....squashfs.entry import EntryKind
+from ...launch_set import BlindSpot
+from .gresource import resource_files
+from .introspection import introspected
+from .runtime import Loaded, Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ....payload.inventory import Entry
+    from .runtime import StartedApp
+
+SOURCE_MAX_BYTES = 1024 * 1024
+"""How much of a file is looked at."""
+
+MAX_FILES = 1000
+"""Files followed from one program; the largest applications have some hundred."""
+
+STARTUP_NAMESPACES = ("GLib", "GObject", "Gio", "GjsPrivate")
+"""What GJS itself loads before the program."""
+
+_MAPPED = re.compile(r"gjs(?:-console)?|libgjs\.so\S*")
+_URI = re.compile(rb"\bgi://(?P<name>\w+)(?:\?version=(?P<version>[\d.]+))?")
+_MEMBER = re.compile(rb"\bimports\.gi\.(?P<name>[A-Z]\w*)")
+_MEMBERS = re.compile(rb"\{(?P<names>[^{}]{1,4096})\}\s*=\s*imports\.gi\b")
+_VERSION = re.compile(
+    rb"(?:\bversions\.|\[?[\"']?)\b(?P<name>[A-Z]\w*)[\"']?\]?\s*[:=]"
+    rb"\s*[\"'](?P<version>\d[\d.]*)[\"']"
+)
+_RELATIVE = re.compile(
+    rb"(?:\bfrom\s*|\bimport\s*\(?\s*)[\"'](?P<path>\.{1,2}/[^\"'\n]+)[\"']"
+)
+_IMPORTS = re.compile(rb"\bimports\.(?P<path>[a-z_]\w*(?:\.[a-z_]\w*)*)")
+_COMPUTED = re.compile(rb"\bimports(?:\.gi)?\[(?![\"'])|\bimport\((?!\s*[\"'`])")
+_IDENTIFIER = re.compile(
+    rb"(?:\bname\s*:\s*[\"'](?P<name>[\w.-]+)"
+    rb"|[\"'/](?P<id>[A-Za-z][\w-]*(?:\.[\w-]+){2,}))[\"'/]"
+)
+_BUNDLE = re.compile(rb"(?P<name>[\w.@-]+)\.gresource\b")
+_BUILT_IN = frozenset(("gi", "package", "searchPath", "versions", "mainloop", "lang"))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What sources name.
+
+    :ivar namespaces: of GObject, and ``versions`` those asked for.
+    :ivar identifiers: names such as ``org.gnome.Weather``, of bundles too.
+    """
+
+    namespaces: dict[str, None] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    identifiers: dict[str, None] = field(default_factory=dict)
+
+    def note(self, source: bytes) -> None:
+        """Note what a source names."""
+        for pattern in (_URI, _MEMBER):
+            for match in pattern.finditer(source):
+                self.namespaces[match["name"].decode()] = None
+                if pattern is _URI and match["version"]:
+                    self._ask(match)
+        for match in _MEMBERS.finditer(source):
+            for name in re.findall(rb"\b[A-Z]\w*", match["names"]):
+                self.namespaces[name.decode()] = None
+        for match in _VERSION.finditer(source):
+            self._ask(match)
+        for match in _IDENTIFIER.finditer(source):
+            self.identifiers[(match["name"] or match["id"]).decode()] = None
+        for match in _BUNDLE.finditer(source):
+            self.identifiers[match["name"].decode()] = None
+
+    def _ask(self, match: re.Match[bytes]) -> None:
+        self.versions.setdefault(match["name"].decode(), match["version"].decode())
+
+
+class _Search:
+    """Finds what an app's scripts import."""
+
+    def __init__(self, app: StartedApp) -> None:
+        self._app = app
+        self._entries = app.payload.inventory.entries
+        self._bundles = [
+            entry
+            for path, entry in self._entries.items()
+            if path.endswith(".gresource") and entry.kind is EntryKind.FILE
+        ]
+        self._seen: set[str] = set()
+        self.reading = _Reading()
+        self.blind_spots: dict[BlindSpot, None] = {}
+
+    def loaded(self, scripts: tuple[Entry, ...]) -> Iterator[Loaded]:
+        """Yield bundles and modules that scripts load, and those that these do."""
+        pending = deque(scripts)
+        for script in scripts:
+            self._seen.add(script.path)
+            self.reading.identifiers[posixpath.basename(script.path)] = None
+        while pending and len(self._seen) <= MAX_FILES:
+            script = pending.popleft()
+            source = self._app.payload.read(
+                script.path, offset=0, length=SOURCE_MAX_BYTES
+            )
+            self._note(source, script.path)
+            for bundle in self._new_bundles():
+                yield Loaded(entry=bundle, way="gjs-resource")
+                for _, text in resource_files(self._app.payload, bundle, ".js"):
+                    self._note(text, bundle.path)
+            for module in self._modules(source, script):
+                if module.path not in self._seen:
+                    self._seen.add(module.path)
+                    pending.append(module)
+                    yield Loaded(entry=module, way="gjs-module")
+
+    def _note(self, source: bytes, path: str) -> None:
+        self.reading.note(source)
+        if _COMPUTED.search(source):
+            self.blind_spots[BlindSpot(reason="computed-import", where=path)] = None
+
+    def _new_bundles(self) -> Iterator[Entry]:
+        """Yield the bundles that are named, or named after an identifier."""
+        names = self.reading.identifiers
+        for bundle in self._bundles:
+            stem = posixpath.basename(bundle.path).removesuffix(".gresource")
+            short = stem.removesuffix(".src").removesuffix(".data")
+            if bundle.path not in self._seen and (stem in names or short in names):
+                self._seen.add(bundle.path)
+                yield bundle
+
+    def _modules(self, source: bytes, script: Entry) -> Iterator[Entry]:
+        folder = posixpath.dirname(script.path)
+        places = [
+            posixpath.normpath(f"{folder}/{match['path'].decode(errors='replace')}")
+            for match in _RELATIVE.finditer(source)
+        ]
+        folders = (folder, *self._data_folders())
+        for match in _IMPORTS.finditer(source):
+            path = match["path"].decode()
+            if path.partition(".")[0] not in _BUILT_IN:
+                parts = path.split(".")
+                for end in range(1, len(parts) + 1):
+                    name = "/".join(parts[:end])
+                    places.extend(f"{each}/{name}.js" for each in folders)
+        for place in dict.fromkeys(places):
+            entry = self._entries.get(place)
+            if entry is not None and entry.kind is EntryKind.FILE:
+                yield entry
+
+    def _data_folders(self) -> Iterator[str]:
+        """Yield where ``imports.package`` searches the modules of an application."""
+        for name in self.reading.identifiers:
+            for place in (f"usr/share/{name}", f"share/{name}"):
+                for folder in (place, f"{place}/js"):
+                    if folder in self._entries:
+                        yield folder
+
+
+def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    if not app.runs(_MAPPED):
+        return
+    scripts = app.scripts("gjs", ".js")
+    search = _Search(app)
+    yield from search.loaded(scripts)
+    namespaces = (*STARTUP_NAMESPACES, *search.reading.namespaces)
+    yield from introspected(app, namespaces, search.reading.versions)
+    yield from search.blind_spots
+    if not scripts and app.programs.started:
+        yield BlindSpot(reason="embedded-code", where=app.programs.started[0].path)
+
+
+RUNTIME = Runtime(
+    kind="GJS",
+    mapped=_MAPPED,
+    interpreter="gjs",
+    loads=_loads,
+    tells_all=True,
+)
