@@ -58,8 +58,8 @@ def run(folder: Path, *command: str) -> None:
         ),
         (
             "add-a-runtime",
-            "snapcraft_compression_advisor/launch/guess/runtimes/gjs.py",
-            ["test_runtime_gjs", "test_runtime_python", "test_runtime_node"],
+            "snapcraft_compression_advisor/launch/guess/runtimes/php.py",
+            ["test_runtime_php", "test_runtime_python", "test_runtime_node"],
         ),
         (
             "add-a-format",
