@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lint_contexts import make_context
-from snapcraft_compression_advisor.preflight.flags import SNAP_FLAGS
+from snapcraft_compression_advisor.preflight.differences import SNAP_FLAGS
 from snapcraft_compression_advisor.preflight.packing import Packing
 from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE, Superblock
 

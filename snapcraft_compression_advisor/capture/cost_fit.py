@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +145,8 @@ def least_squares(
     count = features.shape[1]
     best: Floats = np.zeros(count)
     least = float(wanted @ wanted)
-    for chosen in _subsets(count):
+    sizes = range(1, count + 1)
+    for chosen in chain.from_iterable(combinations(range(count), k) for k in sizes):
         found = np.linalg.lstsq(design[:, chosen], wanted, rcond=None)[0]
         error = design[:, chosen] @ found - wanted
         if (found >= 0).all() and error @ error < least:
@@ -153,11 +154,6 @@ def least_squares(
             best = np.zeros(count)
             best[list(chosen)] = found
     return best / scale
-
-
-def _subsets(count: int) -> Iterator[tuple[int, ...]]:
-    for size in range(1, count + 1):
-        yield from combinations(range(count), size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

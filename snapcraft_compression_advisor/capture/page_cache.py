@@ -98,7 +98,7 @@ def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]
     prefix = f"{root}/"
     return tuple(
         ProfileFile(path=entry.path, size=entry.size_bytes, blocks=blocks)
-        for entry in _files(inventory)
+        for entry in named_files(inventory)
         if (blocks := _resident_ranges(prefix + entry.path))
     )
 
@@ -147,7 +147,7 @@ def resident_pages(descriptor: int) -> NDArray[np.bool_]:
     return resident
 
 
-def _files(inventory: Inventory) -> Iterator[Entry]:
+def named_files(inventory: Inventory) -> Iterator[Entry]:
     """Yield each file that has contents once, under the first name, sorted."""
     seen: set[int] = set()
     for path in sorted(inventory.entries):

@@ -19,7 +19,7 @@ from ..launch.guess.guess import keys_of
 from ..launch.guess.priors import Priors, built_in_priors
 from ..launch.guess.shell import parse_shebang
 from ..launch.launch_set import share_ranges
-from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch, is_utf8
+from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch
 from ..payload.elf import readable_linkage
 from ..payload.inventory import Entry, block_count
 from ..payload.paths import MAX_LINKS, PathResolver
@@ -27,6 +27,7 @@ from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from ..trial.exact import payload_directory
 from ..trial.result import Progress
+from .page_cache import named_files
 from .record import RecordRequest, cpu_time, launch, rounded
 from .snap_environment import launch_home
 from .trace import TRACED_CALLS, Trace, follow
@@ -266,11 +267,8 @@ class _Places:
         self._prefixes = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
         self._snap = re.compile(rf"/snap/{re.escape(payload.snap.name)}/[^/]+/")
         self._resolver = PathResolver(payload.inventory, snap_name=payload.snap.name)
-        self._first: dict[int, Entry] = {}
-        for path in sorted(payload.inventory.entries):
-            entry = payload.inventory.entries[path]
-            if entry.kind is EntryKind.FILE and is_utf8(path):
-                self._first.setdefault(entry.identity, entry)
+        files = named_files(payload.inventory)
+        self._first = {entry.identity: entry for entry in files}
 
     def find(self, path: str) -> Entry | None:
         """Return the file of that path, under its first name.
@@ -286,7 +284,7 @@ class _Places:
                 entry = location.entry
                 if entry is None or entry.kind is not EntryKind.FILE:
                     return None
-                return self._first.get(entry.identity) if entry.size_bytes else None
+                return self._first.get(entry.identity)
             # An absolute link of a system tree stays in it.
             path = location.outside
         return None

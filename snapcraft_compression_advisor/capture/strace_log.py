@@ -56,17 +56,13 @@ class Call:
         return self.arguments[number] if number < len(self.arguments) else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
-    """A line that is no call of any known form."""
+def read_calls(lines: Iterable[str]) -> Iterator[Call | None]:
+    """Yield the calls of a log in the order in which they returned.
 
-    number: int
-
-
-def read_calls(lines: Iterable[str]) -> Iterator[Call | Unreadable]:
-    """Yield the calls of a log in the order in which they returned."""
+    ``None`` stands for a line that is no call of any known form.
+    """
     begun: dict[int, tuple[str, str]] = {}
-    for number, line in enumerate(lines, start=1):
+    for line in lines:
         prefix = _PREFIX.match(line)
         start = prefix.end() if prefix else 0
         text = line[start:LINE_MAX_CHARACTERS].rstrip("\n")
@@ -77,12 +73,12 @@ def read_calls(lines: Iterable[str]) -> Iterator[Call | Unreadable]:
         if resumed is not None:
             name, begin = begun.pop(pid, ("", ""))
             if name != resumed["name"]:
-                yield Unreadable(number=number)
+                yield None
                 continue
             text = f"{name}({begin}{_joint(begin, resumed['rest'])}"
         call = _CALL.match(text)
         if call is None:
-            yield Unreadable(number=number)
+            yield None
             continue
         unfinished = _UNFINISHED.match(call["rest"])
         if unfinished is not None:
@@ -95,7 +91,7 @@ def read_calls(lines: Iterable[str]) -> Iterator[Call | Unreadable]:
                 begun=True,
             )
             continue
-        yield _finished(pid, call["name"], call["rest"]) or Unreadable(number=number)
+        yield _finished(pid, call["name"], call["rest"])
 
 
 def descriptor(argument: str) -> tuple[int | None, str | None]:

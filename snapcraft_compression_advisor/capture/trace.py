@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from .strace_log import Call, Unreadable, descriptor, number, quoted, read_calls
+from .strace_log import Call, descriptor, number, quoted, read_calls
 
 _OFFSET_IN_BRACES = "[]{}"
 
@@ -98,7 +98,7 @@ def follow(lines: Iterable[str], *, directory: str | None = None) -> Trace:
     """
     follower = _Follower(directory)
     for item in read_calls(lines):
-        if isinstance(item, Unreadable):
+        if item is None:
             follower.trace.unreadable_lines += 1
         else:
             follower.take(item)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import ToolError
 from ..core.units import Interval
-from ..trial.result import CodecTrial, StoredBlocks, as_stored, blocks_of_files
+from ..trial.result import CodecTrial, StoredBlocks, blocks_of_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
@@ -179,5 +179,5 @@ def launched_files(launch_sets: Mapping[str, LaunchSet]) -> frozenset[str]:
 
 def _stored_blocks(payload: SnapPayload, paths: Collection[str]) -> StoredBlocks:
     return blocks_of_files(
-        {path: as_stored(payload.stored_blocks(path)) for path in paths}
+        {path: tuple(payload.stored_blocks(path) or ()) for path in paths}
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Literal
 
 from ..squashfs.entry import EntryKind
@@ -160,7 +161,7 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
 
     Licences are never among them.
     """
-    readers: dict[re.Pattern[str], str | None] = {}
+    first_match = cache(partial(_first_match, tree))
     filled = [
         entry
         for entry in tree.entries.values()
@@ -178,9 +179,7 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
             ]
         doubt = None
         if files and pattern.readers:
-            if pattern.readers not in readers:
-                readers[pattern.readers] = _first_match(tree, pattern.readers)
-            reader = readers[pattern.readers]
+            reader = first_match(pattern.readers)
             doubt = reader and f"the snap also ships {reader!r}, which reads such files"
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(

@@ -59,9 +59,9 @@ class Tree:
         entry = self.entries.get(path)
         return entry if entry and entry.kind is EntryKind.FILE else None
 
-    def contents(self, entry: Entry) -> bytes | None:
-        """Return a small file's contents; ``None`` for one that isn't small."""
-        if entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
+    def contents(self, entry: Entry | None) -> bytes | None:
+        """Return a small file's contents; ``None`` where it isn't small."""
+        if entry is None or entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
             return None
         self._left_bytes -= entry.size_bytes
         return self.payload.read(entry.path, offset=0, length=entry.size_bytes)

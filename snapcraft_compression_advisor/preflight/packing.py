@@ -228,7 +228,28 @@ def find_order_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault 
     """
     if image.superblock.fragment_count:
         return None
-    return _data_fault(image, list(_first_names(entries)))
+    end = SUPERBLOCK_BYTES
+    if image.compressor_options is not None:
+        header = image.stored_data(end, HEADER_BYTES)
+        end += HEADER_BYTES + (int.from_bytes(header, "little") & _LENGTH_MASK)
+    starts: set[int] = set()
+    for entry in _first_names(entries):
+        blocks = entry.blocks
+        if blocks is None or not (stored_bytes := blocks.stored_bytes):
+            continue
+        if blocks.start in starts:
+            continue
+        if blocks.start != end:
+            text = f"its data is at byte {blocks.start:,}, "
+            text += f"mksquashfs writes it at {end:,}"
+            return EntryFault(path=entry.path, text=text)
+        starts.add(blocks.start)
+        end += stored_bytes
+    table = image.superblock.inode_table_start
+    if end != table:
+        text = f"{table - end:,} bytes between the last file and the inode table"
+        return EntryFault(path="", text=text)
+    return None
 
 
 def find_number_fault(entries: Sequence[ImageEntry]) -> EntryFault | None:
@@ -250,33 +271,6 @@ def _first_names(entries: Sequence[ImageEntry]) -> Iterator[ImageEntry]:
         if entry.inode not in seen:
             seen.add(entry.inode)
             yield entry
-
-
-def _data_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault | None:
-    end = SUPERBLOCK_BYTES
-    if image.compressor_options is not None:
-        header = image.stored_data(end, HEADER_BYTES)
-        end += HEADER_BYTES + (int.from_bytes(header, "little") & _LENGTH_MASK)
-    starts: set[int] = set()
-    for entry in entries:
-        blocks = entry.blocks
-        if blocks is None or not (stored_bytes := blocks.stored_bytes):
-            continue
-        if blocks.start in starts:
-            continue
-        if blocks.start != end:
-            return EntryFault(path=entry.path, text=_misplaced(blocks, end))
-        starts.add(blocks.start)
-        end += stored_bytes
-    table = image.superblock.inode_table_start
-    if end != table:
-        text = f"{table - end:,} bytes between the last file and the inode table"
-        return EntryFault(path="", text=text)
-    return None
-
-
-def _misplaced(blocks: FileBlocks, end: int) -> str:
-    return f"its data is at byte {blocks.start:,}, mksquashfs writes it at {end:,}"
 
 
 def recompress_some(image: Image, entries: Sequence[ImageEntry]) -> Recompressed | None:

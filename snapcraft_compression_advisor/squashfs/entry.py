@@ -45,6 +45,11 @@ class ImageBlock:
         """Whether the block is a hole: zeros that take no room in the image."""
         return self.stored_bytes == 0
 
+    @property
+    def compressed(self) -> bool:
+        """Whether reading it takes decompression."""
+        return not self.is_stored and not self.is_sparse
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FragmentTail:

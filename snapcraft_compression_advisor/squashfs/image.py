@@ -84,29 +84,36 @@ class Image:
         return self._codec.decompress(block, max_bytes=max_bytes)
 
     @cached_property
+    def _indexed_tables(self) -> dict[str, tuple[int, int]]:
+        """Start of its index and length of each table that has one, as in super.c.
+
+        Where there are no fragments, the start of their table need not be in the image.
+        """
+        block = self.superblock
+        tables = {}
+        if block.fragment_count:
+            size_bytes = block.fragment_count * FRAGMENT_RECORD.size
+            tables["fragment table"] = block.fragment_table_start, size_bytes
+        if block.export_table_start != ABSENT_TABLE:
+            size_bytes = block.inode_count * _REFERENCE_BYTES
+            tables["export table"] = block.export_table_start, size_bytes
+        tables["id table"] = block.id_table_start, block.id_count * _ID_BYTES
+        return tables
+
+    def _indexed(self, name: str) -> bytes:
+        """Return a table's contents; nothing where the image doesn't have it."""
+        place = self._indexed_tables.get(name)
+        return self._metadata.indexed(name, *place) if place else b""
+
+    @cached_property
     def ids(self) -> tuple[int, ...]:
         """User and group ids that inodes name by index."""
-        count = self.superblock.id_count
-        start = self.superblock.id_table_start
-        raw = self._metadata.indexed("id table", start, count * _ID_BYTES)
-        return struct.unpack(f"<{count}I", raw)
+        return struct.unpack(f"<{self.superblock.id_count}I", self._indexed("id table"))
 
     @cached_property
     def export_table(self) -> bytes:
         """The inode references as they stand in the image, decompressed."""
-        start = self.superblock.export_table_start
-        if start == ABSENT_TABLE:
-            return b""
-        size_bytes = self.superblock.inode_count * _REFERENCE_BYTES
-        return self._metadata.indexed("export table", start, size_bytes)
-
-    @cached_property
-    def _fragment_table(self) -> bytes:
-        size_bytes = self.superblock.fragment_count * FRAGMENT_RECORD.size
-        if not size_bytes:
-            return b""  # the table's start need not be in the image
-        start = self.superblock.fragment_table_start
-        return self._metadata.indexed("fragment table", start, size_bytes)
+        return self._indexed("export table")
 
     @cached_property
     def _contents(self) -> ContentsReader:
@@ -117,7 +124,7 @@ class Image:
             decompress_some=(
                 self._codec.decompress_some if isinstance(self._codec, Xz) else None
             ),
-            fragments=self._fragment_table,
+            fragments=self._indexed("fragment table"),
         )
 
     @cached_property
@@ -132,25 +139,13 @@ class Image:
     @cached_property
     def _directories(self) -> DirectoryTable:
         start = self.superblock.directory_table_start
-        end = self._directory_table_end()
+        # Behind the directories stand the blocks of the next table, as in super.c.
+        name, place = next(iter(self._indexed_tables.items()))
+        end = self._metadata.index(name, *place)[0]
         if end < start:
             raise damaged(self.where, f"its directory table ends at {end}")
         table = self._metadata.run("directory table", start, end)
         return DirectoryTable(table, where=self.where)
-
-    def _directory_table_end(self) -> int:
-        """Return where the table behind the directories begins, as super.c does."""
-        block = self.superblock
-        sizes = [
-            ("id table", block.id_table_start, block.id_count * _ID_BYTES),
-        ]
-        if block.export_table_start != ABSENT_TABLE:
-            size_bytes = block.inode_count * _REFERENCE_BYTES
-            sizes.append(("export table", block.export_table_start, size_bytes))
-        if block.fragment_count:
-            size_bytes = block.fragment_count * FRAGMENT_RECORD.size
-            sizes.append(("fragment table", block.fragment_table_start, size_bytes))
-        return self._metadata.index(*sizes[-1])[0]
 
     @property
     def inode_table(self) -> bytes:

@@ -14,13 +14,6 @@ from ..codecs import DECOMPRESSORS
 from .image_file import damaged, not_an_image
 
 _LAYOUT = struct.Struct("<5I6H8Q")
-_FIELDS = (
-    *("magic", "inode_count", "modified_s", "block_bytes", "fragment_count"),
-    *("codec", "block_log", "flags", "id_count", "major", "minor"),
-    *("root_inode_reference", "used_bytes", "id_table_start", "xattr_table_start"),
-    *("inode_table_start", "directory_table_start", "fragment_table_start"),
-    "export_table_start",
-)
 SUPERBLOCK_BYTES = _LAYOUT.size
 """96: the superblock stands at the very start of the image."""
 
@@ -33,9 +26,9 @@ ABSENT_TABLE = 0xFFFF_FFFF_FFFF_FFFF
 """SQUASHFS_INVALID_BLK: offset of a table that the image doesn't have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Superblock:
-    """The superblock's fields; offsets are bytes from the image's start.
+    """The superblock's fields in their order; offsets are bytes from the image's start.
 
     ``fragment_table_start``, ``id_table_start`` and ``export_table_start`` point to
     the table's index; an absent export table has the offset :data:`ABSENT_TABLE`.
@@ -125,12 +118,13 @@ def parse_superblock(raw: bytes, *, image_bytes: int, where: str) -> Superblock:
     :raises BadDataError: where it is no squashfs 4.0 image, or contradicts itself.
     """
     _check_kind(raw, where)
-    fields = dict(zip(_FIELDS, _LAYOUT.unpack_from(raw), strict=True))
-    codec_id, block_log = fields.pop("codec"), fields.pop("block_log")
-    _check_blocks(block_bytes=fields["block_bytes"], block_log=block_log, where=where)
+    fields = _LAYOUT.unpack_from(raw)
+    codec_id, block_log = fields[5:7]
+    _check_blocks(block_bytes=fields[3], block_log=block_log, where=where)
     if codec_id not in DECOMPRESSORS:
         raise damaged(where, f"unknown compression id {codec_id}")
-    del fields["magic"], fields["major"], fields["minor"]
-    superblock = Superblock(codec=DECOMPRESSORS[codec_id].name, **fields)
+    # Left out: the magic number, the block size's logarithm and the version.
+    codec = DECOMPRESSORS[codec_id].name
+    superblock = Superblock(*(*fields[1:5], codec, *fields[7:9], *fields[11:]))
     _check_tables(superblock, image_bytes=image_bytes, where=where)
     return superblock

@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..core.units import MIB
 from .entry import ImageEntry
@@ -83,8 +82,9 @@ class Walk:
             if child is None:
                 pending.pop()
                 continue
-            path = self._path(prefix, child.name)
-            entry, listing = self._visit(path, child.reference)
+            name, reference = child
+            path = self._path(prefix, name)
+            entry, listing = self._visit(path, reference)
             yield entry
             if listing is not None:
                 pending.append((f"{path}/", self._children(listing)))
@@ -97,7 +97,7 @@ class Walk:
             raise damaged(self._where, f"its paths are too long: {path[:64]!r}...")
         return path
 
-    def _children(self, listing: Listing) -> Iterator[Child]:
+    def _children(self, listing: Listing) -> Iterator[tuple[str, int]]:
         """Return a directory's entries; no two directories share a listing."""
         self._listing_bytes_left -= listing.size_bytes
         if self._listing_bytes_left < 0:
@@ -135,36 +135,23 @@ class Walk:
             raise damaged(self._where, f"its data overlap, at inode {entry.inode}")
 
 
-class Child(NamedTuple):
-    """A name in a directory.
-
-    :param reference: where the inode is, see ``InodeTable.read``.
-    """
-
-    name: str
-    reference: int
-
-
 class DirectoryTable:
-    """The directories' entries."""
+    """The directories' entries.
+
+    :ivar contents: the table as it stands in the image, decompressed.
+    :ivar size_bytes: what the table's contents come to.
+    """
 
     def __init__(self, table: MetadataTable, *, where: str) -> None:
         self._table = table
+        self.contents = table.contents
+        self.size_bytes = len(table.contents)
         self._where = where
 
-    @property
-    def contents(self) -> bytes:
-        """The table as it stands in the image, decompressed."""
-        return self._table.contents
-
-    @property
-    def size_bytes(self) -> int:
-        """What the table's contents come to."""
-        return len(self._table.contents)
-
-    def children(self, listing: Listing) -> Iterator[Child]:
+    def children(self, listing: Listing) -> Iterator[tuple[str, int]]:
         """Yield a directory's entries in the order of their names' bytes.
 
+        :returns: name, and reference of the inode (see ``InodeTable.read``).
         :raises BadDataError: where the listing is broken, or its names don't ascend
             (the kernel's look-up relies on it), or one is a name that no directory
             can have.
@@ -179,7 +166,7 @@ class DirectoryTable:
             self._check_name(name)
             if name <= before:
                 raise damaged(self._where, f"{name!r} is out of order or duplicated")
-            yield Child(name.decode("utf-8", "surrogateescape"), reference)
+            yield name.decode("utf-8", "surrogateescape"), reference
             before = name
 
     def _records(self, position: int, end: int) -> Iterator[tuple[bytes, int]]:

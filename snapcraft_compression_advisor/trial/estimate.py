@@ -163,12 +163,12 @@ def difference_half_width(first: Estimate, second: Estimate) -> float:
 def _regress(phase: Phase, known: _Known) -> _Step:
     """Fit the known blocks' ratios and predict those of all blocks of the phase."""
     places = phase.places_of(known.members)
-    predictors = phase.predictors(known=len(places))
-    rows = np.column_stack((np.ones(len(phase.members)), predictors.rows))
+    columns, penalties = phase.predictors(known=len(places))
+    rows = np.column_stack((np.ones(len(phase.members)), columns))
     bytes_each = known.weights * phase.raw_bytes[places]
     x, w = rows[places], bytes_each / np.mean(bytes_each)
     gram = (x * w[:, None]).T @ x
-    penalties = np.concatenate(([_NEXT_TO_NONE], predictors.penalties))
+    penalties = np.concatenate(([_NEXT_TO_NONE], penalties))
     inverse = np.linalg.inv(gram + w.sum() * np.diag(penalties))
     coefficients = inverse @ (x * w[:, None]).T @ known.ratios
     predicted = np.where(phase.zeros, 0.0, np.clip(rows @ coefficients, 0.0, 1.0))

@@ -15,14 +15,12 @@ from ..payload.inventory import exclude_file_text
 from ..payload.layout import Layout, lay_out
 from ..payload.source import Payload
 from ..squashfs import mksquashfs
-from ..squashfs.entry import EntryKind
+from ..squashfs.entry import EntryKind, ImageBlock
 from ..squashfs.image import Image
 from .result import (
     CodecTrial,
     Progress,
-    StoredBlock,
     TrialResult,
-    as_stored,
     blocks_of_files,
     notes_on_payload,
     size_difference,
@@ -138,18 +136,18 @@ def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Pa
     return directory
 
 
-def _read_blocks(path: Path) -> dict[str, tuple[StoredBlock, ...]]:
+def _read_blocks(path: Path) -> dict[str, tuple[ImageBlock, ...]]:
     """Return the data blocks of an image's files by path."""
     with Image.open(path) as image:
         return {
-            entry.path: as_stored(entry.blocks)
+            entry.path: tuple(entry.blocks or ())
             for entry in image.walk()
             if entry.kind is EntryKind.FILE
         }
 
 
 def _block_sizes(
-    layout: Layout, blocks: Mapping[str, tuple[StoredBlock, ...]]
+    layout: Layout, blocks: Mapping[str, tuple[ImageBlock, ...]]
 ) -> BlockSizes | None:
     """Return the sizes of a layout's blocks; ``None`` where the image has others."""
     sizes = [

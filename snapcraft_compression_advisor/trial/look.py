@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from ..codecs.deflate import Gzip
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
 from ..codecs.zstandard import Zstd
-from ..core.errors import StorageError, UsageError
+from ..core.errors import StorageError
 from ..payload.layout import DataBlock, Layout
 from ..payload.source import Payload
 
@@ -51,25 +51,9 @@ class Predictor:
     fast: Codec
 
 
-class Look(Protocol):
-    """Sizes that are quickly found, and tell about those of slow codecs."""
-
-    @property
-    def columns(self) -> int:
-        """How many sizes there are of a block."""
-
-    def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
-        """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
-
-        No size is larger than the block.
-
-        :param fastest: what :func:`fastest_look` found, where it looked there before.
-        """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeLook:
-    """What a fast codec makes of a block."""
+    """What a fast codec makes of a block: one size."""
 
     codec: Codec
     columns: ClassVar[int] = 1
@@ -79,7 +63,7 @@ class WholeLook:
         contents: bytes,
         fastest: float | None = None,  # noqa: ARG002 # the codec may be another
     ) -> tuple[float, ...]:
-        """See :class:`Look`."""
+        """Look at one block; see :meth:`ExcerptLook.at`."""
         if _is_hole(contents):
             return (0.0,)
         return (float(len(self.codec.compress(contents))),)
@@ -97,11 +81,16 @@ class ExcerptLook:
 
     @property
     def columns(self) -> int:
-        """See :class:`Look`."""
+        """How many sizes there are of a block."""
         return len(self.predictors)
 
     def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
-        """See :class:`Look`."""
+        """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
+
+        No size is larger than the block.
+
+        :param fastest: what :func:`fastest_look` found, where it looked there before.
+        """
         if _is_hole(contents):
             return (0.0,) * self.columns
         part = excerpt(contents)
@@ -171,7 +160,7 @@ def look_at_blocks(
     payload: Payload,
     layout: Layout,
     numbers: NDArray[np.int64],
-    look: Look,
+    look: WholeLook | ExcerptLook,
     *,
     fastest: Mapping[int, float] | None = None,
 ) -> NDArray[np.float64]:
@@ -224,27 +213,17 @@ def map_in_order(
     :param workers: number of threads; by default one for each core that this process
         may use.
     :returns: a caller that stops early closes it.
-    :raises UsageError: for fewer than one worker.
     """
-    count = len(os.sched_getaffinity(0)) if workers is None else workers
-    if count < 1:
-        message = f"{count} workers are too few"
-        raise UsageError(message, resolution="Give at least 1 worker.")
-    return _map_in_order(function, iter(items), count)
+    count = workers or len(os.sched_getaffinity(0))
+    pool = ThreadPoolExecutor(count, thread_name_prefix="codecs")
+    left, waiting = iter(items), deque[Future[Result]]()
 
-
-def _map_in_order(
-    function: Callable[[Item], Result], items: Iterator[Item], workers: int
-) -> Generator[Result, None, None]:
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="codecs")
-    waiting: deque[Future[Result]] = deque()
-
-    def submit(count: int) -> None:
-        for item in islice(items, count):
+    def submit(most: int) -> None:
+        for item in islice(left, most):
             waiting.append(pool.submit(function, item))
 
     try:
-        submit(workers * (1 + _WAITING_PER_WORKER))
+        submit(count * (1 + _WAITING_PER_WORKER))
         while waiting:
             result = waiting.popleft().result()
             submit(1)

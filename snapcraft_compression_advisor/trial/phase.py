@@ -24,16 +24,9 @@ MOST_KINDS = 12
 _GOLDEN_RATIO = 0.6180339887498949
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predictors:
-    """What sizes are predicted from.
-
-    :param rows: one for each block; standardised columns.
-    :param penalties: of each column's coefficient, in units of the sample's weight.
-    """
-
-    rows: NDArray[np.float64]
-    penalties: NDArray[np.float64]
+Predictors = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Blocks x standardised columns that sizes are predicted from, and the penalty on each
+column's coefficient, in units of the sample's weight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +80,9 @@ class Phase:
         if known < FEW_BLOCKS:
             return _standardised(closest)
         if known < MANY_BLOCKS:
-            predictors = _standardised(self.ratios, closest**2, self.kinds, length)
-            predictors.penalties[-1] = LENGTH_RIDGE
-            return predictors
+            rows, penalties = _standardised(self.ratios, closest**2, self.kinds, length)
+            penalties[-1] = LENGTH_RIDGE
+            return rows, penalties
         curves = (self.ratios**2, self.ratios * length)
         return _standardised(self.ratios, length, length**2, self.kinds, *curves)
 
@@ -99,7 +92,7 @@ def _standardised(*columns: NDArray[np.float64]) -> Predictors:
     spread = table.std(axis=0) if len(table) else np.ones(table.shape[1])
     middle = table.mean(axis=0) if len(table) else 0.0
     rows = (table - middle) / np.where(spread > 0, spread, 1.0)
-    return Predictors(rows=rows, penalties=np.full(table.shape[1], RIDGE))
+    return rows, np.full(table.shape[1], RIDGE)
 
 
 def first_phase(

@@ -29,18 +29,6 @@ class StoredBlock(NamedTuple):
     compressed: bool
 
 
-def as_stored(blocks: Iterable[ImageBlock] | None) -> tuple[StoredBlock, ...]:
-    """Return a file's data blocks as an image has them."""
-    return tuple(
-        StoredBlock(
-            raw_bytes=block.raw_bytes,
-            stored_bytes=block.stored_bytes,
-            compressed=not block.is_stored and not block.is_sparse,
-        )
-        for block in blocks or ()
-    )
-
-
 class BlockPlaces(Protocol):
     """Knows which blocks a file has."""
 
@@ -95,10 +83,9 @@ class StoredBlocks:
         """Tell whether these are the same sizes; files aren't compared."""
         if not isinstance(other, StoredBlocks):
             return NotImplemented
-        return (
-            np.array_equal(self.raw_bytes, other.raw_bytes)
-            and np.array_equal(self.stored_bytes, other.stored_bytes)
-            and np.array_equal(self.compressed, other.compressed)
+        arrays = ("raw_bytes", "stored_bytes", "compressed")
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
         )
 
     __hash__ = None  # type: ignore[assignment] # arrays have none either
@@ -114,10 +101,12 @@ class _Ranges:
         return self.ranges.get(path, range(0))
 
 
-def blocks_of_files(files: Mapping[str, Sequence[StoredBlock]]) -> StoredBlocks:
+def blocks_of_files(
+    files: Mapping[str, Sequence[StoredBlock | ImageBlock]],
+) -> StoredBlocks:
     """Return the data blocks of files, given by path."""
     ranges: dict[str, range] = {}
-    rows: list[StoredBlock] = []
+    rows: list[StoredBlock | ImageBlock] = []
     for path, blocks in files.items():
         ranges[path] = range(len(rows), len(rows) + len(blocks))
         rows += blocks

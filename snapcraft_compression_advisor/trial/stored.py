@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -58,12 +59,28 @@ class BlockSizes:
         """
         stored, errors = self.stored_bytes[blocks], self.errors[blocks]
         runs = self.runs[blocks] if len(self.runs) else np.zeros(len(blocks))
-        middle = float(stored.sum())
         alike = np.where(runs > 0, LEAST_ERROR * stored, errors)
-        by_chance = (runs * errors**2).sum()
-        variance = by_chance + (1 - ALIKE) * (alike**2).sum() + ALIKE * alike.sum() ** 2
-        error = CONFIDENCE_Z * float(np.sqrt(variance))
-        return Interval(low=max(0.0, middle - error), mid=middle, high=middle + error)
+        by_chance = float((runs * errors**2).sum())
+        return _around(float(stored.sum()), alike, by_chance=by_chance)
+
+
+def _around(
+    middle: float,
+    alike: NDArray[np.float64],
+    *,
+    by_chance: float = 0.0,
+    most: float = math.inf,
+) -> Interval:
+    """Return the interval of 95 % about a sum, from 0 to the most that it can be.
+
+    :param alike: standard deviations of blocks that miss alike (:data:`ALIKE`).
+    :param by_chance: variance of what is independent of them.
+    """
+    variance = by_chance + (1 - ALIKE) * (alike**2).sum() + ALIKE * alike.sum() ** 2
+    error = CONFIDENCE_Z * float(np.sqrt(variance))
+    return Interval(
+        low=max(0.0, middle - error), mid=middle, high=min(most, middle + error)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,14 +350,9 @@ def _chances(sizes: BlockSizes, raw_bytes: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def _total(stored_bytes: NDArray[np.float64], chances: NDArray[np.float64]) -> Interval:
-    middle = float((stored_bytes * chances).sum())
     deviations = stored_bytes * np.sqrt(chances * (1 - chances))
-    variance = (1 - ALIKE) * (deviations**2).sum() + ALIKE * deviations.sum() ** 2
-    error = CONFIDENCE_Z * float(np.sqrt(variance))
-    most = float(stored_bytes.sum())
-    return Interval(
-        low=max(0.0, middle - error), mid=middle, high=min(most, middle + error)
-    )
+    middle = float((stored_bytes * chances).sum())
+    return _around(middle, deviations, most=float(stored_bytes.sum()))
 
 
 def _files(

@@ -14,9 +14,9 @@ from ..codecs.codec import METADATA_BLOCK_BYTES, Codec
 from ..payload.inventory import Entry, Inventory
 from ..squashfs.entry import SIZE_MASK, STORED_FLAG, EntryKind
 from ..squashfs.image import Image
+from ..squashfs.superblock import SUPERBLOCK_BYTES
 from .result import StoredBlocks
 
-SUPERBLOCK_BYTES = 96
 PADDING_BYTES = 4096
 """mksquashfs fills an image up to a multiple of this (``mksquashfs.c``, do_pad)."""
 

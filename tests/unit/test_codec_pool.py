@@ -10,7 +10,7 @@ import pytest
 
 from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.codecs.codec import Identity
-from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.trial.look import map_in_order
 
 if TYPE_CHECKING:
@@ -118,12 +118,6 @@ def test_by_default_each_core_of_the_process_gets_a_worker(
     codec = Waiting()
     list(compress([b"block"] * 9, codec))
     assert len(set(codec.threads)) == 3
-
-
-@pytest.mark.parametrize("workers", [0, -1])
-def test_less_than_one_worker_is_refused_at_once(workers: int) -> None:
-    with pytest.raises(UsageError, match=f"{workers} workers"):
-        compress(BLOCKS, NONE, workers=workers)
 
 
 def test_a_codec_s_error_comes_in_its_place_and_ends_the_pool() -> None:

@@ -20,8 +20,8 @@ from snapcraft_compression_advisor.trial.look import (
     EXCERPT_BYTES,
     EXCERPT_PIECES,
     ExcerptLook,
-    Look,
     Predictor,
+    WholeLook,
     closer_look,
     excerpt,
     fastest_look,
@@ -42,7 +42,7 @@ def test_fastest_look_gives_the_size_with_the_fastest_codec() -> None:
 
 
 @pytest.mark.parametrize("look", [fastest_look(), closer_look()])
-def test_every_look_has_as_many_sizes_as_it_says(look: Look) -> None:
+def test_every_look_has_as_many_sizes_as_it_says(look: WholeLook | ExcerptLook) -> None:
     assert len(look.at(TEXT)) == look.columns
     assert look.at(bytes(100)) == (0,) * look.columns
 

@@ -25,14 +25,14 @@ from snapcraft_compression_advisor.lint.rules.preflight_image import (
     store_size,
     superblock_flags,
 )
-from snapcraft_compression_advisor.preflight.differences import Difference
-from snapcraft_compression_advisor.preflight.flags import (
+from snapcraft_compression_advisor.preflight.differences import (
     CHECK,
     COMPRESSOR_OPTIONS,
     EXPORTABLE,
     NO_FRAGMENTS,
     NO_XATTRS,
     SNAP_FLAGS,
+    Difference,
     odd_flags,
 )
 from snapcraft_compression_advisor.preflight.packing import EntryFault, Recompressed

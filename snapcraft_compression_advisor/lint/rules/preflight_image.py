@@ -7,7 +7,7 @@ from functools import partial
 
 from ...codecs import CODECS, DATA_BLOCK_BYTES
 from ...core.units import KIB, MIB
-from ...preflight.flags import (
+from ...preflight.differences import (
     CHECK,
     COMPRESSOR_OPTIONS,
     DELTA_FLAGS,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from ..inventory import Entry
 
 CacheKind = Literal[
     "settings-schemas",
@@ -42,3 +45,19 @@ class CacheFault:
     reason: str
     readers: tuple[str, ...] = ()
     doubt: str | None = None
+
+
+def cache_fault(
+    kind: CacheKind,
+    state: CacheState,
+    path: str,
+    sources: Iterable[Entry],
+    reason: str,
+    **more: Any,  # noqa: ANN401 # further fields of CacheFault
+) -> CacheFault:
+    """Return the fault of a cache that doesn't know some files; all were looked at."""
+    paths = tuple(sorted(entry.path for entry in sources))
+    fields = {"source_count": len(paths), **more}
+    return CacheFault(
+        kind=kind, state=state, path=path, sources=paths, reason=reason, **fields
+    )

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from ..inventory import Entry
 from ..tree import Tree
-from . import CacheFault
+from . import CacheFault, cache_fault
 
 LOOKED_AT = 128
 """Bytecode files of a directory of modules whose headers are read, evenly spread.
@@ -86,29 +86,22 @@ def _faults(
     tree: Tree, root: str, sources: list[Entry], minors: frozenset[int]
 ) -> Iterator[CacheFault]:
     compiled = [(source, _bytecode(tree, source, minors)) for source in sources]
-    missing = [source.path for source, bytecode in compiled if bytecode is None]
+    missing = [source for source, bytecode in compiled if bytecode is None]
     if missing:
         versions = " or ".join(f"3.{minor}" for minor in sorted(minors))
-        yield CacheFault(
-            kind="python-bytecode",
-            state="missing",
-            path=root,
-            sources=tuple(sorted(missing)),
-            source_count=len(missing),
-            reason=f"these sources have no bytecode for Python {versions}",
-        )
+        reason = f"these sources have no bytecode for Python {versions}"
+        yield cache_fault("python-bytecode", "missing", root, missing, reason)
     pairs = [(source, each) for source, each in compiled if each is not None]
     looked_at = pairs[:: -(-len(pairs) // LOOKED_AT)] if pairs else []
-    stale = [source.path for source, each in looked_at if _is_stale(tree, source, each)]
+    stale = [source for source, each in looked_at if _is_stale(tree, source, each)]
     if stale:
-        yield CacheFault(
-            kind="python-bytecode",
-            state="stale",
-            path=root,
-            sources=tuple(sorted(stale)),
-            source_count=round(len(stale) * len(pairs) / len(looked_at)),
-            reason="Python ignores bytecode that doesn't match its source's length, "
-            f"time or hash ({len(looked_at)} of {len(pairs)} checked)",
+        reason = (
+            "Python ignores bytecode that doesn't match its source's length, "
+            f"time or hash ({len(looked_at)} of {len(pairs)} checked)"
+        )
+        count = round(len(stale) * len(pairs) / len(looked_at))
+        yield cache_fault(
+            "python-bytecode", "stale", root, stale, reason, source_count=count
         )
 
 

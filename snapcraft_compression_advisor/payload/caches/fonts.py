@@ -7,11 +7,13 @@ import posixpath
 import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from ..inventory import Entry
 from ..tree import Tree
-from . import CacheFault, CacheState
+from . import CacheFault, cache_fault
 
 LEAST_FONTS = 10
 """Fewer are opened in no time."""
@@ -27,6 +29,7 @@ _CONTENT = ("gnome-", "kf5-", "kf6-", "kde-frameworks-")
 _HEADER = struct.Struct("<IiqqqixxxxqixxxxQ")
 _MAGIC = (0xFC02FC02, 0xFC02FC04)
 _WRITTEN_FOR_64_BITS = "-le64.cache-"
+_fault = partial(cache_fault, "fonts", path=CACHES, readers=("libfontconfig",))
 
 
 class FontCacheTimes(NamedTuple):
@@ -50,8 +53,9 @@ def font_faults(tree: Tree) -> Iterator[CacheFault]:
         if ".cache-" in form:
             caches[name].append(entry)
     if not caches:
-        found = (entry for each in fonts.values() for entry in each)
-        yield _fault("missing", found, "there are fonts but no cache for them", doubt)
+        found = chain.from_iterable(fonts.values())
+        why = "there are fonts but no cache for them"
+        yield _fault("missing", sources=found, reason=why, doubt=doubt)
         return
     if doubt:  # the caches may be of other paths than those that look right
         return
@@ -63,7 +67,7 @@ def font_faults(tree: Tree) -> Iterator[CacheFault]:
     affected = [entry for directory in stale for entry in fonts[directory]]
     if len(affected) >= LEAST_FONTS:
         reasons = "; ".join(sorted(set(stale.values())))
-        yield _fault("stale", affected, reasons, None)
+        yield _fault("stale", sources=affected, reason=reasons)
 
 
 def _fonts(tree: Tree) -> Mapping[str, list[Entry]]:
@@ -86,25 +90,6 @@ def _doubt(tree: Tree) -> str | None:
     return (
         "fontconfig looks a cache up by its directory's path in the running snap, and "
         "no layout of the snap fixes that path"
-    )
-
-
-def _fault(
-    state: CacheState,
-    fonts: Iterator[Entry] | list[Entry],
-    reason: str,
-    doubt: str | None,
-) -> CacheFault:
-    paths = tuple(sorted(entry.path for entry in fonts))
-    return CacheFault(
-        kind="fonts",
-        state=state,
-        path=CACHES,
-        sources=paths,
-        source_count=len(paths),
-        reason=reason,
-        readers=("libfontconfig",),
-        doubt=doubt,
     )
 
 

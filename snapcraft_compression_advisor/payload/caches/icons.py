@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 import struct
 from collections.abc import Iterator
+from functools import partial
 
 from ...squashfs.entry import EntryKind
 from ..inventory import Entry
 from ..tree import Tree
-from . import CacheFault, CacheState
+from . import CacheFault, cache_fault
 from .schemas import GNOME_CONTENT
 
 CACHE = "icon-theme.cache"
@@ -28,6 +29,9 @@ _SUFFIXES = (".png", ".svg", ".xpm")
 _LONGEST_NAME = 256
 _END_OF_CHAIN = 0xFFFFFFFF
 _ENTRY_BYTES = 12
+
+
+_fault = partial(cache_fault, "icon-theme", readers=(*GTK, *QT))
 
 
 class BrokenIconCacheError(ValueError):
@@ -63,7 +67,7 @@ def _faults(tree: Tree, theme: str, icons: list[Entry]) -> Iterator[CacheFault]:
         reason = "GTK and Qt ignore it because it is older than its directory"
         yield _fault("stale", path, icons, reason)
         return
-    data = tree.contents(cache) if cache else None
+    data = tree.contents(cache)
     if data is None:
         return
     try:
@@ -73,18 +77,6 @@ def _faults(tree: Tree, theme: str, icons: list[Entry]) -> Iterator[CacheFault]:
     unknown = [icon for icon in icons if names.isdisjoint(_names(icon.path))]
     if unknown:
         yield _fault("stale", path, unknown, "these icons are missing from it")
-
-
-def _fault(state: CacheState, path: str, icons: list[Entry], reason: str) -> CacheFault:
-    return CacheFault(
-        kind="icon-theme",
-        state=state,
-        path=path,
-        sources=tuple(sorted(icon.path for icon in icons)),
-        source_count=len(icons),
-        reason=reason,
-        readers=(*GTK, *QT),
-    )
 
 
 def _is_icon(entry: Entry, theme: str) -> bool:

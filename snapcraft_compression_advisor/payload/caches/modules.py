@@ -12,7 +12,7 @@ from ..inventory import Entry
 from ..linkage import LibraryFinder
 from ..paths import PathResolver
 from ..tree import Tree
-from . import CacheFault, CacheKind, CacheState
+from . import CacheFault, CacheKind, CacheState, cache_fault
 from .schemas import GNOME_CONTENT, READERS
 
 _QUOTED_MODULE = re.compile(rb'"([^"\n]*\.so)"')
@@ -94,37 +94,30 @@ def _faults(tree: Tree, cache: _ModuleCache, directory: str) -> Iterator[CacheFa
         if not cache.checks_times or posixpath.basename(entry.path).startswith("lib")
     ]
     path = posixpath.normpath(posixpath.join(directory, cache.cache))
-    sources = tuple(entry.path for entry in modules)
     state: CacheState = "missing"
     reason = "the directory has modules but no list of them"
     if path in tree.entries:
-        sources, state = _unknown(tree, cache, path, modules), "stale"
+        modules, state = _unknown(tree, cache, path, modules), "stale"
         reason = "these modules aren't in the list"
         reason += ", or the list is older than they are" if cache.checks_times else ""
-    if sources:
-        yield CacheFault(
-            kind=cache.kind,
-            state=state,
-            path=path,
-            sources=sources,
-            source_count=len(sources),
-            reason=reason,
-            readers=cache.libraries,
+    if modules:
+        yield cache_fault(
+            cache.kind, state, path, modules, reason, readers=cache.libraries
         )
 
 
 def _unknown(
     tree: Tree, cache: _ModuleCache, path: str, modules: list[Entry]
-) -> tuple[str, ...]:
+) -> list[Entry]:
     """Return the modules that the list doesn't name, or that are younger than it.
 
     GIO asks for times (``gio/giomodule.c``); those of a prime directory may be of its
     copying, so only a built snap's count.
     """
     entry = tree.file(path)
-    data = tree.contents(entry) if entry else None
+    data = tree.contents(entry)
     if entry is None or data is None:
-        return ()
+        return []
     listed = {
         posixpath.basename(match[1].decode("utf-8", "surrogateescape"))
         for match in cache.entry.finditer(data)
@@ -136,15 +129,15 @@ def _unknown(
         search=tuple(f"$SNAP/{directory}" for directory in LIBRARY_DIRECTORIES),
         elsewhere="elsewhere",
     )
-    return tuple(
-        module.path
+    return [
+        module
         for module in modules
         if (times and module.modified_s > entry.modified_s)
         or (
             posixpath.basename(module.path) not in listed
             and _loads(tree, finder, module)
         )
-    )
+    ]
 
 
 def _loads(tree: Tree, finder: LibraryFinder, module: Entry) -> bool:

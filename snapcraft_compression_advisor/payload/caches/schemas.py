@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..inventory import Entry
 from ..tree import Tree
-from . import CacheFault, CacheState
+from . import CacheFault, CacheState, cache_fault
 
 COMPILED = "gschemas.compiled"
 
@@ -52,42 +52,31 @@ def _faults(
     tree: Tree, directory: str, sources: tuple[Entry, ...]
 ) -> Iterator[CacheFault]:
     path = posixpath.join(directory, COMPILED)
-    paths = tuple(entry.path for entry in sources)
     state: CacheState = "missing"
     reason = "there are schemas but no compiled form of them"
     if path in tree.entries:
-        paths, state = _unknown(tree, path, sources), "stale"
+        sources, state = _unknown(tree, path, sources), "stale"
         reason = "schemas or keys of these files are missing from the compiled form"
-    if paths:
-        yield CacheFault(
-            kind="settings-schemas",
-            state=state,
-            path=path,
-            sources=paths,
-            source_count=len(paths),
-            reason=reason,
-            readers=READERS,
+    if sources:
+        yield cache_fault(
+            "settings-schemas", state, path, sources, reason, readers=READERS
         )
 
 
-def _unknown(tree: Tree, path: str, sources: tuple[Entry, ...]) -> tuple[str, ...]:
+def _unknown(tree: Tree, path: str, sources: tuple[Entry, ...]) -> tuple[Entry, ...]:
     """Return the files with a schema or key that the compiled form doesn't know."""
-    cache = tree.file(path)
-    data = tree.contents(cache) if cache else None
+    data = tree.contents(tree.file(path))
     if data is None:
         return ()
     try:
         compiled = table_keys(data)
     except BrokenGvdbError:  # written on a machine of another byte order, or foreign
         return ()
-    return tuple(
-        source.path for source in sources if not _knows(compiled, tree, source)
-    )
+    return tuple(each for each in sources if not _knows(compiled, tree, each))
 
 
 def _knows(compiled: Mapping[str, frozenset[str]], tree: Tree, source: Entry) -> bool:
-    entry = tree.file(source.path)
-    text = tree.contents(entry) if entry else None
+    text = tree.contents(tree.file(source.path))
     if text is None:
         return True
     known: frozenset[str] | None = frozenset()
