@@ -28,6 +28,7 @@ budgets:
 apps: [calc, editor]             # target apps, the deciding one first
 devices: [nvme-laptop, ./kiosk.yaml]
 launch-profile: [launch.json]    # recorded; files are relative to this one
+record: {app: calc}              # or recorded now, which runs the payload's program
 targets:
   - kernel: '4.4'                # kernels that have to mount the snap
 ignore:
@@ -68,7 +69,8 @@ def _rows(
         if "description" in each:
             cells = (f"`{key}`", _kind(each), _default(each), _cell(each))
             yield f"| {' | '.join(cells)} |"
-        for place, mark in ((each, "."), (item, "[].")):
+        choices = ((choice, ".") for choice in each.get("anyOf", ()))
+        for place, mark in ((each, "."), (item, "[]."), *choices):
             if "$ref" in place:
                 part = parts[place["$ref"].rpartition("/")[2]]
                 yield from _rows(part, parts, prefix=f"{key}{mark}")

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..settings.quantities import parse_event
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -104,6 +106,28 @@ class Watch:
 
 EXITED = LaunchEvent(name=_EXIT, missed="didn't end", exits=True)
 """The command has ended with status 0."""
+
+
+def event_named(text: str, display: str | None = None) -> LaunchEvent:
+    """Return the event that ``--until`` names.
+
+    :raises ValueError: where it names none.
+    """
+    kind, value = parse_event(text)
+    if kind == "window":
+        return window_mapped(display)
+    if isinstance(value, float):
+        return elapsed(value)
+    return EXITED if value is None else output_line(value)
+
+
+def usual_event(
+    *, has_desktop_file: bool, has_display: bool, display: str | None = None
+) -> LaunchEvent:
+    """Return the event of an app for which none is named."""
+    if has_desktop_file:
+        return window_mapped(display)
+    return window_or_exit(display) if has_display else EXITED
 
 
 def window_mapped(display: str | None = None) -> LaunchEvent:

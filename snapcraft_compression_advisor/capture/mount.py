@@ -68,14 +68,19 @@ class Mount:
     read_ahead_kb: int | None
 
 
+def may_administer() -> bool:
+    """Tell whether this process has CAP_SYS_ADMIN, where it runs."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+    held = int(status.partition("\nCapEff:")[2].split()[0], base=16)
+    return bool(held & 1 << _CAP_SYS_ADMIN)
+
+
 def can_mount() -> bool:
     """Tell whether this process may have the kernel mount an image.
 
     That takes CAP_SYS_ADMIN and a free loop device, which containers often lack.
     """
-    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
-    held = int(status.partition("\nCapEff:")[2].split()[0], base=16)
-    if not held & 1 << _CAP_SYS_ADMIN:
+    if not may_administer():
         return False
     try:
         with free_loop_device():

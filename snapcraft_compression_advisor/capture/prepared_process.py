@@ -29,6 +29,7 @@ class StartRequest:
     :param directory: to start in, as the command sees it.
     :param new_root: a system tree to take as root directory; needs root.
     :param shared_as: for a new root: a directory of the host, and where to show it.
+    :param steps: that make up a root without network or privileges.
     """
 
     words: tuple[str, ...]
@@ -36,6 +37,7 @@ class StartRequest:
     directory: str
     new_root: Path | None = None
     shared_as: tuple[Path, str] | None = None
+    steps: tuple[tuple[str, ...], ...] = ()
 
 
 class PreparedProcess:

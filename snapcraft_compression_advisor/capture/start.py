@@ -18,6 +18,14 @@ from ..core.errors import ToolError, UsageError
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
+from .isolation import (
+    Isolation,
+    bubblewrap_words,
+    display_socket,
+    is_visible,
+    isolation_steps,
+    snap_directory,
+)
 from .launch_event import LaunchEvent, LaunchState, Watch
 from .prepared_process import StartRequest
 from .process_tree import ProcessTree, process_tree
@@ -47,7 +55,8 @@ class Command:
     :param snap_name: for ``SNAP_NAME``.
     :param expands: whether references to variables in the words are replaced, as
         snapd does with those of snap.yaml.
-    :param traced_by: words of an strace to start it with.
+    :param traced_by: words of an strace to start it with, its log's path last.
+    :param isolation: how it is isolated, if it is.
     """
 
     words: tuple[str, ...]
@@ -56,6 +65,7 @@ class Command:
     snap_name: str = "snap"
     expands: bool = False
     traced_by: tuple[str, ...] = ()
+    isolation: Isolation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,28 +177,82 @@ def start_request(
     if command.chroot:
         _check_root(root)
     snap = "" if command.chroot else str(root.absolute())
-    seen_as = INSIDE if command.chroot else str(home)
+    if command.isolation is not None:
+        snap = snap_directory(command.snap_name)
+    has_own_root = command.chroot or command.isolation is not None
     environment = launch_environment(
         name=command.snap_name,
         snap=snap,
         home=home,
-        seen_as=seen_as,
+        seen_as=INSIDE if has_own_root else str(home),
         added=command.environment,
     )
     if display is not None:
         environment["DISPLAY"] = display
     words = _expanded(command, {**environment, "SNAP": snap})
+    if command.isolation is not None:
+        return _isolated(command, command.isolation, words, environment, (root, home))
     if command.traced_by:
         # The libraries of the payload are not for the tracer.
         added = {key: environment.pop(key) for key in command.environment}
-        options = (f"-E{key}={value}" for key, value in added.items())
-        words = [*command.traced_by, *options, "--", *words]
+        words = [*_traced(command, added), *words]
     return StartRequest(
         words=tuple(words),
         environment=environment,
         directory=environment["HOME"],
         new_root=root.absolute() if command.chroot else None,
         shared_as=(home, INSIDE) if command.chroot else None,
+    )
+
+
+def _traced(command: Command, added: Mapping[str, str]) -> list[str]:
+    options = (f"-E{key}={value}" for key, value in added.items())
+    return [*command.traced_by, *options, "--"] if command.traced_by else []
+
+
+def _isolated(
+    command: Command,
+    isolation: Isolation,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    places: tuple[Path, Path],
+) -> StartRequest:
+    """Return how a command is started with a root of its own.
+
+    :param places: the payload and the home.
+    """
+    root, home = places
+    socket = display_socket(environment.get("DISPLAY", ""))
+    steps = isolation_steps(
+        isolation,
+        name=command.snap_name,
+        root=root,
+        home=home,
+        socket=socket,
+    )
+    added = {key: environment[key] for key in command.environment}
+    kept = {key: value for key, value in environment.items() if is_visible(key)}
+    if socket is None:
+        kept.pop("DISPLAY", None)
+    directory = environment["HOME"]
+    if isolation.by == "bubblewrap":
+        before = bubblewrap_words(steps, added=added, directory=directory)
+        return StartRequest(
+            words=(*_traced(command, {}), *before, *words),
+            environment=kept,
+            directory="/",
+        )
+    if command.traced_by:  # from within: its log has to be seen there
+        log_directory = posixpath.dirname(command.traced_by[-1])
+        steps.append(("bind", log_directory, log_directory))
+        words = [*_traced(command, added), *words]
+    else:
+        kept |= added
+    return StartRequest(
+        words=tuple(words),
+        environment=kept,
+        directory=directory,
+        steps=tuple(steps),
     )
 
 

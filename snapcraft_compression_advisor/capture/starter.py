@@ -14,18 +14,25 @@ The descriptor closes with exec; a line that follows says why exec failed.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import signal
+import socket
+import struct
 import sys
 import time
 from typing import Any
 
-# linux/sched.h, linux/mount.h, linux/prctl.h
-_CLONE_NEWNS = 0x00020000
+# linux/sched.h, linux/mount.h, linux/prctl.h, asm-generic/unistd.h
+_CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
 _MS_NOSUID, _MS_NODEV = 2, 4
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38
+_SYS_MOUNT_SETATTR, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 442, 0x8000, 1
+_MOUNT_ATTR_WORDS = 4
+_CAPABILITIES = 64
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1  # linux/sockios.h, linux/if.h
 
 SHARED = ("proc", "dev", "sys", "tmp")
 """Directories of the host that a launch in a root of its own sees."""
@@ -57,12 +64,15 @@ def main() -> None:
 
 
 def _prepare(specification: dict[str, Any]) -> None:
-    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if specification["control_group"]:
         with open(specification["control_group"], "w") as processes:  # noqa: PTH123 # pathlib is slow to import
             processes.write("0")
     if specification["new_root"]:
         _change_root(specification["new_root"], specification["shared_as"])
+    if specification["steps"]:
+        _isolate(specification["steps"])
+    # A new user namespace takes it back.
+    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     os.chdir(specification["directory"])
     # Python ignores these two, and what is ignored stays so over exec.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -86,6 +96,75 @@ def _change_root(root: str, shared_as: list[str]) -> None:
     os.makedirs(root + place, exist_ok=True)  # noqa: PTH103 # as above
     _mount(source, root + place, "", _MS_BIND)
     os.chroot(root)
+
+
+def _isolate(steps: list[list[str]]) -> None:
+    """Take a root made of steps, without network or privileges.
+
+    :param steps: as :mod:`isolation` has them.
+    """
+    try:
+        _call("unshare", _CLONE_NEWNS | _CLONE_NEWNET)
+    except PermissionError:
+        _unshare_as_user()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as network:
+        loopback = struct.pack("16sh22x", b"lo", _IFF_UP)
+        fcntl.ioctl(network, _SIOCSIFFLAGS, loopback)
+    _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
+    # There on every machine, and nothing that is shown comes from it.
+    root = "/sys"
+    _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV)
+    for name, *arguments in steps:
+        _take_step(name, arguments, root)
+    os.chroot(root)
+    for number in range(_CAPABILITIES):
+        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+    _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def _unshare_as_user() -> None:
+    user, group = os.geteuid(), os.getegid()
+    _call("unshare", _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWNET)
+    maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1"}
+    for name, text in {**maps, "gid_map": f"{group} {group} 1"}.items():
+        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 # as above
+            file.write(text)
+
+
+def _take_step(name: str, arguments: list[str], root: str) -> None:
+    place = root + arguments[-1]
+    if name == "symlink":
+        os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120 # as above
+        os.symlink(arguments[0], place)  # noqa: PTH211 # as above
+    elif name == "dev":
+        os.mkdir(place)  # noqa: PTH102 # as above
+        os.mkdir(f"{place}/shm")  # noqa: PTH102 # as above
+        for device in ("null", "zero", "full", "random", "urandom", "tty"):
+            _bind(f"/dev/{device}", f"{place}/{device}")
+        os.symlink("/proc/self/fd", f"{place}/fd")  # noqa: PTH211 # as above
+    elif name in ("dir", "tmpfs"):
+        os.makedirs(place, exist_ok=True)  # noqa: PTH103 # as above
+        if name == "tmpfs":
+            _mount("tmpfs", place, "tmpfs", _MS_NOSUID | _MS_NODEV)
+    else:
+        _bind(arguments[0], place)
+        if name != "bind":
+            attributes = (ctypes.c_uint64 * _MOUNT_ATTR_WORDS)(_MOUNT_ATTR_RDONLY)
+            size = ctypes.sizeof(attributes)
+            path = os.fsencode(place)
+            call = (_SYS_MOUNT_SETATTR, -1, path, _AT_RECURSIVE, attributes, size)
+            _call("syscall", *call, where=place)
+
+
+def _bind(source: str, place: str) -> None:
+    """Show a file or directory at a place, which is made."""
+    if os.path.isdir(source):  # noqa: PTH112 # as above
+        os.makedirs(place, exist_ok=True)  # noqa: PTH103 # as above
+    else:
+        os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120 # as above
+        with open(place, "a"):  # noqa: PTH123 # as above
+            pass
+    _mount(source, place, "", _MS_BIND | _MS_REC)
 
 
 def _mount(source: str, target: str, kind: str, flags: int) -> None:

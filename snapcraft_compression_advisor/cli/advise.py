@@ -31,6 +31,7 @@ from .arguments import (
 from .edits import set_compression
 from .find_project import find_policy, find_project
 from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
+from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
 from .write import check_outputs, write_output
 
 FORMATS = ("text", "json")
@@ -54,6 +55,7 @@ class AdviseCommand(Command):
     arguments: ClassVar[Arguments] = {
         **PATH,
         **ADVICE_ARGUMENTS,
+        **RECORD_ARGUMENTS,
         "--exact": "pack the whole payload with every codec instead of compressing a "
         "sample of its blocks; takes minutes",
         **format_argument(FORMATS),
@@ -71,6 +73,7 @@ class AdviseCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the advice, and follow it where that is asked for."""
+        check_record_options(parsed_args)
         path = parsed_args.path or find_payload(Path.cwd())
         project_dir: Path | None = parsed_args.project_dir
         if project_dir is not None:
@@ -83,6 +86,7 @@ class AdviseCommand(Command):
             file = parsed_args.policy or find_policy(payload.path, project_dir)
             lint = lint_request(file, advice_options(parsed_args), narrow=True)
             check_apps(payload, lint)
+            lint = with_recordings(payload, lint, parsed_args)
             request = replace(
                 analysis_request(payload, lint, None),
                 declared_compression=_declared(payload, project_dir),

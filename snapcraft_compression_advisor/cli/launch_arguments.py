@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from craft_cli import emit
 
-from ..capture.launch_event import (
-    EXITED,
-    LaunchEvent,
-    elapsed,
-    output_line,
-    window_mapped,
-    window_or_exit,
-)
+from ..capture.launch_event import LaunchEvent, event_named, usual_event
 from ..capture.mount import UBUNTU_READ_AHEAD_KB
 from ..capture.start import Command, app_command, given_command
 from ..capture.virtual_display import can_bring_display, virtual_display
 from ..core.errors import UsageError
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
-from ..settings.quantities import SECONDS
+from ..settings.lint_policy import LAUNCH_TIMEOUT_S
+from ..settings.quantities import SECONDS, event_text
 from .arguments import Arguments, details, quantity, whole_number
 from .commands import WORD_MARK, WORD_OPTION
 
@@ -33,21 +27,18 @@ NO_DISPLAY_ADVICE = (
     "or name one with --display."
 )
 
-DEFAULT_TIMEOUT_S = 60.0
-"""Several times what a browser needs from an image packed with xz."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchOptions:
     """What to start and when it counts as launched, as options say it.
 
     :param words: of a command; none for an app.
-    :param until: makes the event, given a display; ``None`` for the usual one.
+    :param until: names the event; ``None`` for the usual one.
     """
 
     app: str | None
     words: tuple[str, ...]
-    until: Callable[[str | None], LaunchEvent] | None
+    until: str | None
     timeout_s: float
     display: str | None
     chroot: bool
@@ -134,44 +125,29 @@ def chosen_app(options: LaunchOptions, payload: Payload) -> str:
     return names[0]
 
 
-def _event_argument(text: str) -> Callable[[str | None], LaunchEvent]:
-    """Return what makes the event, given a display."""
-    kind, colon, value = text.partition(":")
-    if text == "window":
-        return window_mapped
-    if text == "exit":
-        return lambda _: EXITED
-    if kind == "output" and value:
-        return lambda _: output_line(value)
-    if kind == "seconds" and colon:
-        seconds = quantity(SECONDS.parse)(value)
-        return lambda _: elapsed(seconds)
-    message = f"{text!r} is not one of window, exit, output:TEXT, seconds:TIME"
-    raise argparse.ArgumentTypeError(message)
-
-
 def _chosen_event(
     options: LaunchOptions, payload: Payload, app: str | None
 ) -> LaunchEvent:
-    display = options.display
     if options.until is not None:
-        return options.until(display)
-    if app is not None and has_desktop_file(payload.snap, payload.inventory, app):
-        emit.progress("The launch ends when its window is shown", permanent=True)
-        return window_mapped(display=display)
-    if options.has_display:
-        emit.progress(
-            "The launch ends when a window is shown or the command ends", permanent=True
-        )
-        return window_or_exit(display=display)
-    emit.progress(
-        "The launch ends when the command ends (there is no display; the package xvfb "
-        "provides a virtual one)",
-        permanent=True,
+        return event_named(options.until, options.display)
+    event = usual_event(
+        has_desktop_file=app is not None
+        and has_desktop_file(payload.snap, payload.inventory, app),
+        has_display=options.has_display,
+        display=options.display,
     )
-    return EXITED
+    emit.progress(
+        f"The launch ends when {_ENDS[event.window, event.exits]}", permanent=True
+    )
+    return event
 
 
+_ENDS = {
+    (True, False): "its window is shown",
+    (True, True): "a window is shown or the command ends",
+    (False, True): "the command ends (there is no display; the package xvfb provides "
+    "a virtual one)",
+}
 LAUNCH_ARGUMENTS: Arguments = {
     "--app NAME": "the app to start, as snapd would (default: the app that is named "
     "after the snap, else the first with a desktop file, else the first)",
@@ -187,13 +163,13 @@ LAUNCH_ARGUMENTS: Arguments = {
         "prints a line that contains the text), 'seconds:TIME' (5, 500ms) "
         "(default: window for an app with a desktop file, else window or exit, "
         "whichever comes first)",
-        type=_event_argument,
+        type=quantity(event_text),
     ),
     "--timeout SECONDS": details(
         "time after which the launch has failed: 60, 500ms, 2min (default: "
-        f"{DEFAULT_TIMEOUT_S:g}s)",
+        f"{LAUNCH_TIMEOUT_S:g}s)",
         type=quantity(SECONDS.parse),
-        default=DEFAULT_TIMEOUT_S,
+        default=LAUNCH_TIMEOUT_S,
     ),
     "--display NAME": "the X display to start it on (default: the variable DISPLAY, "
     "else a virtual display of Xvfb, if installed)",

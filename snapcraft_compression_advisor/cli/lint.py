@@ -34,8 +34,9 @@ from .arguments import (
     output_argument,
 )
 from .find_project import find_policy
-from .lint_run import Outcome, lint_all
+from .lint_run import Outcome, lint_all, record_all
 from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
+from .record_options import RECORD_ARGUMENTS, check_record_options
 from .write import check_outputs, write_output
 
 FINDINGS_STATUS = 1
@@ -75,6 +76,7 @@ class LintCommand(Command):
         "[PATH…]": "prime directories, .snap or .comp files, or directories of such "
         f"files, linted in parallel (default: {PAYLOAD_DEFAULT})",
         **RULE_ARGUMENTS,
+        **RECORD_ARGUMENTS,
         "--project PROJECT_DIR": "the project of the payloads, or its snapcraft.yaml "
         "(default: the one beside each payload)",
         "--base SNAP…": "the base snap; of several, each payload uses its own, or its "
@@ -110,6 +112,7 @@ class LintCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the findings, and fix what is to be fixed."""
         _check_options(parsed_args)
+        check_record_options(parsed_args)
         also: list[tuple[str, Path]] = parsed_args.also
         kept: Path | None = parsed_args.write_baseline
         check_outputs(
@@ -118,6 +121,7 @@ class LintCommand(Command):
         paths = named_payloads(parsed_args.path or [find_payload(Path())])
         with ExitStack() as until:
             requests = _requests(parsed_args, paths, until)
+            requests, failed = record_all(requests, parsed_args)
             baseline = None
             if parsed_args.baseline is not None:
                 from .baseline import open_baseline
@@ -129,7 +133,9 @@ class LintCommand(Command):
                     path: replace(request, baseline=baseline)
                     for path, request in requests.items()
                 }
-            outcomes = lint_all(requests, project_dir=parsed_args.project)
+            outcomes = lint_all(
+                requests, project_dir=parsed_args.project, failed=failed
+            )
         report = LintReport(
             version=__version__, payloads=tuple(each.linted for each in outcomes)
         )

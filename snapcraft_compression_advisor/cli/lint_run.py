@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,11 +15,12 @@ from craft_cli import emit
 from ..core.errors import AdvisorError
 from ..lint.all_rules import ALL_RULES
 from ..lint.finding import LintedPayload
-from ..lint.lint import LintRequest, lint_payload
+from ..lint.lint import LintRequest, check_apps, lint_payload
 from ..lint.run import check_selectors
 from ..payload.source import open_payload
 from ..trial.result import Progress
 from .find_project import find_project
+from .record_options import with_recordings
 
 PAYLOADS_AT_ONCE = 2
 """One takes up to 200 MB of memory. Its trial keeps all cores busy by itself, so that a
@@ -62,18 +64,47 @@ class _Told:
             self.show(message)
 
 
+def record_all(
+    requests: Mapping[Path, LintRequest], parsed_args: argparse.Namespace
+) -> tuple[dict[Path, LintRequest], dict[Path, AdvisorError]]:
+    """Record the launches that are asked for, one after the other.
+
+    :returns: the requests with them, and why a payload can't be linted.
+    """
+    recorded, failed = dict(requests), {}
+    for path, request in requests.items():
+        if request.policy.record or parsed_args.record or parsed_args.record_again:
+            try:
+                with open_payload(path) as payload:
+                    check_apps(payload, request)
+                    recorded[path] = with_recordings(payload, request, parsed_args)
+            except AdvisorError as error:
+                failed[path] = error
+    return recorded, failed
+
+
 def lint_all(
-    requests: Mapping[Path, LintRequest], *, project_dir: Path | None
+    requests: Mapping[Path, LintRequest],
+    *,
+    project_dir: Path | None,
+    failed: Mapping[Path, AdvisorError],
 ) -> tuple[Outcome, ...]:
     """Lint payloads and say which ones couldn't be.
 
     :param requests: what each payload is to be checked against.
     :param project_dir: of all payloads; ``None`` where each has the one beside it.
+    :param failed: why some can't be linted.
     :returns: in the order of the requests, whatever ended first.
     """
 
     def lint(path: Path, progress: Progress) -> Outcome:
-        return _lint(path, progress, request=requests[path], project_dir=project_dir)
+        return _lint(
+            path,
+            progress,
+            requests[path],
+            project_dir=project_dir,
+            failed=failed.get(path),
+        )
 
     cores = len(os.sched_getaffinity(0))
     outcomes = tuple(in_order(lint, [*requests], show=emit.progress, cores=cores))
@@ -114,13 +145,23 @@ def _of(path: Path, told: _Told) -> Progress:
 
 
 def _lint(
-    path: Path, progress: Progress, *, request: LintRequest, project_dir: Path | None
+    path: Path,
+    progress: Progress,
+    request: LintRequest,
+    *,
+    project_dir: Path | None,
+    failed: AdvisorError | None,
 ) -> Outcome:
-    """Lint a payload, or note why that isn't possible."""
+    """Lint a payload, or note why that isn't possible.
+
+    :param failed: why it isn't, where that is known.
+    """
     name = ""
     try:
         with open_payload(path) as payload:
             name = payload.snap.name
+            if failed is not None:
+                raise failed
             project = find_project(payload, project_dir)
             if project is not None:
                 check_selectors(project.ignored, ALL_RULES, where=str(project.path))
@@ -134,5 +175,5 @@ def _lint(
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
         status = os.EX_IOERR
-    failed = LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
-    return Outcome(linted=failed, error_status=status)
+    linted = LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
+    return Outcome(linted=linted, error_status=status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +13,8 @@ from ..capture.mount import can_mount
 from ..capture.page_cache import can_drop_caches
 from ..capture.record import RecordRequest, record_residency
 from ..capture.record_trace import TracedLaunch, import_trace, record_trace
+from ..capture.recordings import find_isolation
+from ..capture.start import Command as StartCommand
 from ..core.errors import UsageError
 from ..core.units import format_seconds
 from ..launch.profile import LaunchProfile, profile_text
@@ -51,6 +54,9 @@ class RecordCommand(Command):
         "--root PAYLOAD": f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})",
         **output_argument(text="the launch profile"),
         **LAUNCH_ARGUMENTS,
+        "--isolate": "start the app as 'advise --record' does: without a network, with "
+        "a home of its own unless --home names one, the payload read-only in /snap, "
+        "and the layouts of snap.yaml in their places",
         "--no-warm-up": details(
             "skip the unrecorded first launch, so that the app's first run in a new "
             "home directory is recorded",
@@ -99,6 +105,8 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         return _told(import_trace(parsed_args.log, payload, app=app, prefixes=prefixes))
     with launch_display(options):
         command, event, timeout_s = chosen_launch(options, payload)
+        if parsed_args.isolate:
+            command = _isolated(command, payload)
         request = RecordRequest(
             app=app,
             command=command,
@@ -112,6 +120,13 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         if _method(parsed_args.method) == "residency":
             return record_residency(payload, request, emit.progress)
         return _told(record_trace(payload, request, emit.progress))
+
+
+def _isolated(command: StartCommand, payload: Payload) -> StartCommand:
+    if command.chroot:
+        message = "Both --chroot and --isolate are given"
+        raise UsageError(message, resolution="Leave out one of the two.")
+    return replace(command, isolation=find_isolation(payload))
 
 
 def _method(wanted: str | None) -> str:

@@ -26,7 +26,7 @@ from ..wording import sentences
 from .artifact import DEFAULT_COMPRESSION, Artifact, Decision, decide
 from .guard import PolicyBrokenError, Result, SettingsError, harmless, judging
 from .project import HostProject, Parts, read_host_project, read_settings
-from .refusal import asks_to_enforce
+from .refusal import asks_to_enforce, warn_of
 from .show import show, show_verdict, write_key, write_report
 
 if TYPE_CHECKING:
@@ -214,6 +214,7 @@ class Advisor:
         _check_codecs()
         with open_artifact(artifact) as payload:
             request = _request(artifact, self.settings, payload)
+            request = _with_recordings(payload, request, self.settings)
             return analyse(payload, request, progress=emit.progress)
 
     def _decide(self, artifact: Artifact) -> Decision:
@@ -303,14 +304,41 @@ def _request(artifact: Artifact, settings: Settings, payload: Payload) -> Reques
     )
     if artifact.component is not None:
         return replace(request, apps=(), profiles=())
-    named = [*request.apps, *(profile.app for profile in request.profiles)]
+    named = list(dict.fromkeys((*request.apps, *_named_apps(settings))))
     with _as_settings_error():
         select_apps(payload.snap, payload.inventory, requested=named)
     return request
 
 
+def _with_recordings(payload: Payload, request: Request, settings: Settings) -> Request:
+    """Return the request with the launches that the settings ask to record.
+
+    :raises AdvisorError: where one that is required can't be recorded.
+    """
+    policy = settings.policy
+    if not policy.record:
+        return request
+    # Few projects ask for it.
+    from ..capture.recordings import (  # noqa: PLC0415 # as above
+        Told,
+        in_place,
+        recorded_profiles,
+    )
+
+    told = Told(
+        progress=emit.progress,
+        note=partial(emit.progress, permanent=True),
+        warn=warn_of,
+        debug=emit.debug,
+    )
+    recorded = recorded_profiles(payload, policy.record, told, apps=policy.apps)
+    return replace(request, profiles=in_place(request.profiles, recorded))
+
+
 def _named_apps(settings: Settings) -> list[str]:
-    return [*settings.policy.apps, *(profile.app for profile in settings.profiles)]
+    recorded = (each.app for each in settings.policy.record if each.app is not None)
+    profiles = (profile.app for profile in settings.profiles)
+    return [*settings.policy.apps, *profiles, *recorded]
 
 
 @contextmanager

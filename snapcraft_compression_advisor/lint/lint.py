@@ -235,7 +235,8 @@ def check_apps(payload: Payload, request: LintRequest) -> None:
     if payload.snap.type == COMPONENT_TYPE:
         return
     try:
-        wanted = _apps(payload, request.policy)
+        recorded = (each.app for each in request.policy.record if each.app)
+        wanted = (*_apps(payload, request.policy), *recorded)
         select_apps(payload.snap, payload.inventory, requested=wanted)
     except UsageError as error:
         if request.policy_path is None:

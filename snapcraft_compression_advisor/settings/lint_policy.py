@@ -17,6 +17,7 @@ from .quantities import (
     Bytes,
     BytesOrShare,
     Count,
+    Event,
     MbitPerS,
     PolicyModel,
     Seconds,
@@ -61,7 +62,12 @@ def _kernel(text: str) -> str:
 
 
 def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    return [value] if isinstance(value, str | dict) else value
+
+
+def _as_recordings(value: object) -> object:
+    """Take ``true`` for a recording of the usual app, ``false`` for none."""
+    return [{}] * value if isinstance(value, bool) else _as_list(value)
 
 
 Selector = Annotated[Text, pydantic.AfterValidator(_selector)]
@@ -212,6 +218,34 @@ class PackSettings(PolicyModel):
     )
 
 
+LAUNCH_TIMEOUT_S = 60.0
+"""Several times what a browser needs from an image packed with xz."""
+
+
+class Recording(PolicyModel):
+    """A launch to record instead of guessing it, which runs the payload's program."""
+
+    app: Text | None = pydantic.Field(
+        default=None,
+        description="the app to start (default: the first target app)",
+    )
+    until: Event | None = pydantic.Field(
+        default=None,
+        description="the event that ends the launch: `window`, `exit`, `output:TEXT` "
+        "or `seconds:TIME` (default: window for an app with a desktop file, else "
+        "window or exit)",
+    )
+    timeout: Seconds = pydantic.Field(
+        default=LAUNCH_TIMEOUT_S, description="after which the launch has failed"
+    )
+    required: bool = pydantic.Field(
+        default=False,
+        strict=True,
+        description="whether it is an error if the launch can't be recorded; else a "
+        "warning says so, and the launch is guessed",
+    )
+
+
 class LintPolicy(PolicyModel):
     """The policy file of ``compression-advisor``, version 1."""
 
@@ -252,6 +286,17 @@ class LintPolicy(PolicyModel):
     )
     launch_profile: Texts = pydantic.Field(
         default=(), description="recorded launches: files, relative to this one"
+    )
+    record: Annotated[
+        tuple[Recording, ...],
+        pydantic.BeforeValidator(
+            _as_recordings,
+            json_schema_input_type=bool | Recording | tuple[Recording, ...],
+        ),
+    ] = pydantic.Field(
+        default=(),
+        description="launches to record while advising, isolated; this runs the "
+        "payload's programs",
     )
     targets: tuple[Target, ...] = pydantic.Field(
         default=(), description="systems that the snap must run on"

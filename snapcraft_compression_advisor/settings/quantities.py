@@ -93,8 +93,49 @@ LINK = Quantity(
 )
 
 
+<<<<<<< HEAD
 _SHARE = rf"^{_NUMBER} ?%$"
 _COUNT = f"^{_NUMBER}$"
+=======
+def parse_event(text: str) -> tuple[str, str | float | None]:
+    """Return what ends a launch, and its text or seconds.
+
+    :param text: ``window``, ``exit``, ``output:TEXT`` or ``seconds:TIME``.
+    :raises ValueError: where it is none of these.
+    """
+    kind, colon, value = text.partition(":")
+    if text in ("window", "exit"):
+        return text, None
+    if kind == "output" and value:
+        return kind, value
+    if kind == "seconds" and colon:
+        return kind, SECONDS.parse(value)
+    message = f"{text!r} is not one of window, exit, output:TEXT, seconds:TIME"
+    raise ValueError(message)
+
+
+def event_text(value: object) -> str:
+    """Return what :func:`parse_event` takes.
+
+    :raises ValueError: where it doesn't.
+    """
+    parse_event(str(value))
+    return str(value)
+
+
+def share_pattern() -> str:
+    """Return the regular expression of a share in percent."""
+    return rf"^{_NUMBER} ?%$"
+
+
+def parse_share(text: object) -> float | None:
+    """Return a share of one, from a text such as ``20%``; ``None`` of another text.
+
+    :raises ValueError: where it is zero.
+    """
+    found = re.match(share_pattern(), text) if isinstance(text, str) else None
+    return None if found is None else _positive(text, float(found[1])) / 100
+>>>>>>> 7fbaa16 (Record launches as part of advise, lint and pack)
 
 
 def parse_count(value: object) -> float:
@@ -185,6 +226,8 @@ def _schema_of(
 
 
 Text = Annotated[str, pydantic.StringConstraints(min_length=1, max_length=4096)]
+Event = Annotated[Text, pydantic.AfterValidator(event_text)]
+"""What ends a launch: ``window``, ``output:ready``."""
 Seconds = Annotated[float, pydantic.BeforeValidator(SECONDS.parse), _schema_of(SECONDS)]
 """A duration: ``0.5``, ``0.5s``, ``500ms``."""
 Bytes = Annotated[float, pydantic.BeforeValidator(BYTES.parse), _schema_of(BYTES)]

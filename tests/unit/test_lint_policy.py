@@ -247,3 +247,42 @@ def test_schema_takes_what_the_model_takes() -> None:
 
 def test_link_is_read_as_it_was_spelt_before() -> None:
     assert parse("advice: {link-mbit-per-s: 20}").advice.link_mbit_per_s == 20
+
+
+@pytest.mark.parametrize(
+    ("text", "apps"),
+    [
+        ("{}", []),
+        ("record: false", []),
+        ("record: true", [None]),
+        ("record: {app: calc}", ["calc"]),
+        ("record: [{app: calc}, {app: editor, required: true}]", ["calc", "editor"]),
+    ],
+)
+def test_launches_to_record_are_one_or_several(
+    text: str, apps: list[str | None]
+) -> None:
+    assert [each.app for each in parse(text).record] == apps
+
+
+def test_launch_to_record_says_when_it_ends() -> None:
+    (recording,) = parse("record: {until: 'output:ready', timeout: 2min}").record
+    assert (recording.until, recording.timeout) == ("output:ready", 120)
+    assert not recording.required
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("record: {until: never}", "is not one of window, exit, output:TEXT"),
+        ("record: {until: 'seconds:soon'}", "isn't a number in s"),
+        ("record: {timeout: 0}", "is zero"),
+        ("record: {required: 1}", "required"),
+        ("record: {event: exit}", "unknown key"),
+        ("record: calc", "record"),
+    ],
+)
+def test_broken_recording_is_named(text: str, said: str) -> None:
+    with pytest.raises(BadDataError) as caught:
+        parse(text)
+    assert said in f"{caught.value} {caught.value.details}"

@@ -131,7 +131,7 @@ def test_payloads_that_cannot_be_read_are_outcomes_with_a_status(
 ) -> None:
     (tmp_path / "no.snap").write_bytes(b"no image")
     paths = [tmp_path / "nowhere", tmp_path / "no.snap"]
-    outcomes = lint_all(dict.fromkeys(paths, REQUEST), project_dir=None)
+    outcomes = lint_all(dict.fromkeys(paths, REQUEST), project_dir=None, failed={})
     assert [each.error_status for each in outcomes] == [os.EX_NOINPUT, os.EX_DATAERR]
     emitter.assert_interactions(
         [
@@ -147,6 +147,6 @@ def test_a_disk_that_fails_is_an_outcome_too(
     mocker.patch.object(
         lint_run, "open_payload", side_effect=OSError(5, "Input/output error")
     )
-    (failed,) = lint_all({tmp_path / "a.snap": REQUEST}, project_dir=None)
+    (failed,) = lint_all({tmp_path / "a.snap": REQUEST}, project_dir=None, failed={})
     assert failed.error_status == os.EX_IOERR
     assert "Input/output error" in (failed.linted.error or "")

@@ -1,0 +1,340 @@
+"""Launches recorded as part of other work: isolated, and kept for the next time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .. import __version__
+from ..core.errors import AdvisorError, StorageError, ToolError, UsageError
+from ..core.scratch import replace_text
+from ..core.units import MIB
+from ..launch.launch_set import has_desktop_file, select_apps
+from ..launch.profile import PROFILE, LaunchProfile, profile_text
+from ..payload.inventory import Entry
+from ..payload.snap_yaml import COMPONENT_TYPE
+from ..payload.source import Payload, open_payload
+from ..settings.lint_policy import Recording
+from ..squashfs.entry import EntryKind
+from ..trial.result import Progress
+from .isolation import IsolatedBy, Isolation, display_socket, has_bubblewrap
+from .launch_event import EXITED, LaunchEvent, event_named, usual_event
+from .record import RecordRequest
+from .record_trace import record_trace
+from .start import Command, app_command, time_launch
+from .virtual_display import can_bring_display, virtual_display
+
+KEPT_RECORDINGS = 100
+"""The newest of all payloads; one takes up to some hundred kilobytes."""
+
+_READ_BYTES = MIB
+_PROBE_TIMEOUT_S = 10.0
+_OS_RELEASE = Path("/etc/os-release")
+_LOCALE = ("LANG", "LANGUAGE", "LC_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Who is told of what.
+
+    :param progress: of what is going on.
+    :param note: of what the user has to know.
+    :param warn: of what isn't as it should be.
+    :param debug: of what only a log needs.
+    """
+
+    progress: Progress
+    note: Progress
+    warn: Progress
+    debug: Progress
+
+
+def recorded_profiles(
+    payload: Payload,
+    recordings: Sequence[Recording],
+    told: Told,
+    *,
+    apps: Sequence[str] = (),
+    again: bool = False,
+) -> tuple[LaunchProfile, ...]:
+    """Return the launches that settings ask to record, kept ones where there are any.
+
+    :param apps: the target apps, as far as they are named.
+    :param again: whether to start even those whose recording is kept.
+    :raises UsageError: where the snap has no such app.
+    :raises AdvisorError: where a required launch can't be recorded.
+    """
+    if payload.snap.type == COMPONENT_TYPE:
+        return ()
+    found = {}
+    for each in recordings:
+        app = _app(payload, each, apps)
+        try:
+            found[app] = _Launch(payload, app, each, told).profile(again=again)
+        except AdvisorError as error:
+            if each.required:
+                raise
+            told.warn(f"The launch of {app} is guessed, not recorded: {error}")
+    return tuple(found.values())
+
+
+def in_place(
+    profiles: Sequence[LaunchProfile], recorded: Sequence[LaunchProfile]
+) -> tuple[LaunchProfile, ...]:
+    """Return profiles, those of recorded apps replaced."""
+    apps = {profile.app for profile in recorded}
+    return (*(each for each in profiles if each.app not in apps), *recorded)
+
+
+def payload_digest(payload: Payload) -> str:
+    """Return what changes with the content of a payload, and with nothing else.
+
+    All files are read: the times of files differ in every checkout and every build.
+    """
+    whole = hashlib.sha256()
+    if payload.kind == "snap":
+        try:
+            with payload.path.open("rb") as image:
+                while block := image.read(_READ_BYTES):
+                    whole.update(block)
+        except OSError as error:
+            message = f"Cannot read {str(payload.path)!r}: {error.strerror}"
+            raise StorageError(message, resolution="Check the disk.") from error
+        return whole.hexdigest()
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        entries = payload.inventory.entries.values()
+        for line in pool.map(lambda entry: _entry_digest(payload, entry), entries):
+            whole.update(line)
+    return whole.hexdigest()
+
+
+def _entry_digest(payload: Payload, entry: Entry) -> bytes:
+    content = hashlib.sha256()
+    if entry.kind is EntryKind.FILE:
+        for start, end in payload.data_ranges(entry.path):
+            content.update(b"%d %d\n" % (start, end))
+            for offset in range(start, end, _READ_BYTES):
+                length = min(_READ_BYTES, end - offset)
+                content.update(payload.read(entry.path, offset=offset, length=length))
+    what = (
+        entry.path,
+        entry.kind.name,
+        entry.mode,
+        entry.size_bytes,
+        entry.link_target,
+    )
+    return json.dumps([*what, content.hexdigest()]).encode()
+
+
+class _Launch:
+    """One launch that is to be recorded."""
+
+    def __init__(
+        self, payload: Payload, app: str, recording: Recording, told: Told
+    ) -> None:
+        self._payload = payload
+        self._app = app
+        self._told = told
+        self._timeout_s = recording.timeout
+        self._event = self._chosen_event(recording.until)
+        self._command = app_command(payload, app)
+
+    def profile(self, *, again: bool) -> LaunchProfile:
+        """Return the recording that is kept, else make one and keep it.
+
+        :raises AdvisorError: where it can't be made.
+        """
+        self._told.progress("Reading the payload for its digest")
+        digest = payload_digest(self._payload)
+        kept = _Kept(self._key(digest), self._told.debug)
+        profile = None if again else kept.read(self._app)
+        if profile is not None:
+            self._told.note(
+                f"The launch of {self._app} was recorded before, from the same files"
+            )
+            return profile
+        profile = self._record()
+        with open_payload(self._payload.path) as payload:
+            if payload_digest(payload) != digest:
+                message = f"The payload changed while {self._app} was recorded"
+                raise StorageError(
+                    message, resolution="Wait until nothing writes to it."
+                )
+        kept.write(profile)
+        return profile
+
+    def _record(self) -> LaunchProfile:
+        with _display(self._told):
+            isolation = find_isolation(self._payload)
+            self._told.note(
+                f"Recording {self._app}: this runs the payload's program, isolated by "
+                f"{isolation.by}"
+            )
+            self._say_whose_libraries()
+            request = RecordRequest(
+                app=self._app,
+                command=replace(self._command, isolation=isolation),
+                event=self._event,
+                timeout_s=self._timeout_s,
+            )
+            return record_trace(self._payload, request, self._told.progress).profile
+
+    def _chosen_event(self, until: str | None) -> LaunchEvent:
+        display = os.environ.get("DISPLAY", "")
+        has_display = can_bring_display() or display_socket(display) is not None
+        event = (
+            event_named(until)
+            if until is not None
+            else usual_event(
+                has_desktop_file=has_desktop_file(
+                    self._payload.snap, self._payload.inventory, self._app
+                ),
+                has_display=has_display,
+            )
+        )
+        if event.window and not has_display:
+            message = f"There is no display on which {self._app} could show a window"
+            raise ToolError(
+                message, resolution="Install Xvfb ('sudo apt-get install xvfb')."
+            )
+        if event.due_s is not None and event.due_s > self._timeout_s:
+            message = f"{event.name} exceeds the timeout of {self._timeout_s:g} s"
+            raise UsageError(message, resolution="Set the timeout higher.")
+        return event
+
+    def _key(self, digest: str) -> str:
+        """Return what a recording depends on, as a digest."""
+        depends = {
+            "advisor": __version__,
+            "payload": digest,
+            "app": self._app,
+            "until": self._event.name,
+            "machine": [platform.machine(), *_os_release()],
+            "locale": sorted(
+                item for item in os.environ.items() if item[0].startswith(_LOCALE)
+            ),
+        }
+        return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
+
+    def _say_whose_libraries(self) -> None:
+        base = self._payload.snap.base_name
+        name, version = _os_release()
+        fits = name == "ubuntu" and base == f"core{version.split('.')[0]}"
+        if base.startswith("core") and not fits:
+            self._told.note(
+                f"This machine ({name} {version}) stands in for base {base}; its "
+                "libraries aren't counted, but may not fit"
+            )
+
+
+class _Kept:
+    """Where a recording is kept, in the user's cache directory.
+
+    :param debug: is told of what can't be read or written; a cache is only that.
+    """
+
+    def __init__(self, key: str, debug: Progress) -> None:
+        self._path = _cache_directory() / f"{key}.json"
+        self._debug = debug
+
+    def read(self, app: str) -> LaunchProfile | None:
+        """Return the recording, ``None`` where there is none that can be used."""
+        if not self._path.exists():
+            return None
+        try:
+            where = str(self._path)
+            profile = PROFILE.parse_json(PROFILE.read(self._path), where=where)
+        except AdvisorError as error:
+            self._debug(f"The kept recording is ignored: {error}")
+            return None
+        return profile if profile.app == app else None
+
+    def write(self, profile: LaunchProfile) -> None:
+        """Keep a recording, and no more than the newest."""
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_text(self._path, profile_text(profile), mode=0o600)
+            kept = [
+                (path.stat().st_mtime, path)
+                for path in self._path.parent.glob("*.json")
+            ]
+            for _, path in sorted(kept)[:-KEPT_RECORDINGS]:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            self._debug(f"The recording isn't kept: {error}")
+
+
+def _cache_directory() -> Path:
+    """Return the directory of the XDG Base Directory Specification, which is ours."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        above = Path(named) if named.startswith("/") else Path.home() / ".cache"
+    except RuntimeError:  # a user without a home
+        above = Path("/nonexistent")
+    return above / "compression-advisor" / "recordings"
+
+
+def find_isolation(payload: Payload) -> Isolation:
+    """Return how a program can be isolated here, tried with one that does nothing.
+
+    :raises ToolError: where it can't be.
+    """
+    snap, tried = payload.snap, []
+    ways: tuple[IsolatedBy, ...] = ("bubblewrap", "namespaces")
+    for by in ways:
+        if by == "bubblewrap" and not has_bubblewrap():
+            tried.append("bubblewrap: not installed")
+            continue
+        command = Command(words=("true",), isolation=Isolation(by=by))
+        try:
+            time_launch(command, payload.path, EXITED, timeout_s=_PROBE_TIMEOUT_S)
+        except ToolError as error:
+            tried.append(f"{by}: {error.details or error}")
+        else:
+            return Isolation(by=by, base=snap.base_name, layout=snap.layout)
+    message = "The program can't be isolated here, and isn't started"
+    raise ToolError(
+        message,
+        details="\n".join(tried),
+        resolution="Install bubblewrap ('sudo apt-get install bubblewrap'), or allow "
+        "user namespaces; 'record' and --launch-profile do without isolation.",
+    )
+
+
+@contextmanager
+def _display(told: Told) -> Iterator[None]:
+    """Bring a display of its own, so that no window is shown to anybody."""
+    if not can_bring_display():
+        yield
+        return
+    told.progress("Starting a virtual display (Xvfb)")
+    with virtual_display():
+        yield
+
+
+def _app(payload: Payload, recording: Recording, apps: Sequence[str]) -> str:
+    requested = [recording.app] if recording.app else apps
+    names, _ = select_apps(payload.snap, payload.inventory, requested=requested)
+    if not names:
+        message = f"Snap {payload.snap.name!r} has no app to record"
+        raise UsageError(message, resolution="Remove --record, or 'record'.")
+    return names[0]
+
+
+def _os_release() -> tuple[str, str]:
+    """Return this machine's distribution and release, as os-release(5) names them."""
+    try:
+        lines = _OS_RELEASE.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = dict(line.partition("=")[::2] for line in lines)
+    return named.get("ID", "linux").strip("\"'"), named.get("VERSION_ID", "").strip(
+        "\"'"
+    )

@@ -1,0 +1,100 @@
+"""Launches that ``advise`` and ``lint`` record themselves."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from functools import partial
+
+from craft_cli import emit
+
+from ..core.errors import UsageError
+from ..lint.lint import LintRequest
+from ..payload.source import Payload
+from ..settings.lint_policy import LAUNCH_TIMEOUT_S, LintPolicy, Recording
+from ..settings.quantities import SECONDS, event_text
+from .arguments import Arguments, details, quantity
+
+RECORD_ARGUMENTS: Arguments = {
+    "--record": "start the app of 'record' in the policy, of --app, else the first "
+    "target app, and use what its launch reads in place of the guess. This runs the "
+    "payload's program, without a network, with a home of its own and the payload "
+    "read-only. The recording is kept in the user's cache directory and used until the "
+    "payload changes (default: the policy's 'record', else guess)",
+    "--record-again": "as --record, even if a recording of the same payload is kept",
+    "--until EVENT": details(
+        "with --record, the event that ends the launch: window, exit, output:TEXT, "
+        "seconds:TIME, as for 'record' (default: the policy's, else window for an app "
+        "with a desktop file, else window or exit)",
+        type=quantity(event_text),
+    ),
+    "--record-timeout SECONDS": details(
+        "with --record, time after which the launch has failed: 60, 2min (default: the "
+        f"policy's, else {LAUNCH_TIMEOUT_S:g}s)",
+        type=quantity(SECONDS.parse),
+    ),
+}
+"""What :func:`with_recordings` reads."""
+
+
+def check_record_options(parsed_args: argparse.Namespace) -> None:
+    """Refuse options that say how to record where nothing asks for it.
+
+    :raises UsageError: in that case.
+    """
+    if parsed_args.record or parsed_args.record_again:
+        return
+    for name in ("until", "record_timeout"):
+        if getattr(parsed_args, name) is not None:
+            message = f"--{name.replace('_', '-')} is given without --record"
+            raise UsageError(message, resolution="Add --record.")
+
+
+def with_recordings(
+    payload: Payload, request: LintRequest, parsed_args: argparse.Namespace
+) -> LintRequest:
+    """Return a request with the launches that options or the policy ask to record.
+
+    :raises AdvisorError: where one that is required can't be recorded.
+    """
+    recordings = _recordings(request.policy, parsed_args)
+    if not recordings:
+        return request
+    # Few runs start anything.
+    from ..capture.recordings import (  # noqa: PLC0415 # as above
+        Told,
+        in_place,
+        recorded_profiles,
+    )
+
+    permanently = partial(emit.progress, permanent=True)
+    told = Told(
+        progress=emit.progress,
+        note=permanently,
+        warn=lambda text: permanently(f"Warning: {text}"),
+        debug=emit.debug,
+    )
+    recorded = recorded_profiles(
+        payload,
+        recordings,
+        told,
+        apps=request.policy.apps,
+        again=parsed_args.record_again,
+    )
+    return replace(request, profiles=in_place(request.profiles, recorded))
+
+
+def _recordings(
+    policy: LintPolicy, parsed_args: argparse.Namespace
+) -> tuple[Recording, ...]:
+    """Return what to record: what options demand is required."""
+    if not (parsed_args.record or parsed_args.record_again):
+        return policy.record
+    known = {each.app: each for each in policy.record}
+    named = [known.get(app, Recording(app=app)) for app in parsed_args.app]
+    given = {"until": parsed_args.until, "timeout": parsed_args.record_timeout}
+    changed = {key: value for key, value in given.items() if value is not None}
+    return tuple(
+        each.model_copy(update={**changed, "required": True})
+        for each in named or policy.record or (Recording(),)
+    )

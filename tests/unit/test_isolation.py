@@ -1,0 +1,206 @@
+"""What an isolated launch sees, and what it can't do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from snapcraft_compression_advisor.capture.isolation import (
+    Isolation,
+    bubblewrap_words,
+    display_socket,
+    is_visible,
+    isolation_steps,
+    snap_directory,
+)
+from snapcraft_compression_advisor.capture.launch_event import EXITED
+from snapcraft_compression_advisor.capture.recordings import find_isolation
+from snapcraft_compression_advisor.capture.start import Command, time_launch
+from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.payload.source import DirectoryPayload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.capture.isolation import IsolatedBy, Step
+
+Shell = Callable[[str], str]
+LAYOUT = {
+    "/usr/share/sample/themes": {"bind": "$SNAP/data"},
+    "/etc/sample.conf": {"bind-file": "$SNAP/data/file"},
+    "/usr/share/sample-link": {"symlink": "$SNAP/data"},
+    "/var/lib/sample": {"bind": "$SNAP_DATA/lib"},
+    "/opt/sample": {"type": "tmpfs"},
+    "$SNAP/data/more": {"bind": "$SNAP_COMMON/more"},
+}
+
+
+@pytest.fixture
+def prime(tmp_path: Path) -> Path:
+    payload = tmp_path / "prime"
+    (payload / "meta").mkdir(parents=True)
+    (payload / "meta/snap.yaml").write_text("name: sample\n")
+    (payload / "data").mkdir()
+    (payload / "data/file").write_text("of the payload\n")
+    return payload
+
+
+@pytest.fixture(params=["bubblewrap", "namespaces"])
+def say(request: pytest.FixtureRequest, prime: Path, tmp_path: Path) -> Shell:
+    """Return what runs a shell script in isolation, and gives back what it printed."""
+    by: IsolatedBy = request.param
+    home = tmp_path / "home"
+
+    def run(script: str) -> str:
+        command = Command(
+            words=("sh", "-c", f"{{ {script}; }} > $HOME/said 2>&1; exit 0"),
+            snap_name="sample",
+            environment={"GREETING": "hello from $SNAP"},
+            isolation=Isolation(by=by, base="core24", layout=LAYOUT),
+        )
+        for name in ("user", "user-common", "data", "common", "runtime"):
+            (home / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        time_launch(command, prime, EXITED, timeout_s=20, home=home)
+        return (home / "user/said").read_text()
+
+    try:
+        run("true")
+    except ToolError as error:
+        pytest.skip(f"needs {by}: {error.details or error}")
+    return run
+
+
+def test_payload_is_where_snapd_mounts_it_and_read_only(say: Shell) -> None:
+    assert say("cat $SNAP/data/file /snap/sample/current/data/file; echo $SNAP") == (
+        "of the payload\n" * 2 + "/snap/sample/x1\n"
+    )
+    assert "Read-only file system" in say("touch $SNAP/meta/new")
+    assert "Read-only file system" in say("rm $SNAP/meta/snap.yaml")
+
+
+def test_homes_buses_and_other_files_of_people_are_hidden(
+    say: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/0/bus")
+    monkeypatch.setenv("SECRET_TOKEN", "secret")
+    assert say("echo $DBUS_SESSION_BUS_ADDRESS$SECRET_TOKEN $GREETING") == (
+        " hello from /snap/sample/x1\n".lstrip()
+    )
+    assert say("ls -A /home /root /sys /run/user 2>/dev/null").split() == [
+        "/home:", "/root:", "/sys:",
+    ]  # fmt: skip
+    assert "No such file" in say(f"ls {tmp_path}")
+
+
+def test_there_is_no_network_but_the_machines_own(say: Shell) -> None:
+    lines = say("tail -n +3 /proc/net/dev").splitlines()
+    assert [line.split(":")[0].strip() for line in lines] == ["lo"]
+
+
+def test_there_are_no_privileges_to_undo_it(say: Shell) -> None:
+    assert "denied" in say("mount -t tmpfs tmpfs /tmp 2>&1 || echo denied")
+    assert say("grep -c 'NoNewPrivs:.1' /proc/self/status") == "1\n"
+
+
+def test_home_can_be_written_to_and_tmp_is_private(say: Shell, tmp_path: Path) -> None:
+    name = tmp_path.name
+    assert say(f"echo > $HOME/kept; echo > /tmp/{name}; ls /tmp") == f"{name}\n"
+    assert (tmp_path / "home/user/kept").exists()
+    assert not os.path.lexists(f"/tmp/{name}")  # noqa: S108 # that of this machine
+
+
+def test_layouts_are_in_their_places_beside_what_was_there(say: Shell) -> None:
+    assert say("cat /usr/share/sample/themes/file /etc/sample.conf") == (
+        "of the payload\n" * 2
+    )
+    assert say("readlink /usr/share/sample-link") == "/snap/sample/x1/data\n"
+    assert say("ls /usr/share/doc | wc -l; cat /etc/passwd | wc -l") == say(
+        "ls /.beneath/usr/share/doc | wc -l; cat /.beneath/etc/passwd | wc -l"
+    )
+    script = "touch /opt/sample/x /var/lib/sample/y $SNAP/data/more/z && ls $SNAP/data"
+    assert say(script).split() == ["file", "more"]
+
+
+def test_files_that_layouts_put_into_the_home_stay_there(
+    say: Shell, tmp_path: Path
+) -> None:
+    say("touch /var/lib/sample/y $SNAP/data/more/z")
+    assert (tmp_path / "home/data/lib/y").exists()
+    assert (tmp_path / "home/common/more/z").exists()
+    assert not (tmp_path / "prime/data/more").exists()
+
+
+def test_base_of_a_classic_snap_leads_to_the_machine(say: Shell) -> None:
+    assert say("readlink -f /snap/core24/current/usr").strip() in (
+        "/usr",  # else it is installed
+        *[f"/snap/core24/{each}/usr" for each in say("ls /snap/core24").split()],
+    )
+
+
+def steps_of(prime: Path, layout: dict[str, dict[str, str]]) -> list[Step]:
+    return isolation_steps(
+        Isolation(by="bubblewrap", layout=layout),
+        name="sample",
+        root=prime,
+        home=prime.parent / "home",
+        socket=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "how"),
+    [
+        ("relative", {"bind": "$SNAP/data"}),
+        ("/usr/share/x", {"bind": "/etc"}),
+        ("/usr/share/x", {"bind": "$SNAP/../.."}),
+        ("/usr/share/x", {"bind": "$SNAP/no-such-file"}),
+        ("/usr/share/x", {"bind": "$SNAP/leaving"}),
+        ("/usr/share/x", {"unknown": "$SNAP/data"}),
+    ],
+)
+def test_layout_that_snapd_refuses_is_left_out(
+    prime: Path, target: str, how: dict[str, str]
+) -> None:
+    (prime / "leaving").symlink_to("/root")
+    assert steps_of(prime, {target: how}) == steps_of(prime, {})
+
+
+def test_display_elsewhere_cannot_be_reached() -> None:
+    assert display_socket(":7.0") == display_socket("unix:7") == "/tmp/.X11-unix/X7"  # noqa: S108 # X11's own
+    assert display_socket("localhost:10.0") is None
+    assert display_socket("") is None
+
+
+def test_name_that_is_no_snaps_makes_no_path() -> None:
+    assert snap_directory("../../etc") == "/snap/snap/x1"
+
+
+@pytest.mark.parametrize(
+    ("variable", "seen"),
+    [("DISPLAY", True), ("LC_ALL", True), ("SNAP_NAME", True), ("GITHUB_TOKEN", False)],
+)
+def test_what_is_seen_of_the_environment(variable: str, *, seen: bool) -> None:
+    assert is_visible(variable) is seen
+
+
+def test_variables_of_the_snap_are_not_for_bubblewrap() -> None:
+    words = bubblewrap_words([], added={"LD_LIBRARY_PATH": "/x"}, directory="/")
+    place = words.index("--setenv")
+    assert words[place : place + 3] == ["--setenv", "LD_LIBRARY_PATH", "/x"]
+    assert words[-1] == "--"
+
+
+def test_bubblewrap_that_fails_is_not_taken(
+    prime: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho no namespaces >&2\nexit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    try:
+        by: str = find_isolation(DirectoryPayload(prime)).by
+    except ToolError as error:
+        by = error.details or ""
+    assert by == "namespaces" or "bubblewrap: no namespaces" in by

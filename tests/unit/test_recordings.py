@@ -1,0 +1,196 @@
+"""Recordings that are kept under a digest of what they depend on."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from snapcraft_compression_advisor.capture import recordings
+from snapcraft_compression_advisor.capture.recordings import (
+    KEPT_RECORDINGS,
+    Told,
+    in_place,
+    payload_digest,
+    recorded_profiles,
+)
+from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from snapcraft_compression_advisor.launch.profile import LaunchProfile
+from snapcraft_compression_advisor.payload.source import (
+    ComponentDirectory,
+    DirectoryPayload,
+)
+from snapcraft_compression_advisor.settings.lint_policy import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SNAP_YAML = "name: sample\napps: {sample: {command: bin/sample}, other: {}}\n"
+
+
+@pytest.fixture
+def prime(tmp_path: Path) -> Path:
+    payload = tmp_path / "prime"
+    (payload / "meta").mkdir(parents=True)
+    (payload / "meta/snap.yaml").write_text(SNAP_YAML)
+    (payload / "bin").mkdir()
+    (payload / "bin/sample").write_text("#!/bin/sh\n")
+    (payload / "bin/sample").chmod(0o755)
+    (payload / "bin/link").symlink_to("sample")
+    return payload
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def told(said: list[str]) -> Told:
+    def say(kind: str) -> Callable[[str], None]:
+        return lambda text: said.append(f"{kind}: {text}")
+
+    return Told(
+        progress=lambda _: None, note=say("note"), warn=say("warn"), debug=say("debug")
+    )
+
+
+@pytest.fixture
+def _nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv("DISPLAY", raising=False)
+
+
+def digest(prime: Path) -> str:
+    return payload_digest(DirectoryPayload(prime))
+
+
+def rewrite(path: Path) -> None:
+    status = path.stat()
+    path.write_text(path.read_text().replace("sh", "zs"))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda prime: rewrite(prime / "bin/sample"),
+        lambda prime: (prime / "bin/sample").chmod(0o644),
+        lambda prime: (prime / "bin/sample").rename(prime / "bin/renamed"),
+        lambda prime: (prime / "bin/empty").touch(),
+        lambda prime: (prime / "empty").mkdir(),
+        lambda prime: (prime / "bin/link").replace(prime / "bin/sample"),
+    ],
+    ids=["content", "mode", "name", "file", "directory", "kind"],
+)
+def test_digest_changes_with_whatever_a_launch_could_see(
+    prime: Path, change: Callable[[Path], object]
+) -> None:
+    before = digest(prime)
+    change(prime)
+    assert digest(prime) != before
+
+
+def test_digest_is_the_same_in_another_checkout(prime: Path, tmp_path: Path) -> None:
+    before = digest(prime)
+    os.utime(prime / "bin/sample", (1, 1))
+    assert digest(prime.rename(tmp_path / "elsewhere")) == before
+
+
+def test_digest_of_holes_reads_none_of_them(prime: Path) -> None:
+    with (prime / "sparse").open("wb") as file:
+        file.truncate(1 << 42)
+    assert digest(prime)
+
+
+def test_recorded_launch_takes_the_place_of_a_file() -> None:
+    def profile(app: str, warm_s: float) -> LaunchProfile:
+        return LaunchProfile(source="trace", app=app, warm_s=warm_s, files=())
+
+    known = [profile("a", 1), profile("b", 1)]
+    assert in_place(known, [profile("b", 2)]) == (profile("a", 1), profile("b", 2))
+
+
+def test_component_has_no_launch_to_record(prime: Path, told: Told) -> None:
+    component = ComponentDirectory(prime, name="more")
+    assert recorded_profiles(component, [Recording()], told) == ()
+
+
+def test_app_that_is_not_there_is_an_error_even_if_not_required(
+    prime: Path, told: Told
+) -> None:
+    with pytest.raises(UsageError, match="has no app 'gone'"):
+        recorded_profiles(DirectoryPayload(prime), [Recording(app="gone")], told)
+
+
+@pytest.mark.parametrize(
+    ("recording", "problem"),
+    [
+        ({"app": "other"}, "has no app 'other' with a command"),
+        ({"until": "seconds:90"}, "seconds:90 exceeds the timeout of 60 s"),
+        ({"until": "window"}, "no display on which sample could show a window"),
+    ],
+)
+@pytest.mark.usefixtures("_nothing_installed")
+def test_launch_that_cannot_be_recorded_is_guessed_with_a_warning(
+    prime: Path,
+    told: Told,
+    said: list[str],
+    recording: dict[str, object],
+    problem: str,
+) -> None:
+    wanted = Recording.model_validate(recording)
+    assert recorded_profiles(DirectoryPayload(prime), [wanted], told) == ()
+    (line,) = said
+    assert line.startswith("warn: The launch of ")
+    assert problem in line
+    required = wanted.model_copy(update={"required": True})
+    with pytest.raises((ToolError, UsageError), match=problem):
+        recorded_profiles(DirectoryPayload(prime), [required], told)
+
+
+def kept(directory: Path) -> list[Path]:
+    return sorted((directory / "compression-advisor/recordings").glob("*"))
+
+
+def test_no_more_than_the_newest_recordings_are_kept(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    profile = LaunchProfile(source="trace", app="sample", files=())
+    for number in range(KEPT_RECORDINGS + 3):
+        recordings._Kept(f"{number:03}", told.debug).write(profile)
+        os.utime(kept(tmp_path)[-1], (number, number))
+    assert kept(tmp_path)[0].stem == "003"
+    assert recordings._Kept("102", told.debug).read("sample") == profile
+    assert recordings._Kept("102", told.debug).read("other") is None
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"schema": 1}'])
+def test_damaged_recording_is_ignored_with_a_line_for_the_log(
+    told: Told,
+    said: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    one = recordings._Kept("key", told.debug)
+    one.write(LaunchProfile(source="trace", app="sample", files=()))
+    (path,) = kept(tmp_path)
+    path.write_bytes(content)
+    assert one.read("sample") is None
+    assert said[0].startswith("debug: The kept recording is ignored: ")
+
+
+def test_cache_that_cannot_be_written_is_no_error(
+    told: Told, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    one = recordings._Kept("key", told.debug)
+    one.write(LaunchProfile(source="trace", app="sample", files=()))
+    assert one.read("sample") is None
+    assert said[0].startswith("debug: The recording isn't kept: ")
