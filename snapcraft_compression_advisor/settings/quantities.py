@@ -93,10 +93,10 @@ LINK = Quantity(
 )
 
 
-<<<<<<< HEAD
 _SHARE = rf"^{_NUMBER} ?%$"
 _COUNT = f"^{_NUMBER}$"
-=======
+
+
 def parse_event(text: str) -> tuple[str, str | float | None]:
     """Return what ends a launch, and its text or seconds.
 
@@ -121,21 +121,6 @@ def event_text(value: object) -> str:
     """
     parse_event(str(value))
     return str(value)
-
-
-def share_pattern() -> str:
-    """Return the regular expression of a share in percent."""
-    return rf"^{_NUMBER} ?%$"
-
-
-def parse_share(text: object) -> float | None:
-    """Return a share of one, from a text such as ``20%``; ``None`` of another text.
-
-    :raises ValueError: where it is zero.
-    """
-    found = re.match(share_pattern(), text) if isinstance(text, str) else None
-    return None if found is None else _positive(text, float(found[1])) / 100
->>>>>>> 7fbaa16 (Record launches as part of advise, lint and pack)
 
 
 def parse_count(value: object) -> float:
