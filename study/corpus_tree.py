@@ -88,7 +88,7 @@ SMALL_BYTES = 65_536
 def build_base(root: Path, suite: str) -> None:
     """Make a minimal Debian system that packages can be installed in.
 
-    Documentation isn't unpacked in it, and its package lists are up to date.
+    Most documentation isn't unpacked in it, and its package lists are up to date.
 
     :param root: the directory to make.
     :param suite: the release.
@@ -108,7 +108,9 @@ def build_base(root: Path, suite: str) -> None:
     policy.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
     policy.chmod(0o755)
     (root / "etc/machine-id").write_text(f"{_MACHINE_ID}\n", encoding="utf-8")
-    excluded = "".join(f"path-exclude=/{name}/*\n" for name in DOCUMENTATION)
+    # Manual pages stay until the end: some packages' alternatives name theirs.
+    names = [name for name in DOCUMENTATION if not name.endswith("/man")]
+    excluded = "".join(f"path-exclude=/{name}/*\n" for name in names)
     (root / _NO_DOCUMENTATION).write_text(excluded, encoding="utf-8")
     (root / "etc/resolv.conf").touch()
     run_in_tree(root, ["apt-get", "--quiet", "update"], binds=_NAME_SERVERS)

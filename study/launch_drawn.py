@@ -200,8 +200,10 @@ class Work:
         text = getattr(error, "stderr", None) or str(error)
         lines = [line.strip() for line in text.splitlines()]
         said = [line for line in lines if line and not line.startswith(_BUS_SAYS)]
-        line = " ".join(said[:3]) or type(error).__name__
-        return re.sub(r"(?<![\w.])/\S+/", "", line)[:REASON_LENGTH]
+        line = " ".join(said[:3]).partition(" Recommended resolution:")[0]
+        return re.sub(r"(?<![\w.])/\S+/", "", line or type(error).__name__)[
+            :REASON_LENGTH
+        ]
 
 
 def launch_event(row: Drawn) -> str:

@@ -169,7 +169,8 @@ def test_a_base_has_no_documentation_and_a_tree_no_trace_of_that(
 ) -> None:
     settings = base / "etc" / "dpkg" / "dpkg.cfg.d"
     (path,) = settings.iterdir()
-    assert "path-exclude=/usr/share/man/*\n" in path.read_text()
+    assert "path-exclude=/usr/share/doc/*\n" in path.read_text()
+    assert "/man/" not in path.read_text()
     (root / "etc" / "dpkg").mkdir(parents=True)
     settings.rename(root / "etc" / "dpkg" / "dpkg.cfg.d")
     corpus_tree.strip(root)
