@@ -13,7 +13,7 @@ from ..payload.source import SnapPayload
 from ..squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator
 
     from ..payload.inventory import Entry
     from ..payload.source import Payload
@@ -188,14 +188,36 @@ def compare_files(old: Build, new: Build, unchanged: frozenset[str]) -> FilesDif
     :param unchanged: see :func:`unchanged_paths`.
     """
     before, after = _attributed(old, unchanged), _attributed(new, unchanged)
-    listed = [path for path in unchanged if path in after]
-    changes = _changes(old, new, before, after, unchanged)
+    olds, news = old.payload.inventory.entries, new.payload.inventory.entries
+    changes = [
+        FileChange(
+            path=path,
+            change="added"
+            if path not in before
+            else "changed"
+            if path in after
+            else "removed",
+            old_bytes=olds[path].size_bytes if path in before else None,
+            new_bytes=news[path].size_bytes if path in after else None,
+            old_stored_bytes=before.get(path, NONE),
+            new_stored_bytes=after.get(path, NONE),
+        )
+        for path in dict.fromkeys((*before, *after))
+        if path not in unchanged
+    ]
+    same = sorted(unchanged & after.keys())
+    # Between estimates with one codec, only the draws of their trials differ.
+    as_drawn = old.codec == new.codec and not (
+        old.image_bytes.known and new.image_bytes.known
+    )
     return FilesDifference(
         changes=tuple(
             sorted(changes, key=lambda each: (-abs(each.stored_change.mid), each.path))
         ),
-        unchanged=len(listed),
-        repacked_bytes=_repacked(old, new, before, after, sorted(listed)),
+        unchanged=len(same),
+        repacked_bytes=NONE
+        if as_drawn
+        else total(minus(after[path], before[path]) for path in same),
     )
 
 
@@ -218,61 +240,17 @@ def _attributed(build: Build, unchanged: frozenset[str]) -> dict[str, Interval]:
     nothing.
     """
     taken: set[object] = set()
-    sizes = {path: NONE for path, _ in _names(build)}
+    entries = build.payload.inventory.entries
+    sizes = {
+        path: NONE
+        for path, entry in entries.items()
+        if entry.kind is not EntryKind.DIRECTORY
+    }
     for path in sorted(sizes, key=lambda path: path not in unchanged):
-        entry = build.payload.inventory.entries[path]
-        if entry.kind is not EntryKind.FILE or not entry.size_bytes:
+        if entries[path].kind is not EntryKind.FILE or not entries[path].size_bytes:
             continue
         content = build.sizes.content_of(path)
         if content is not None and content not in taken:
             taken.add(content)
             sizes[path] = build.sizes.stored_bytes(path)
     return sizes
-
-
-def _names(build: Build) -> Iterator[tuple[str, int]]:
-    for path, entry in build.payload.inventory.entries.items():
-        if entry.kind is not EntryKind.DIRECTORY:
-            yield path, entry.size_bytes
-
-
-def _changes(
-    old: Build,
-    new: Build,
-    before: Mapping[str, Interval],
-    after: Mapping[str, Interval],
-    unchanged: frozenset[str],
-) -> Iterator[FileChange]:
-    olds, news = dict(_names(old)), dict(_names(new))
-    for path in dict.fromkeys((*olds, *news)):
-        if path in unchanged:
-            continue
-        yield FileChange(
-            path=path,
-            change=_kind_of_change(path, olds, news),
-            old_bytes=olds.get(path),
-            new_bytes=news.get(path),
-            old_stored_bytes=before.get(path, NONE),
-            new_stored_bytes=after.get(path, NONE),
-        )
-
-
-def _kind_of_change(
-    path: str, olds: Mapping[str, int], news: Mapping[str, int]
-) -> Change:
-    if path not in olds:
-        return "added"
-    return "changed" if path in news else "removed"
-
-
-def _repacked(
-    old: Build,
-    new: Build,
-    before: Mapping[str, Interval],
-    after: Mapping[str, Interval],
-    unchanged: list[str],
-) -> Interval:
-    """Return what unchanged files add; where only a trial's draw differs, nothing."""
-    if old.codec == new.codec and not (old.image_bytes.known and new.image_bytes.known):
-        return NONE
-    return total(minus(after[path], before[path]) for path in unchanged)

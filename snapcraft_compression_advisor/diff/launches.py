@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..launch.launch_set import LaunchFile, LaunchSet
     from .build import Build
 
-Group = Literal["same", "old", "new"]
+_Part = tuple[Literal["same", "old", "new"], int, LaunchEstimate]
+"""A launch's blocks of one group in one of the builds: the group, their sign, cost."""
 
 _DEVICE_FIGURES = ("seeks", "transfer", "work")
 _LAUNCH_FIGURES = ("seek_share", "read_share", "waited_share")
@@ -82,15 +83,6 @@ class _Reads:
             path: self.estimate(sums, device).added_s.mid
             for path, sums in self.files.items()
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """A launch's blocks of one group in one of the builds, and their sign."""
-
-    group: Group
-    sign: int
-    estimate: LaunchEstimate
 
 
 def compare_launches(
@@ -169,11 +161,11 @@ def _change(
     old: _Reads, new: _Reads, device: DeviceProfile, unchanged: frozenset[str]
 ) -> LaunchChange:
     before, now = (each.estimate(each.whole, device).added_s for each in (old, new))
-    parts = (
-        _Part(group="same", sign=-1, estimate=old.estimate(old.same, device)),
-        _Part(group="same", sign=1, estimate=new.estimate(new.same, device)),
-        _Part(group="old", sign=-1, estimate=old.estimate(old.rest, device)),
-        _Part(group="new", sign=1, estimate=new.estimate(new.rest, device)),
+    parts: tuple[_Part, ...] = (
+        ("same", -1, old.estimate(old.same, device)),
+        ("same", 1, new.estimate(new.same, device)),
+        ("old", -1, old.estimate(old.rest, device)),
+        ("new", 1, new.estimate(new.rest, device)),
     )
     change = _combined(parts)
     # Where the builds are of two kinds of application, shares of the same differ too.
@@ -200,16 +192,10 @@ def _combined(parts: Sequence[_Part]) -> Interval:
     squares (ISO/IEC Guide 98-3, 5.1.2), as in :class:`LaunchEstimate`.
     """
     mid = _total(parts, "", "mid")
-    figures = [
-        *_DEVICE_FIGURES,
-        *(
-            f"{group} {share}"
-            for group in ("same", "old", "new")
-            for share in _LAUNCH_FIGURES
-        ),
-    ]
+    groups = dict.fromkeys(group for group, _, _ in parts)
+    shares = [f"{group} {share}" for group in groups for share in _LAUNCH_FIGURES]
     below = above = 0.0
-    for figure in figures:
+    for figure in (*_DEVICE_FIGURES, *shares):
         ends = [_total(parts, figure, end) for end in ("low", "high")]
         below += max(0.0, *(mid - end for end in ends)) ** 2
         above += max(0.0, *(end - mid for end in ends)) ** 2
@@ -220,21 +206,16 @@ def _total(parts: Sequence[_Part], varied: str, end: str) -> float:
     """Return new less old with one figure at an end and the others in the middle."""
 
     def value(figure: Interval, name: str) -> float:
-        ends: Mapping[bool, float] = {
-            True: getattr(figure, end),
-            False: figure.mid,
-        }
-        return ends[name == varied]
+        found: float = getattr(figure, end if name == varied else "mid")
+        return found
 
     seconds = 0.0
-    for part in parts:
-        each = part.estimate
+    for group, sign, each in parts:
         seek_share, read_share, waited_share = (
-            value(getattr(each, name), f"{part.group} {name}")
-            for name in _LAUNCH_FIGURES
+            value(getattr(each, name), f"{group} {name}") for name in _LAUNCH_FIGURES
         )
         work = value(each.fill + each.decompress, "work")
-        seconds += part.sign * (
+        seconds += sign * (
             value(each.seeks, "seeks") * seek_share
             + (value(each.transfer, "transfer") + work * waited_share) * read_share
         )
