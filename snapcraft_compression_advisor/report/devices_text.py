@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..devices.builtin_devices import USUAL_RAW_BYTES, USUAL_STORED_BYTES
 from ..devices.device_file import DeviceFile, device_figures
-from .lines import COLUMNS, wrapped
+from .lines import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +21,11 @@ _MB = 1e6
 _FINE_BELOW = 100
 _INDENT = "  "
 _SHOWN_CODECS = ("xz", "lzo")
+_LEGEND = (
+    "Figures are from the sources and range from a slow device of the kind to a fast "
+    "one. Decompression rates are bytes of contents per second, for 128 KiB blocks "
+    "that are stored in a third of their size."
+)
 
 
 class DevicesReport(BaseModel):
@@ -43,33 +48,28 @@ def render_devices_json(devices: Sequence[DeviceProfile]) -> str:
 def render_devices_text(devices: Sequence[DeviceProfile]) -> str:
     """Return profiles as text: from a slow device of each kind to a fast one."""
     lines = [line for device in devices for line in _device(device)]
-    return "\n".join((*lines, *_legend())) + "\n"
+    return "\n".join((*lines, *wrapped(_LEGEND))) + "\n"
 
 
 def _device(device: DeviceProfile) -> Iterator[str]:
+    seek, read = device.seek_s, device.read_s_per_byte
+    texts = [
+        device.description,
+        f"seek {_duration_range(seek.high, seek.low)}",
+        f"transfer {_rate_range(read.high, read.low)}",
+        *(
+            f"{codec} decompression "
+            f"{_rate_range(*_usual_s_per_byte(device.decompress[codec]))}"
+            for codec in _SHOWN_CODECS
+        ),
+        f"processors {device.processors}",
+    ]
     yield device.name
-    yield from _wrapped(device.description)
-    seek = device.seek_s
-    yield from _wrapped(f"seek {_duration_range(seek.high, seek.low)}")
-    read = device.read_s_per_byte
-    yield from _wrapped(f"transfer {_rate_range(read.high, read.low)}")
-    for codec in _SHOWN_CODECS:
-        cost = device.decompress[codec]
-        slow, fast = _usual_s_per_byte(cost)
-        yield from _wrapped(f"{codec} decompression {_rate_range(slow, fast)}")
-    yield from _wrapped(f"processors {device.processors}")
+    for text in texts:
+        yield from wrapped(text, first=_INDENT, rest=_INDENT)
     for source in device.sources:
-        yield from _wrapped(source, first="- ", later="  ")
+        yield from wrapped(source, first=f"{_INDENT}- ", rest=_INDENT * 2)
     yield ""
-
-
-def _legend() -> list[str]:
-    return wrapped(
-        "Figures are from the sources and range from a slow device of the kind to a "
-        "fast one. Decompression rates are bytes of contents per second, for 128 KiB "
-        "blocks that are stored in a third of their size.",
-        COLUMNS,
-    )
 
 
 def _usual_s_per_byte(cost: BlockCost) -> tuple[float, float]:
@@ -105,12 +105,3 @@ def _duration_range(slow_s: float, fast_s: float) -> str:
 
 def _range(slow: str, fast: str, unit: str) -> str:
     return f"{slow} {unit}" if slow == fast else f"{slow} to {fast} {unit}"
-
-
-def _wrapped(text: str, *, first: str = "", later: str = "") -> list[str]:
-    return wrapped(
-        text,
-        COLUMNS,
-        first=_INDENT + first,
-        rest=_INDENT + later,
-    )

@@ -160,15 +160,12 @@ def _inert(value: object) -> object:
 
 def _policy(style: str, script: str) -> str:
     """Return the Content-Security-Policy: this style and this script, nothing else."""
+    digests = (hashlib.sha256(each.encode()).digest() for each in (style, script))
+    styles, scripts = (f"'sha256-{base64.b64encode(d).decode()}'" for d in digests)
     return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        f"default-src 'none'; style-src {styles}; script-src {scripts}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _imported(name: str) -> ModuleType:

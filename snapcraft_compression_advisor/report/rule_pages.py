@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
-from .lines import COLUMNS
+from .lines import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +28,7 @@ def render_rule_list(rules: Sequence[Rule]) -> str:
     lines = []
     for rule in rules:
         lines.append(f"{rule.id}  {rule.name.ljust(_NAME_COLUMNS)} {rule.severity}")
-        lines += textwrap.wrap(
-            rule.summary,
-            COLUMNS,
-            initial_indent=" " * 8,
-            subsequent_indent=" " * 8,
-            break_on_hyphens=False,
-        )
+        lines += wrapped(rule.summary, first=" " * 8, rest=" " * 8)
     return "\n".join(lines) + "\n"
 
 
@@ -77,6 +70,4 @@ def render_rule_index(rules: Sequence[Rule]) -> str:
 
 
 def _filled(text: str) -> str:
-    return textwrap.fill(
-        text, _PAGE_COLUMNS, break_on_hyphens=False, break_long_words=False
-    )
+    return "\n".join(wrapped(text, _PAGE_COLUMNS))

@@ -39,41 +39,23 @@ def render(findings: Findings) -> str:
 def _entries(report: LintReport) -> Iterator[dict[str, object]]:
     for payload, prints in zip(report.payloads, fingerprints(report), strict=True):
         if payload.error is not None:
-            yield _entry(
-                description=f"not linted: {printable(payload.error)}",
-                check_name="not-linted",
-                fingerprint=payload_fingerprint(payload),
-                severity=_NOT_LINTED,
-                path=printable(payload.path),
-                line=None,
-            )
+            yield {
+                "description": f"not linted: {printable(payload.error)}",
+                "check_name": "not-linted",
+                "fingerprint": payload_fingerprint(payload),
+                "severity": _NOT_LINTED,
+                "location": _location(printable(payload.path)),
+            }
         for finding, fingerprint in zip(payload.findings, prints, strict=True):
-            yield _entry(
-                description=f"{title(finding)}: {printable(finding.message)}",
-                check_name=finding.rule,
-                fingerprint=fingerprint,
-                severity=_SEVERITIES[finding.severity],
-                path=full_path(payload, finding.location),
-                line=finding.location.line,
-            )
+            path = full_path(payload, finding.location)
+            yield {
+                "description": f"{title(finding)}: {printable(finding.message)}",
+                "check_name": finding.rule,
+                "fingerprint": fingerprint,
+                "severity": _SEVERITIES[finding.severity],
+                "location": _location(path, finding.location.line),
+            }
 
 
-def _entry(  # noqa: PLR0913 # the format's fields
-    *,
-    description: str,
-    check_name: str,
-    fingerprint: str,
-    severity: str,
-    path: str,
-    line: int | None,
-) -> dict[str, object]:
-    return {
-        "description": description,
-        "check_name": check_name,
-        "fingerprint": fingerprint,
-        "severity": severity,
-        "location": {
-            "path": path.removeprefix("./"),
-            "lines": {"begin": line or _NO_LINE},
-        },
-    }
+def _location(path: str, line: int | None = None) -> dict[str, object]:
+    return {"path": path.removeprefix("./"), "lines": {"begin": line or _NO_LINE}}

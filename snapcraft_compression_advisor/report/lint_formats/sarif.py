@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -121,9 +122,10 @@ def _results(
     prints = fingerprints(report)
     for number, payload in enumerate(report.payloads):
         for place, finding in enumerate(payload.findings):
-            state = _STATES[finding.state] if finding.state else None
+            known = finding.rule in indices
             yield {
-                **_rule_reference(finding, indices),
+                "ruleId": finding.rule,
+                **({"ruleIndex": indices[finding.rule]} if known else {}),
                 "kind": "open" if finding.undecided else "fail",
                 "level": "none" if finding.undecided else _LEVELS[finding.severity],
                 "message": {"text": _message(payload, finding)},
@@ -131,14 +133,8 @@ def _results(
                 "partialFingerprints": {SCHEME: prints[number][place]},
                 **_related(finding, number + 1),
                 **_fixes(finding),
-                **({"baselineState": state} if state else {}),
+                **({"baselineState": _STATES[finding.state]} if finding.state else {}),
             }
-
-
-def _rule_reference(finding: Finding, indices: dict[str, int]) -> dict[str, object]:
-    index = indices.get(finding.rule)
-    known = {} if index is None else {"ruleIndex": index}
-    return {"ruleId": finding.rule, **known}
 
 
 def _message(payload: LintedPayload, finding: Finding) -> str:
@@ -158,19 +154,12 @@ def _location(location: Location, number: int) -> dict[str, object]:
 
 
 def _related(finding: Finding, number: int) -> dict[str, object]:
-    files = finding.files[:RELATED_FILES]
-    if not files:
-        return {}
-    base = _base_id(number)
-    return {
-        "relatedLocations": [
-            {
-                "id": index,
-                **_physical({"uri": relative_uri(path), "uriBaseId": base}),
-            }
-            for index, path in enumerate(files, start=1)
-        ]
-    }
+    places = (
+        _physical({"uri": relative_uri(path), "uriBaseId": _base_id(number)})
+        for path in finding.files[:RELATED_FILES]
+    )
+    related = [{"id": index, **place} for index, place in enumerate(places, start=1)]
+    return {"relatedLocations": related} if related else {}
 
 
 def _fixes(finding: Finding) -> dict[str, object]:
@@ -211,7 +200,10 @@ def fix_object(edit: Edit, description: str, uri: str) -> dict[str, object]:
 
     :param edit: a change that changes something.
     """
-    before, after = (_split(content) for content in (edit.before, edit.after))
+    before, after = (
+        re.findall("[^\n]*\n|[^\n]+", content.decode())
+        for content in (edit.before, edit.after)
+    )
     same = _common(before, after)
     tail = _common(before[same:][::-1], after[same:][::-1])
     inserted = after[same : len(after) - tail]
@@ -238,14 +230,9 @@ def _region(lines: Sequence[str], first: int, beyond: int) -> dict[str, int]:
     :param first: how many lines stand before it.
     :param beyond: with how many lines it ends.
     """
-    start_line, start_column = _position(lines, first)
-    end_line, end_column = _position(lines, beyond)
-    return {
-        "startLine": start_line,
-        "startColumn": start_column,
-        "endLine": end_line,
-        "endColumn": end_column,
-    }
+    names = ("startLine", "startColumn", "endLine", "endColumn")
+    places = (*_position(lines, first), *_position(lines, beyond))
+    return dict(zip(names, places, strict=True))
 
 
 def _position(lines: Sequence[str], count: int) -> tuple[int, int]:
@@ -262,11 +249,4 @@ def _position(lines: Sequence[str], count: int) -> tuple[int, int]:
 def _common(some: Sequence[str], others: Sequence[str]) -> int:
     """Return with how many equal lines both begin."""
     pairs = zip(some, others, strict=False)
-    return next(
-        (index for index, (one, other) in enumerate(pairs) if one != other),
-        min(len(some), len(others)),
-    )
-
-
-def _split(content: bytes) -> list[str]:
-    return re.findall("[^\n]*\n|[^\n]+", content.decode())
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -67,14 +67,15 @@ def build_page(sources: Sources) -> Page:
     shown = tuple(section for section in sections if section is not None)
     if report is None:
         return _page_without_advice(sources, shown)
-    advice = report.recommendation
+    advice, payload = report.recommendation, report.payload
+    where, contents = payload_facts(payload)
     return Page(
-        title=f"Compression advice for {report.payload.name}",
+        title=f"Compression advice for {payload.name}",
         tone=advice.verdict,
         verdict=headline(advice.verdict, advice.compression),
         reasons=(*advice.reasons, *advice.next_steps),
-        facts=_facts(report),
-        tiles=_tiles(report),
+        facts=(f"{where}, base {payload.base}" if payload.base else where, contents),
+        tiles=tuple(_tiles(report)),
         sections=shown,
         version=__version__,
     )
@@ -82,18 +83,13 @@ def build_page(sources: Sources) -> Page:
 
 def _page_without_advice(sources: Sources, sections: tuple[Section, ...]) -> Page:
     """Return the page of a measurement or of findings alone."""
-    measurement = sources.measurement
-    if measurement is not None:
-        title, verdict = "Measured launches", fastest(measurement)
-    else:
-        title, verdict = "Lint findings", sections[0].paragraphs[0]
+    title, verdict = "Lint findings", sections[0].paragraphs[:1]
+    if sources.measurement is not None:
+        title, verdict = "Measured launches", (fastest(sources.measurement),)
     return Page(
         title=title,
         tone="measured",
-        verdict=verdict,
-        reasons=(),
-        facts=(),
-        tiles=(),
+        verdict=verdict[0],
         sections=sections,
         version=__version__,
     )
@@ -108,57 +104,34 @@ def _findings(sources: Sources) -> Sequence[FindingReport] | None:
     return sources.report.findings if sources.report else None
 
 
-def _facts(report: Report) -> tuple[str, ...]:
-    """Return what was looked at."""
-    base = report.payload.base
-    where, size = payload_facts(report.payload)
-    return (f"{where}, base {base}" if base else where, size)
-
-
-def _tiles(report: Report) -> tuple[Tile, ...]:
-    """Return the figures that the verdict rests on."""
-    return (*_sizes(report), *_launch(report), *_pays(report))
-
-
-def _sizes(report: Report) -> Iterator[Tile]:
-    own = own_codec(report)
-    for name in ("xz", "lzo"):
-        codec = report.trial.codecs.get(name)
-        if codec is not None and codec.image_bytes is not None:
+def _tiles(report: Report) -> Iterator[Tile]:
+    """Yield the figures that the verdict rests on."""
+    own, advice = own_codec(report), report.recommendation
+    for name, codec in report.trial.codecs.items():
+        if codec.shippable and codec.image_bytes is not None:
             measured = report.trial.mode == "exact" or name == own
             yield Tile(
                 label=f"image with {name}",
                 figure=size(codec.image_bytes),
                 note="measured" if measured else "estimated",
             )
-
-
-def _launch(report: Report) -> Iterator[Tile]:
-    saved = report.recommendation.seconds_saved
-    if saved is None or not report.launches:
+    if advice.seconds_saved is None:
         return
-    app = report.launches[0].app
-    yield Tile(
-        label=f"lzo saves per cold launch of {app}",
-        figure=seconds(saved),
-        note="estimated, on the device where it saves least",
-    )
-
-
-def _pays(report: Report) -> Iterator[Tile]:
-    advice = report.recommendation
-    if advice.seconds_saved is None or advice.bytes_added is None:
-        return
-    if advice.verdict == "no-benefit":  # nothing is paid for what isn't worth having
-        return
-    figure = _launches(advice.break_even_launches, advice.bytes_added.mid)
-    link = report.method.policy.link_mbit_per_s if report.method else None
-    where = f"at {link:g} Mbit/s" if link else "at the policy's link speed"
-    yield Tile(
-        label="lzo's larger download pays off after",
-        figure=figure,
-        note=f"estimated, {where}",
-    )
+    if report.launches:
+        yield Tile(
+            label=f"lzo saves per cold launch of {report.launches[0].app}",
+            figure=seconds(advice.seconds_saved),
+            note="estimated, on the device where it saves least",
+        )
+    # Nothing is paid for what isn't worth having.
+    if advice.bytes_added is not None and advice.verdict != "no-benefit":
+        link = report.method.policy.link_mbit_per_s if report.method else None
+        where = f"at {link:g} Mbit/s" if link else "at the policy's link speed"
+        yield Tile(
+            label="lzo's larger download pays off after",
+            figure=_launches(advice.break_even_launches, advice.bytes_added.mid),
+            note=f"estimated, {where}",
+        )
 
 
 def _launches(count: float | None, added_bytes: float) -> str:

@@ -130,8 +130,8 @@ class Page:
     title: str
     tone: Tone
     verdict: str
-    reasons: tuple[str, ...]
-    facts: tuple[str, ...]
-    tiles: tuple[Tile, ...]
+    reasons: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    tiles: tuple[Tile, ...] = ()
     sections: tuple[Section, ...]
     version: str
