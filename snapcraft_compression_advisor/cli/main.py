@@ -129,13 +129,11 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
     except BrokenPipeError:
         raise
     except CraftError as error:
-        return _end(error, error.retcode)
+        return _end(error)
     except OSError as error:
-        wrapped = _storage(error)
-        return _end(wrapped, wrapped.retcode)
+        return _end(_storage(error))
     except Exception as error:  # noqa: BLE001 # the last resort: no traceback to users
-        wrapped_error = _internal(error)
-        return _end(wrapped_error, wrapped_error.retcode)
+        return _end(_internal(error))
     emit.ended_ok()
     return status
 
@@ -205,12 +203,12 @@ def _start_emitter() -> None:
         emit.init(EmitterMode.BRIEF, APP_NAME, greeting, log_filepath=Path(log.name))
 
 
-def _end(error: CraftError, status: int) -> int:
+def _end(error: CraftError, status: int | None = None) -> int:
     try:
         emit.error(error)
     except (MemoryError, SystemError):  # too little memory for its traceback
         sys.stderr.write(f"{error}\n")
-    return status
+    return error.retcode if status is None else status
 
 
 class _OutOfMemoryError(AdvisorError):

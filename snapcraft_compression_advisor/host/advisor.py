@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
@@ -22,6 +21,7 @@ from ..lint.rules.budgets import cold_start_budget, image_size_budget
 from ..lint.run import Selection, run_rules
 from ..payload.source import ComponentDirectory, Payload, open_payload
 from ..payload.survey import take_survey
+from ..settings.load import Settings
 from ..wording import sentences
 from .artifact import DEFAULT_COMPRESSION, Artifact, Decision, decide
 from .guard import PolicyBrokenError, Result, SettingsError, harmless, judging
@@ -29,8 +29,6 @@ from .project import HostProject, Parts, read_host_project, read_settings
 from .refusal import asks_to_enforce, warn_of
 from .show import show, show_verdict, write_key, write_report
 
-if TYPE_CHECKING:
-    from ..settings.load import Settings
 BUDGET_RULES = (cold_start_budget, image_size_budget)
 
 

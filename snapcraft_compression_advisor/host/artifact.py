@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..analysis import Analysis
+from ..settings.lint_policy import PackMode
 from ..squashfs.image import Image
-
-if TYPE_CHECKING:
-    from ..analysis import Analysis
-    from ..settings.lint_policy import PackMode
-
 
 DEFAULT_COMPRESSION = "xz"
 """What ``snap pack`` packs with where snapcraft names no compression."""

@@ -14,14 +14,12 @@ from craft_cli import CommandGroup
 from ..project.project_lines import LINTER_NAME
 from ..settings.load import PLUGIN
 from .guard import Stop
-from .project_service import finding_advisor
+from .project_service import FindAdvisor, finding_advisor
 from .refusal import reason_of
 from .wrapping import check_before, check_settings
 
 if TYPE_CHECKING:
     from craft_application import Application
-
-    from .project_service import FindAdvisor
 
     Step = Callable[[Application, FindAdvisor], None]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from craft_cli import emit
@@ -14,18 +16,13 @@ import snapcraft_compression_advisor
 
 from ..settings.load import ENVIRONMENT_PREFIX, INSTANCE_PATH_VARIABLE
 from .configure import VARIABLE
-from .guard import CannotJudgeError, SettingsError, judging
+from .guard import CannotJudgeError, SettingsError, Stop, judging
+from .project_service import FindAdvisor
 from .wrapping import derive, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from types import ModuleType
-
     import craft_providers
     from craft_application import ProviderService
-
-    from .guard import Stop
-    from .project_service import FindAdvisor
 
     Below = ProviderService
     Enter = Callable[[craft_providers.Executor], None]

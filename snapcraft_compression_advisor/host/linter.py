@@ -8,22 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from craft_cli import emit
 from snapcraft.errors import SnapcraftError
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
 from ..core.printable import printable
+from ..lint.finding import Finding
 from ..lint.lint import check_rules
+from .advisor import Advisor
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import SettingsError, Stop
+from .project_service import FindAdvisor
 from .wrapping import wrap
-
-if TYPE_CHECKING:
-    from ..lint.finding import Finding
-    from .advisor import Advisor
-    from .project_service import FindAdvisor
 
 
 class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no dependency

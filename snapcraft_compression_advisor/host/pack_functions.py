@@ -7,16 +7,14 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..payload.source import component_name
+from .advisor import Advisor
 from .artifact import DEFAULT_COMPRESSION, Artifact
+from .guard import Stop
+from .project_service import FindAdvisor
 from .wrapping import check_settings, wrap
-
-if TYPE_CHECKING:
-    from .advisor import Advisor
-    from .guard import Stop
-    from .project_service import FindAdvisor
 
 
 def wrap_run(cli: ModuleType, stop: Stop) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from .advisor import Advisor
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import harmless
+from .project_service import FindAdvisor
 from .wrapping import derive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from craft_application import PackageService
-
-    from .advisor import Advisor
-    from .project_service import FindAdvisor
 
     Below = PackageService
 else:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .advisor import Advisor
     from .project import Parts
 
-    FindAdvisor = Callable[[], Advisor | None]
-    """Returns who gives the advice, always the same; ``None`` where nobody can."""
+FindAdvisor = Callable[[], "Advisor | None"]
+"""Returns who gives the advice, always the same; ``None`` where nobody can."""
 
 
 def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:

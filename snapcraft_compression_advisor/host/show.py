@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
+from ..analysis import Analysis
 from ..core.errors import NoInputError
 from ..core.scratch import replace_text
 from ..project.project_file import apply_edit, plan_edit
 from ..report.json_report import render_json
 from ..report.text import advice_lines, render_text
-
-if TYPE_CHECKING:
-    from ..analysis import Analysis
-    from .artifact import Decision
-    from .project import HostProject
+from .artifact import Decision
+from .project import HostProject
 
 _JSON = ".json"
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from .project_service import FindAdvisor
+from .project_service import FindAdvisor
 
 Service = TypeVar("Service")
 _FUNCTION = "unadvised_function"
