@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Protocol
 
-from ..codecs import DATA_BLOCK_BYTES
+from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from typing_extensions import Self
 
-from .. import codecs
+from ..codecs import READERS
 from ..codecs.xz import Xz
 from .contents import FRAGMENT_RECORD, ContentsReader
 from .entry import ImageBlock, ImageEntry
@@ -47,7 +47,7 @@ class Image:
             image_bytes=file.size_bytes,
             where=file.where,
         )
-        self._codec = codecs.decompressor(self.superblock.codec)
+        self._codec = READERS[self.superblock.codec]
         self._metadata = MetadataReader(
             file, self._decompress, self.superblock.used_bytes
         )

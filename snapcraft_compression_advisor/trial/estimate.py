@@ -35,12 +35,14 @@ _NEXT_TO_NONE = 1e-9
 class Misses:
     """What one step's prediction misses.
 
+    :param total_bytes: in all.
     :param deviations: for every block that it was found from, weighted to stand for
         the payload; as if the block hadn't been used for the prediction.
     :param shares: the blocks' chances of being among those.
     :param in_file_order: whether they were drawn from file to file and stand so.
     """
 
+    total_bytes: float
     deviations: NDArray[np.float64]
     shares: NDArray[np.float64]
     in_file_order: bool
@@ -62,20 +64,6 @@ class Estimate:
     predicted_bytes: tuple[NDArray[np.float64], ...]
     misses: tuple[Misses, ...]
     tried: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
-    """A regression of blocks' ratios on what a phase knows of them.
-
-    :param ratios: predicted, for every block of the phase.
-    :param missed_bytes: what the prediction misses in all.
-    :param misses: likewise, block by block.
-    """
-
-    ratios: NDArray[np.float64]
-    missed_bytes: float
-    misses: Misses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,28 +105,26 @@ def estimate_total(
         shares=sample.shares,
         in_file_order=False,
     )
-    steps: list[_Step] = []
+    misses: list[Misses] = []
+    predicted: list[NDArray[np.float64]] = []
     for phase in reversed(phases):
-        steps.append(_regress(phase, known))
+        ratios, missed = _regress(phase, known)
+        misses.append(missed)
+        predicted.insert(0, ratios * phase.raw_bytes)
         known = _Known(
             members=phase.members,
-            ratios=steps[-1].ratios,
+            ratios=ratios,
             weights=phase.weights,
             shares=phase.shares,
             in_file_order=phase.in_file_order,
         )
-    first = phases[0]
-    predicted = (first.weights * first.raw_bytes * steps[-1].ratios).sum()
-    misses = tuple(step.misses for step in steps)
+    total_bytes = float((phases[0].weights * predicted[0]).sum())
     tried = len(sample.members)
     return Estimate(
-        total_bytes=float(predicted) + sum(step.missed_bytes for step in steps),
+        total_bytes=total_bytes + sum(each.total_bytes for each in misses),
         half_width_bytes=_half_width(misses, tried),
-        predicted_bytes=tuple(
-            step.ratios * phase.raw_bytes
-            for step, phase in zip(steps[::-1], phases, strict=True)
-        ),
-        misses=misses,
+        predicted_bytes=tuple(predicted),
+        misses=tuple(misses),
         tried=tried,
     )
 
@@ -151,6 +137,7 @@ def difference_half_width(first: Estimate, second: Estimate) -> float:
     """
     misses = tuple(
         Misses(
+            total_bytes=one.total_bytes - other.total_bytes,
             deviations=one.deviations - other.deviations,
             shares=one.shares,
             in_file_order=one.in_file_order,
@@ -160,7 +147,7 @@ def difference_half_width(first: Estimate, second: Estimate) -> float:
     return _half_width(misses, first.tried)
 
 
-def _regress(phase: Phase, known: _Known) -> _Step:
+def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Misses]:
     """Fit the known blocks' ratios and predict those of all blocks of the phase."""
     places = phase.places_of(known.members)
     columns, penalties = phase.predictors(known=len(places))
@@ -174,14 +161,11 @@ def _regress(phase: Phase, known: _Known) -> _Step:
     predicted = np.where(phase.zeros, 0.0, np.clip(rows @ coefficients, 0.0, 1.0))
     missed = bytes_each * (known.ratios - predicted[places])
     leverage = w * np.einsum("ij,jk,ik->i", x, inverse, x)
-    return _Step(
-        ratios=predicted,
-        missed_bytes=float(missed.sum()),
-        misses=Misses(
-            deviations=missed / (1 - np.minimum(leverage, _LARGEST_LEVERAGE)),
-            shares=known.shares,
-            in_file_order=known.in_file_order,
-        ),
+    return predicted, Misses(
+        total_bytes=float(missed.sum()),
+        deviations=missed / (1 - np.minimum(leverage, _LARGEST_LEVERAGE)),
+        shares=known.shares,
+        in_file_order=known.in_file_order,
     )
 
 

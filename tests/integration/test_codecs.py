@@ -15,15 +15,15 @@ import pytest
 
 from snapcraft_compression_advisor.codecs import (
     CODECS,
-    METADATA_BLOCK_BYTES,
-    decompressor,
+    READERS,
 )
+from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snapcraft_compression_advisor.codecs import Codec
+    from snapcraft_compression_advisor.codecs.codec import Codec
 
 NO_COMPRESSION = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
 REAL_FILES = (
@@ -137,7 +137,7 @@ def test_legacy_lzma_blocks_are_read(tree: Path, tmp_path: Path) -> None:
         image = pack(tree, "lzma", tmp_path / "image", block_bytes=131072)
     except subprocess.CalledProcessError:
         pytest.skip("this mksquashfs is built without lzma")
-    reader = decompressor("lzma")
+    reader = READERS["lzma"]
     compressed = [block for block in data_blocks(image, tree) if not block[2]]
     assert compressed
     for contents, written, _ in compressed:

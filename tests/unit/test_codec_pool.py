@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.codecs import CODECS, DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.codecs.codec import Identity
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES, Identity
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.trial.look import map_in_order
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
-    from snapcraft_compression_advisor.codecs import Codec
+    from snapcraft_compression_advisor.codecs.codec import Codec
 
 WAIT_S = 60
 """After which a test that would wait for ever fails."""

@@ -29,7 +29,7 @@ def reader_of(tmp_path: Path) -> Iterator[MakeReader]:
     files: list[ImageFile] = []
 
     def decompress(block: bytes, max_bytes: int) -> bytes:
-        return codecs.decompressor("gzip").decompress(block, max_bytes=max_bytes)
+        return codecs.READERS["gzip"].decompress(block, max_bytes=max_bytes)
 
     def make(raw: bytes) -> MetadataReader:
         path.write_bytes(raw)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ...codecs import CODECS, DATA_BLOCK_BYTES
+from ...codecs import CODECS
+from ...codecs.codec import DATA_BLOCK_BYTES
 from ...core.units import KIB, MIB
 from ...preflight.differences import (
     CHECK,
