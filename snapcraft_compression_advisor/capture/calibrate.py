@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import platform
 import random
+import stat
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -128,7 +130,7 @@ def choose_sample(directory: Path, count: int) -> tuple[BlockPlace, ...]:
 
     :raises NoInputError: where there are no files.
     """
-    files = tuple(_regular_files(directory))
+    files = tuple(islice(_regular_files(directory), _FILES_AT_MOST))
     if not files:
         message = f"{str(directory)!r} contains no files to sample"
         raise NoInputError(
@@ -162,21 +164,13 @@ def _check_rights() -> None:
 
 def _regular_files(directory: Path) -> Iterator[Path]:
     """Yield files that aren't empty, in order; what can't be looked at is left out."""
-    found = 0
     for parent, directories, names in os.walk(directory):
         directories.sort()
-        for name in sorted(names):
-            path = Path(parent, name)
-            try:
-                wanted = path.is_file() and not path.is_symlink()
-                wanted = wanted and path.stat().st_size > 0
-            except OSError:
-                continue
-            if wanted:
-                yield path
-                found += 1
-                if found == _FILES_AT_MOST:
-                    return
+        for path in (Path(parent, name) for name in sorted(names)):
+            with suppress(OSError):
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode) and status.st_size:
+                    yield path
 
 
 def _kind(path: Path) -> str:

@@ -21,7 +21,7 @@ import os
 import platform
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..core.errors import ToolError
@@ -132,15 +132,13 @@ def _setting(path: Path) -> Path:
 
 
 def _read(setting: Path) -> int | None:
-    try:
+    with suppress(OSError):
         return int(setting.read_text(encoding="ascii"))
-    except OSError:
-        return None
+    return None
 
 
 def _write(setting: Path, read_ahead_kb: int) -> bool:
-    try:
+    with suppress(OSError):
         setting.write_text(f"{read_ahead_kb}\n", encoding="ascii")
-    except OSError:
-        return False
-    return True
+        return True
+    return False

@@ -24,6 +24,8 @@ from .tree import Tree
 COMPARED_MAX_BYTES = 64 * 1024 * 1024
 """How much is read in all to compare files of a built snap."""
 
+CopyKind = Literal["stored twice", "older version", "other version"]
+
 LEAST_BYTES = 4096
 """Stored bytes of files that are worth comparing; smaller ones weigh nothing."""
 
@@ -80,7 +82,7 @@ class Copy:
     :param doubt: why it may be needed; ``None`` where nothing says so.
     """
 
-    kind: Literal["stored twice", "older version", "other version"]
+    kind: CopyKind
     path: str
     like: str
     size_bytes: int
@@ -111,12 +113,7 @@ def _stored_twice(payload: SnapPayload) -> Iterator[Copy]:
             if left_bytes < 0:
                 return
             if start != first_start and _equal(payload, first, payload, entry):
-                yield Copy(
-                    kind="stored twice",
-                    path=entry.path,
-                    like=first.path,
-                    size_bytes=size_bytes,
-                )
+                yield _copy("stored twice", entry, first)
 
 
 def _versions(tree: Tree) -> Iterator[Copy]:
@@ -139,7 +136,7 @@ def _versions(tree: Tree) -> Iterator[Copy]:
             kept += used
             for entry in together:
                 if entry is not used[0]:
-                    yield _copy("older version", entry, used[0], None)
+                    yield _copy("older version", entry, used[0])
         kept.sort(key=lambda entry: (-entry.size_bytes, entry.path))
         if len({posixpath.dirname(entry.path) for entry in kept}) == len(kept):
             for entry in kept[1:]:
@@ -147,12 +144,7 @@ def _versions(tree: Tree) -> Iterator[Copy]:
                 yield _copy("other version", entry, kept[0], doubt)
 
 
-def _copy(
-    kind: Literal["older version", "other version"],
-    entry: Entry,
-    like: Entry,
-    doubt: str | None,
-) -> Copy:
+def _copy(kind: CopyKind, entry: Entry, like: Entry, doubt: str | None = None) -> Copy:
     return Copy(
         kind=kind,
         path=entry.path,

@@ -174,8 +174,11 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
         files = _matching(filled, pattern)
         files.sort(key=lambda entry: (-entry.size_bytes, entry.path))
         if pattern.magics:
+            length, read = max(map(len, pattern.magics)), tree.payload.read
             files = [
-                each for each in files[:MOST_MAGICS] if _starts(tree, each, pattern)
+                each
+                for each in files[:MOST_MAGICS]
+                if read(each.path, offset=0, length=length).startswith(pattern.magics)
             ]
         doubt = None
         if files and pattern.readers:
@@ -207,11 +210,6 @@ def _matching(entries: Sequence[Entry], pattern: _Pattern) -> list[Entry]:
         for entry in entries
         if matches(entry.path) and not names_licence(entry.path.rpartition("/")[2])
     ]
-
-
-def _starts(tree: Tree, entry: Entry, pattern: _Pattern) -> bool:
-    head = tree.payload.read(entry.path, offset=0, length=max(map(len, pattern.magics)))
-    return head.startswith(pattern.magics)
 
 
 def _first_match(tree: Tree, pattern: re.Pattern[str]) -> str | None:
