@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..core.units import Interval as Size
     from ..payload.layout import Layout
     from ..trial.stored import StoredSizes
 
@@ -141,22 +141,15 @@ def kind_reports(stored: StoredSizes, executables: Container[str]) -> list[KindR
                 kind=kind,
                 files=int(members.sum()),
                 raw_bytes=length,
-                stored_bytes={
-                    codec: _at_most(sizes.total(blocks), length)
+                stored_bytes={  # a block that would grow is stored
+                    codec: Interval.model_validate(
+                        sizes.total(blocks).map(partial(min, length))
+                    )
                     for codec, sizes in stored.codecs.items()
                 },
             )
         )
     return sorted(found, key=lambda each: (-each.raw_bytes, each.kind))
-
-
-def _at_most(found: Size, length: float) -> Interval:
-    """Return an interval without what can't be: a block that grows is stored."""
-    return Interval(
-        low=min(found.low, length),
-        mid=min(found.mid, length),
-        high=min(found.high, length),
-    )
 
 
 def incompressible_report(
