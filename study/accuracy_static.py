@@ -20,7 +20,8 @@ from snapcraft_compression_advisor.launch.model import (
     block_cost,
 )
 from static_accuracy import BLOCK_FIELDS, BLOCKS, VERDICTS, read_rows
-from static_fit import GUESSES, SCORES, spread
+from static_fit import GUESSES, SCORES
+from static_folds import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -35,7 +35,8 @@ from snapcraft_compression_advisor.launch.profile import fit_profile, read_profi
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
 from static_data import LAUNCHES, count
-from static_fit import make_folds, read_applications
+from static_fit import add_trees_argument, find_trees, read_applications
+from static_folds import make_folds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -63,19 +64,20 @@ def main() -> None:
     """Sum up the blocks of guesses."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--trees", type=Path, required=True)
+    add_trees_argument(parser)
     arguments = parser.parse_args()
     names = arguments.names or [each.name for each in read_launches()]
     sum_up(names, arguments.trees)
 
 
-def sum_up(names: Iterable[str], trees: Path) -> None:
+def sum_up(names: Iterable[str], trees: Sequence[Path]) -> None:
     """Guess, try some blocks, and keep what comes of it."""
+    found = find_trees(trees)
     applications = read_applications(trees)
     folds = make_folds(applications, [count(each) for each in applications])
     priors = {fold.application.name: fold.priors for fold in folds}
     for name in names:
-        blocks, verdicts = _of_application(name, trees / name, priors[name])
+        blocks, verdicts = _of_application(name, found[name], priors[name])
         _replace_rows(BLOCKS, BLOCK_FIELDS, name, blocks)
         _replace_rows(VERDICTS, VERDICT_FIELDS, name, verdicts)
         print(f"{name}: done")

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.blindness import UNREACHED
+from snapcraft_compression_advisor.launch.guess.candidates import (
+    find_blindly,
+    find_candidates,
+)
 from snapcraft_compression_advisor.launch.guess.compare import NAMED_FROM, block_bytes
-from snapcraft_compression_advisor.launch.guess.guess import expected_file, keys_of
-from snapcraft_compression_advisor.launch.guess.priors import Counts
+from snapcraft_compression_advisor.launch.guess.guess import (
+    LEAST_SHARE,
+    expected_file,
+    keys_of,
+    opened_share,
+)
+from snapcraft_compression_advisor.launch.guess.priors import (
+    NO_WINDOWS,
+    WINDOWS,
+    Counts,
+)
 from snapcraft_compression_advisor.launch.model import expected_runs
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
@@ -28,9 +41,13 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.source import Payload
 
 OWN_WEIGHT = 20
-"""Files of its own that an application counts for, however many it has."""
+"""Files of its own that an application counts for, however many it has; likewise of
+those of a class that a blind search doesn't reach."""
 
 LAUNCHES = Path(__file__).parent / "data" / "launches"
+
+
+Found: TypeAlias = "tuple[tuple[Candidate, FileKeys], ...]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +57,24 @@ class Application:
     :param kind: as the guess tells it.
     :param read: by file identity, the entry and the blocks that were read.
     :param found: candidates with the classes of their blocks.
+    :param reached: likewise, of a search that was made blind on purpose.
+    :param unreached: likewise, what such a search doesn't reach.
+    :param reference: the reference class that it belongs to; ``None`` where such a
+        search misses nothing.
+    :param beside: likewise, what comes into the guess because the search is blind by
+        itself; empty where it isn't.
+    :param payload_bytes: of all its files.
     """
 
     name: str
     kind: str
     read: dict[int, tuple[Entry, frozenset[int]]]
-    found: tuple[tuple[Candidate, FileKeys], ...]
+    found: Found
+    reached: Found = ()
+    unreached: Found = ()
+    reference: str | None = None
+    beside: Found = ()
+    payload_bytes: int = 0
 
     def blocks_read(self, candidate: Candidate) -> frozenset[int]:
         """Return the blocks that were read of a file."""
@@ -60,6 +89,7 @@ class Score:
     :param precision: of the bytes named, those read.
     :param ratio: bytes read over bytes expected.
     :param runs_ratio: likewise of runs of adjacent blocks.
+    :param expected_bytes: of all guessed blocks, times their shares.
     """
 
     recall: float
@@ -67,6 +97,7 @@ class Score:
     ratio: float
     runs_ratio: float
     read_bytes: int
+    expected_bytes: float = 0.0
 
 
 def recorded_names() -> tuple[str, ...]:
@@ -89,15 +120,29 @@ def read_application(name: str, tree: Path) -> Application:
             numbers = frozenset(number for run in blocks for number in run)
             read[entry.identity] = (entry, numbers)
     candidates = find_candidates(payload, name)
+    blindly = find_blindly(payload, name, window=candidates.window)
+    misses = blindly.blindness and len(blindly.files) < len(candidates.files)
+    reference = WINDOWS if candidates.window else NO_WINDOWS
     return Application(
         name=name,
         kind=candidates.kind,
         read=read,
-        found=tuple(
-            (candidate, keys_of(payload, candidate))
-            for candidate in candidates.files
-            if candidate.entry.size_bytes
-        ),
+        found=_with_keys(payload, candidates.files),
+        reached=_with_keys(payload, blindly.files),
+        unreached=_with_keys(payload, blindly.unreached),
+        reference=reference if misses else None,
+        beside=_with_keys(payload, candidates.unreached)
+        if candidates.blindness == "program"
+        else (),
+        payload_bytes=payload.inventory.raw_bytes,
+    )
+
+
+def _with_keys(payload: Payload, candidates: Iterable[Candidate]) -> Found:
+    return tuple(
+        (candidate, keys_of(payload, candidate))
+        for candidate in candidates
+        if candidate.entry.size_bytes
     )
 
 
@@ -112,7 +157,27 @@ def count(application: Application) -> tuple[Counts, Counts]:
             for number, classes in enumerate(keys):
                 for key in classes:
                     blocks.add(key, read=int(number in read), counted=1)
+    if application.reference:
+        _count_unreached(application, files, blocks)
     return files, blocks
+
+
+def _count_unreached(application: Application, files: Counts, blocks: Counts) -> None:
+    """Count what was read of files that a blind search doesn't reach, by class.
+
+    Their blocks are counted where a search finds them; here, only as of their class.
+    """
+    for candidate, keys in application.unreached:
+        way = candidate.way
+        if not (way.startswith(UNREACHED) and candidate.direct):
+            continue
+        read = application.blocks_read(candidate)
+        files.add(way, read=int(bool(read)), counted=1)
+        if read:
+            for number, classes in enumerate(keys):
+                for key in classes:
+                    if way in key:
+                        blocks.add(key, read=int(number in read), counted=1)
 
 
 def weighed(files: Counts) -> Counts:
@@ -123,7 +188,7 @@ def weighed(files: Counts) -> Counts:
     """
     result = Counts()
     for way, counted in files.counted.items():
-        if way.startswith("own-"):
+        if way.startswith(("own-", UNREACHED)) and "toolkit" not in way:
             share = files.read[way] / counted
             result.add(way, read=round(OWN_WEIGHT * share), counted=OWN_WEIGHT)
         else:
@@ -131,12 +196,19 @@ def weighed(files: Counts) -> Counts:
     return result
 
 
-def score(application: Application, priors: Priors) -> Score:
-    """Compare a guess by these priors with what was read."""
+def score(
+    application: Application, priors: Priors, found: Found | None = None
+) -> Score:
+    """Compare a guess by these priors with what was read.
+
+    :param found: the candidates, by default those that its guess is made of.
+    """
     named = hit = 0
     expected = 0.0
     files = []
-    for candidate, keys in application.found:
+    for candidate, keys in found or (*application.found, *application.beside):
+        if opened_share(candidate, priors) < LEAST_SHARE:
+            continue
         file = expected_file(candidate, keys, priors)
         if file is None:
             continue
@@ -209,4 +281,5 @@ def _score(
         ratio=read / expected if expected else float("inf"),
         runs_ratio=read_runs / runs if runs else float("inf"),
         read_bytes=read,
+        expected_bytes=expected,
     )

@@ -13,7 +13,10 @@ folds, and writes
 - ``study/data/launch-packages.csv`` (which versions were recorded),
 - ``study/data/static-scores.csv`` (every application left out).
 
-TREES holds the payloads, as ``launch_corpus.py`` builds them. The priors keep the date.
+TREES holds the payloads, as ``launch_corpus.py`` builds them; the option may be given
+several times. The priors keep the date. The script also makes every search blind on
+purpose, and counts what launches read of the files that it doesn't reach then: the
+reference classes of searches that are blind by themselves.
 ``accuracy.py`` makes the tables of ``docs/accuracy.md`` from what is written.
 """
 
@@ -23,11 +26,9 @@ import argparse
 import csv
 import io
 import json
-import math
-import re
 import statistics
 import sys
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,73 +46,45 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     MedianAndWorst,
     Priors,
     PriorsDocument,
+    ReferenceRow,
     Row,
 )
+from snapcraft_compression_advisor.payload.snap_yaml import SNAP_YAML_PATH
 from static_data import (
     Application,
-    Score,
     count,
     read_application,
     recorded_names,
-    score,
-    score_closure,
-    weighed,
 )
+from static_folds import FEWEST, Fold, coverage_lines, fitted, make_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 FOLDER = Path(__file__).parent
 SCORES = FOLDER / "data/static-scores.csv"
 PRIORS = FOLDER.parent / "snapcraft_compression_advisor/launch/guess/priors.json"
 
-LEAST_COUNTED = 2
-"""Blocks of a class from which it is kept: one block moves a share by a fifth of the
-way, at most, and classes of one block are half of all."""
-
-_STRETCH = re.compile(r"((?:text|constants) .*) \d+")
-
-FEWEST = 3
-"""Applications: of those left when one is left out, the spread is taken."""
-
 GUESSES = ("closure", "static", "static-kind-left-out")
 """What is scored: the ELF closure, the guess, and the guess where the whole kind of the
 application is left out."""
-
-STUDENT_95 = (
-    6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81,
-    1.80, 1.78, 1.77, 1.76, 1.75, 1.75, 1.74, 1.73, 1.73, 1.72,
-)  # fmt: skip
-"""95 % quantile of Student's t with 1, 2, … degrees of freedom (any table of it)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fold:
-    """One application left out.
-
-    :param priors: of all others, their spread among them.
-    :param closure: how the ELF closure alone does, each file named whole.
-    :param alone: how the guess does with the counts of all others.
-    :param kind_out: how it does where all of its kind are left out.
-    """
-
-    application: Application
-    priors: Priors
-    closure: Score
-    alone: Score
-    kind_out: Score
 
 
 def main() -> None:
     """Fit, score, write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--trees", type=Path, required=True)
+    add_trees_argument(parser)
     parser.add_argument("--date", type=date.fromisoformat, required=True)
     arguments = parser.parse_args()
     fit(arguments.trees, arguments.date)
 
 
-def fit(trees: Path, today: date) -> None:
+def add_trees_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option for folders of payloads, at least one."""
+    parser.add_argument("--trees", type=Path, action="append", required=True)
+
+
+def fit(trees: Sequence[Path], today: date) -> None:
     """Count, leave out, write.
 
     :param today: goes into the priors.
@@ -119,17 +92,20 @@ def fit(trees: Path, today: date) -> None:
     applications = read_applications(trees)
     counts = [count(application) for application in applications]
     folds = make_folds(applications, counts)
-    document = priors_document(_fitted(folds, counts), fit_of(folds, today))
+    document = priors_document(fitted(folds, counts), fit_of(folds, today))
     PRIORS.write_text(_json(document), encoding="utf-8")
     _write_csv("static-families.csv", _family_rows(applications, counts))
     _write_csv("static-scores.csv", _score_rows(folds))
-    _write_csv("launch-packages.csv", _package_rows(applications, trees))
+    _write_csv("launch-packages.csv", _package_rows(applications, find_trees(trees)))
     for fold in folds:
         print(
             f"{fold.application.name}: recall {fold.alone.recall:.2f}, "
             f"precision {fold.alone.precision:.2f}, read ÷ expected "
             f"{fold.alone.ratio:.2f}"
+            + (f", blind {fold.blind.ratio:.2f}" if fold.blind else "")
         )
+    for line in coverage_lines(folds):
+        print(line)
 
 
 def fit_of(folds: Sequence[Fold], today: date) -> Fit:
@@ -149,102 +125,29 @@ def _median_and_worst(figures: Sequence[float]) -> MedianAndWorst:
     return MedianAndWorst(median=round(median, 4), worst=round(worst, 4))
 
 
-def read_applications(trees: Path) -> list[Application]:
-    """Read all recorded applications that have a tree."""
-    names = [name for name in recorded_names() if (trees / name).is_dir()]
-    if len(names) < FEWEST:
-        sys.exit(f"{trees}: fewer than {FEWEST} payloads of recorded applications")
-    return [read_application(name, trees / name) for name in names]
+def find_trees(trees: Sequence[Path]) -> dict[str, Path]:
+    """Return the payloads of recorded applications, by name; the first of each.
 
-
-def make_folds(
-    applications: Sequence[Application], counts: Sequence[tuple[Counts, Counts]]
-) -> list[Fold]:
-    """Score each application by the counts of others."""
-    pairs = list(zip(applications, counts, strict=True))
-    bare = []
-    for application in applications:
-        others = [each for a, each in pairs if a is not application]
-        other_kinds = [each for a, each in pairs if a.kind != application.kind]
-        priors = _priors(others)
-        bare.append(
-            Fold(
-                application=application,
-                priors=priors,
-                closure=score_closure(application),
-                alone=score(application, priors),
-                kind_out=score(application, _priors(other_kinds)),
-            )
-        )
-    return [
-        replace(fold, priors=_with_spread(fold.priors, [f for f in bare if f != fold]))
-        for fold in bare
-    ]
-
-
-def _fitted(folds: Sequence[Fold], counts: Sequence[tuple[Counts, Counts]]) -> Priors:
-    return _with_spread(_priors(counts), folds)
-
-
-def _with_spread(priors: Priors, folds: Sequence[Fold]) -> Priors:
-    """Return priors with what other applications read per byte expected."""
-    kinds: dict[str, tuple[tuple[str, float], ...]] = {}
-    for fold in folds:
-        kind = fold.application.kind
-        row = (fold.application.name, round(fold.alone.ratio, 2))
-        kinds[kind] = (*kinds.get(kind, ()), row)
-    return replace(
-        priors,
-        read_share=spread([fold.alone.ratio for fold in folds]),
-        seek_share=spread([fold.alone.runs_ratio for fold in folds]),
-        unseen_share=spread([fold.kind_out.ratio for fold in folds]),
-        kinds=kinds,
-    )
-
-
-def spread(ratios: Sequence[float]) -> Interval:
-    """Return where the next application's ratio lies in nine cases of ten.
-
-    A prediction interval of log-normal ratios (Student's t).
-
-    :param ratios: recorded ÷ expected, at least two.
+    They lie in the given folders, or one level below.
     """
-    logs = [math.log(ratio) for ratio in ratios]
-    quantile = STUDENT_95[min(len(logs) - 1, len(STUDENT_95)) - 1]
-    half = quantile * statistics.stdev(logs) * math.sqrt(1 + 1 / len(logs))
-    middle = statistics.median(logs)
-    return Interval(
-        low=math.exp(middle - half),
-        mid=math.exp(middle),
-        high=math.exp(middle + half),
-    )
+    folders = [folder for each in trees for folder in (each, *sorted(each.glob("*/")))]
+    found = {
+        name: folder / name
+        for name in recorded_names()
+        for folder in reversed(folders)
+        if (folder / name / SNAP_YAML_PATH).is_file()
+    }
+    if len(found) < FEWEST:
+        listed = ", ".join(map(str, trees))
+        sys.exit(f"{listed}: fewer than {FEWEST} payloads of recorded applications")
+    return found
 
 
-def _priors(counts: Iterable[tuple[Counts, Counts]]) -> Priors:
-    listed = list(counts)
-    one = Interval.exactly(1.0)
-    return Priors(
-        files=summed(weighed(files) for files, _ in listed),
-        blocks=telling(summed(blocks for _, blocks in listed)),
-        read_share=one,
-        seek_share=one,
-        unseen_share=one,
-    )
-
-
-def telling(blocks: Counts) -> Counts:
-    """Return the classes of blocks that say more than the wider ones do.
-
-    Without those of a single block, and without the places in a library of which every
-    block was read, or none.
-    """
-    result = Counts()
-    for key, counted in blocks.counted.items():
-        wider = wider_class(key)
-        same = wider and blocks.read[wider] in (0, blocks.counted[wider])
-        if counted >= LEAST_COUNTED and not same:
-            result.add(key, read=blocks.read[key], counted=counted)
-    return result
+def read_applications(trees: Sequence[Path]) -> list[Application]:
+    """Read all recorded applications that have a tree, in two processes."""
+    found = find_trees(trees)
+    with ProcessPoolExecutor(2) as pool:
+        return list(pool.map(read_application, found.keys(), found.values()))
 
 
 def _family_rows(
@@ -264,8 +167,11 @@ def _score_rows(folds: Iterable[Fold]) -> Iterator[tuple[object, ...]]:
         "read_expected", "runs_expected",
     )  # fmt: skip
     for fold in folds:
-        scores = (fold.closure, fold.alone, fold.kind_out)
-        for guess, figures in zip(GUESSES, scores, strict=True):
+        three = (fold.closure, fold.alone, fold.kind_out)
+        scores = dict(zip(GUESSES, three, strict=True))
+        if fold.blind is not None:
+            scores[f"blind, {fold.application.reference}"] = fold.blind
+        for guess, figures in scores.items():
             yield (
                 fold.application.name,
                 fold.application.kind,
@@ -279,7 +185,7 @@ def _score_rows(folds: Iterable[Fold]) -> Iterator[tuple[object, ...]]:
 
 
 def _package_rows(
-    applications: Iterable[Application], trees: Path
+    applications: Iterable[Application], trees: Mapping[str, Path]
 ) -> Iterator[tuple[object, ...]]:
     """Yield which version of an application each recording is of."""
     yield "application", "distribution", "packages", "version"
@@ -290,7 +196,7 @@ def _package_rows(
         if row.outcome == "recorded"
     }
     for application in applications:
-        text = (trees / application.name / "meta/snap.yaml").read_text(encoding="utf-8")
+        text = (trees[application.name] / SNAP_YAML_PATH).read_text(encoding="utf-8")
         version = YAML(typ="safe", pure=True).load(text)["version"]
         distribution, *packages = made_of[application.name]
         yield application.name, distribution, " ".join(packages), version
@@ -317,24 +223,6 @@ def _json(document: PriorsDocument) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def summed(parts: Iterable[Counts]) -> Counts:
-    """Return several counts together."""
-    total = Counts()
-    for part in parts:
-        total.read.update(part.read)
-        total.counted.update(part.counted)
-    return total
-
-
-def wider_class(key: str) -> str | None:
-    """Return the class of a library's part that a stretch belongs to.
-
-    :param key: a class; ``None`` comes back for any other than a stretch.
-    """
-    match = _STRETCH.fullmatch(key)
-    return match[1] if match else None
-
-
 def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
     """Return the document that ``parse_priors`` reads, with rounded shares.
 
@@ -346,6 +234,15 @@ def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
         seek_share=_ends(priors.seek_share),
         unseen_share=_ends(priors.unseen_share),
         kinds={kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())},
+        references={
+            name: ReferenceRow(
+                read_share=_ends(each.read_share),
+                seek_share=_ends(each.seek_share),
+                least_share=round(each.least_share, 4),
+                recorded=dict(each.recorded),
+            )
+            for name, each in sorted(priors.references.items())
+        },
         files=_rows(priors.files),
         blocks=_rows(priors.blocks),
     )

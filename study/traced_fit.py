@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.traced_share import read_interval
-from static_fit import STUDENT_95
+from static_folds import STUDENT_95
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

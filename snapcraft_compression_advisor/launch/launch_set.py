@@ -32,6 +32,7 @@ BlindReason = Literal[
     "limit-reached",
     "syntax-error",
     "unfollowed-runtime",
+    "unreached-window",
 ]
 """Why a guess can't know all that a launch reads:
 
@@ -40,7 +41,8 @@ BlindReason = Literal[
 - ``embedded-code``: the program holds code that names files, and that can't be read;
 - ``limit-reached``: there is more to follow than the search follows;
 - ``syntax-error``: a script can't be parsed;
-- ``unfollowed-runtime``: a program is written in a language that isn't followed.
+- ``unfollowed-runtime``: a program is written in a language that isn't followed;
+- ``unreached-window``: the app opens windows, but the search reached no toolkit.
 """
 
 WAITED_SHARE = Interval(low=0.8, mid=1.0, high=1.0)
@@ -102,8 +104,8 @@ class BlindSpot:
 
     :param where: the file in question, relative to the payload; a module's or program's
         name where the payload holds no such file.
-    :param what: the interpreter of an unfollowed runtime, the limit that was reached;
-        else empty.
+    :param what: the interpreter of an unfollowed runtime, the limit that was reached,
+        the plug for windows; else empty.
     """
 
     reason: BlindReason
@@ -118,10 +120,16 @@ class GuessBasis:
     :param kind: of application, by its toolkit or run time.
     :param recorded: applications of that kind whose launches were recorded, and what
         each read per byte that was expected without it.
+    :param blind_spots: what the guess could not follow, if its interval is wider for
+        it.
+    :param reference: recorded applications that files were guessed by in place of what
+        could not be followed, likewise.
     """
 
     kind: str
     recorded: tuple[tuple[str, float], ...] = ()
+    blind_spots: tuple[BlindSpot, ...] = ()
+    reference: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,8 +214,19 @@ def select_apps(
 
 def has_desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> bool:
     """Tell whether an app has a desktop file."""
+    return desktop_file(snap, inventory, name) is not None
+
+
+def desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> str | None:
+    """Return an app's desktop file, relative to the payload; ``None`` without one.
+
+    One that snap.yaml names may be missing.
+    """
     desktop = snap.apps[name].desktop
-    return desktop is not None or f"meta/gui/{name}.desktop" in inventory.entries
+    if desktop is not None:
+        return desktop
+    usual = f"meta/gui/{name}.desktop"
+    return usual if usual in inventory.entries else None
 
 
 def check_app(snap: str, apps: Collection[str], name: str) -> None:

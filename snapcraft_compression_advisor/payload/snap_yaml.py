@@ -23,6 +23,11 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _names(value: object) -> object:
+    """Take a mapping by its keys, and what is neither list nor mapping as empty."""
+    return tuple(str(item) for item in value) if isinstance(value, (list, dict)) else ()
+
+
 def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
@@ -67,6 +72,7 @@ class App(_Model):
     desktop: str | None = None
     daemon: str | None = None
     environment: Environment = {}
+    plugs: Annotated[tuple[str, ...], pydantic.BeforeValidator(_names)] = ()
 
 
 class SnapMetadata(_Model):

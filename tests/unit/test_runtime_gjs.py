@@ -137,7 +137,7 @@ def test_name_that_is_computed_is_a_blind_spot() -> None:
     payload = make_payload(
         {**GTK, **files}, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
     )
-    (spot,) = find_candidates(payload, "hello").blind_spots
+    spot, *_ = find_candidates(payload, "hello").blind_spots
     assert (spot.reason, spot.where) == ("computed-import", "usr/bin/hello")
 
 
@@ -148,7 +148,7 @@ def test_program_that_holds_its_scripts_is_a_blind_spot() -> None:
     }
     apps = {"hello": {"command": "usr/bin/hello"}}
     payload = make_payload(files, base="bare", apps=apps)
-    (spot,) = find_candidates(payload, "hello").blind_spots
+    spot, *_ = find_candidates(payload, "hello").blind_spots
     assert (spot.reason, spot.where) == ("embedded-code", "usr/bin/hello")
 
 

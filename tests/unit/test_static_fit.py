@@ -28,16 +28,8 @@ from static_data import (
     score_closure,
     weighed,
 )
-from static_fit import (
-    PRIORS,
-    SCORES,
-    fit_of,
-    make_folds,
-    read_applications,
-    spread,
-    summed,
-    telling,
-)
+from static_fit import PRIORS, SCORES, fit_of, read_applications
+from static_folds import make_folds, spread, summed, telling
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,7 +185,7 @@ def test_fit_says_where_it_comes_from_and_how_well_it_does() -> None:
 def test_trees_without_recorded_applications_are_refused(tmp_path: Path) -> None:
     (tmp_path / "jq").mkdir()
     with pytest.raises(SystemExit, match="fewer than 3 payloads"):
-        read_applications(tmp_path)
+        read_applications([tmp_path])
 
 
 def test_priors_are_counted_from_all_recordings() -> None:

@@ -35,7 +35,8 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     read_document,
 )
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-from static_fit import priors_document, summed, wider_class
+from static_fit import priors_document
+from static_folds import summed, wider_class
 
 SHARE = Interval(low=0.5, mid=1.0, high=2.0)
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Literal
 
 from ...payload.elf import BrokenElfError
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
-from ..launch_set import BlindSpot, has_desktop_file
+from ..launch_set import BlindSpot
+from .blindness import (
+    OF_PROGRAMS,
+    UNREACHED,
+    UNREACHED_TOOLKIT,
+    modules_of,
+    toolkit_evidence,
+    toolkits,
+    unreached_files,
+    window_evidence,
+)
 from .families import FamilyFiles, Trigger
 from .family_table import (
     FAMILIES,
@@ -24,10 +34,11 @@ from .runtimes import RUNTIMES
 from .runtimes.runtime import StartedApp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
+    from .blindness import Blindness
     from .programs import Programs
 
 Role = Literal["program", "library", "distant", "plugin"]
@@ -42,6 +53,8 @@ MAX_FAMILY_FILES = 500
 
 CONTENT_SUPPLIER = "base or content snap"
 
+_OWN_LIBRARY = "own-library"
+
 NO_WINDOW = ", no window"
 """Behind a rule's name where the program doesn't seem to open windows."""
 
@@ -54,12 +67,14 @@ class Candidate:
         ``python-extension``, ``own-…`` or a family's name. Libraries have the way of
         what brought them in.
     :param direct: whether it was found that way itself, not for a file that was.
+    :param under: the way of what must be read first where that isn't sure; else empty.
     """
 
     entry: Entry
     way: str
     role: Role
     direct: bool = True
+    under: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +86,10 @@ class Candidates:
     :param followed: whether every program started is known.
     :param kind: of :func:`~.family_table.application_kind`.
     :param blind_spots: what the search could not follow, each once.
+    :param window: whether the app seems to open windows.
+    :param blindness: how much the search missed; ``None`` where it missed nothing
+        that it knows of.
+    :param unreached: files that it didn't reach, if it is blind.
     """
 
     files: tuple[Candidate, ...]
@@ -78,6 +97,9 @@ class Candidates:
     followed: bool
     kind: str
     blind_spots: tuple[BlindSpot, ...] = ()
+    window: bool = False
+    blindness: Blindness | None = None
+    unreached: tuple[Candidate, ...] = ()
 
 
 def find_candidates(payload: Payload, app: str) -> Candidates:
@@ -87,13 +109,21 @@ def find_candidates(payload: Payload, app: str) -> Candidates:
     """
     search = _Search(payload, app)
     search.run()
-    return Candidates(
-        files=tuple(sorted(search.files.values(), key=lambda file: file.entry.path)),
-        unresolved=tuple(search.unresolved.values()),
-        followed=search.programs.followed,
-        kind=search.kind,
-        blind_spots=tuple(search.blind_spots),
-    )
+    return search.result()
+
+
+def find_blindly(payload: Payload, app: str, *, window: bool) -> Candidates:
+    """Find what a search would that doesn't reach beyond the programs started.
+
+    Nothing is loaded by scripts, and nothing that opens windows is linked. What
+    recorded launches read of the files unreached tells what other applications read of
+    those that a search didn't reach.
+
+    :param window: whether the app opens windows.
+    """
+    search = _Search(payload, app)
+    search.run_blindly(window=window)
+    return search.result()
 
 
 class _Search:
@@ -133,6 +163,12 @@ class _Search:
             **{each.name: each for each in _content_snaps(payload)},
         }
         self.kind = UNKNOWN
+        self._window = False
+        self._blindness: Blindness | None = None
+        self._unreached: Collection[int] = ()
+        self._under = ""
+        self._families = FamilyFiles(payload.inventory)
+        self._tried: set[Trigger] = set()
         self.blind_spots: dict[BlindSpot, None] = dict.fromkeys(
             self.programs.blind_spots
         )
@@ -142,19 +178,84 @@ class _Search:
         for program in self.programs.started:
             self._add(program, way="started", role="program", needs="linked")
         self._add_loaded_files()
-        window = self._opens_windows()
-        files = FamilyFiles(self._payload.inventory)
-        tried: set[Trigger] = set()
-        for _ in range(MAX_ROUNDS):
-            triggers = [trigger for trigger in self._triggers if trigger not in tried]
-            if not triggers:
-                break
-            tried.update(triggers)
-            self._open_families(files, triggers, window=window)
+        evidence = window_evidence(self._payload, self._app)
+        self._window = self._reaches_windows() or evidence is not None
+        self._follow_families()
+        self._add_own_files()
+        self._judge_blindness(evidence)
         self.kind = application_kind(
-            self._triggers, window=window, followed=self.programs.followed
+            self._triggers, window=self._window, followed=self.programs.followed
         )
-        self._add_own_files("" if window else NO_WINDOW)
+        if self._blindness is not None:
+            self._reach_out()
+
+    def run_blindly(self, *, window: bool) -> None:
+        """Collect programs, and files as if these had told of no others."""
+        for program in self.programs.started:
+            libraries = self._closure(program).files
+            if window and any(_opens_windows(entry) for entry in libraries):
+                self._add_file(program, way="started", role="program")
+            else:
+                self._add(program, way="started", role="program", needs="linked")
+        self._window = window
+        self._follow_families()
+        self._add_own_files()
+        if not (window and self._reaches_windows()):
+            self._blindness = "program"
+            self._reach_out()
+
+    def result(self) -> Candidates:
+        """Return what was found."""
+        files: dict[bool, list[Candidate]] = {True: [], False: []}
+        for file in sorted(self.files.values(), key=lambda file: file.entry.path):
+            files[file.entry.identity in self._unreached].append(file)
+        return Candidates(
+            files=tuple(files[False]),
+            unresolved=tuple(self.unresolved.values()),
+            followed=self.programs.followed,
+            kind=self.kind,
+            blind_spots=tuple(self.blind_spots),
+            window=self._window,
+            blindness=self._blindness,
+            unreached=tuple(files[True]),
+        )
+
+    def _judge_blindness(self, evidence: BlindSpot | None) -> None:
+        """Tell how much the search missed.
+
+        :param evidence: of windows.
+        """
+        if self._reaches_windows():
+            evidence = None
+        spots = {spot.reason for spot in self.blind_spots}
+        lost = bool(spots) or not self.programs.followed
+        if evidence is None and lost and not self._window:
+            evidence = toolkit_evidence(self._payload, self._app)
+        if evidence is not None:
+            self._window = True
+            self.blind_spots[evidence] = None
+            self._blindness = "program"
+        elif spots & OF_PROGRAMS:
+            self._blindness = "program"
+        elif lost:
+            self._blindness = "modules"
+
+    def _reach_out(self) -> None:
+        """Collect what the search didn't reach, and what toolkits there would open."""
+        reached = frozenset(self.files)
+        entries = self._payload.inventory.entries.values()
+        if self._window and not self._reaches_windows():
+            self._under = UNREACHED_TOOLKIT
+            for entry, way in toolkits(entries):
+                if entry.identity not in self.files:
+                    self._add(entry, way=way, role="library", needs=way)
+            self._follow_families()
+            self._under = ""
+        modules = modules_of(trigger.name for trigger in self._triggers)
+        ending = "" if self._window else NO_WINDOW
+        for entry, way in unreached_files(entries, reached=self.files, modules=modules):
+            self._add_file(entry, way=way + ending, role="plugin")
+        self._unreached = self.files.keys() - reached
 
     def _add_loaded_files(self) -> None:
         app = StartedApp(
@@ -176,31 +277,34 @@ class _Search:
                     needs=file.needs or file.way,
                 )
 
-    def _opens_windows(self) -> bool:
-        """Tell whether the app has a desktop file, or links what opens windows.
+    def _reaches_windows(self) -> bool:
+        """Tell whether the search reached what opens windows.
 
         A toolkit counts however far away it is linked: often by the app's own library,
         to which the program is a thin front. What toolkits stand on counts only where
         the program links it itself.
         """
-        payload = self._payload
-        if has_desktop_file(payload.snap, payload.inventory, self._app):
-            return True
         return any(
             (trigger.opens and TOOLKIT.fullmatch(trigger.name))
             or (trigger.near and WINDOW_SYSTEM.fullmatch(trigger.name))
             for trigger in self._triggers
         )
 
-    def _open_families(
-        self, files: FamilyFiles, triggers: list[Trigger], *, window: bool
-    ) -> None:
+    def _follow_families(self) -> None:
+        for _ in range(MAX_ROUNDS):
+            triggers = [each for each in self._triggers if each not in self._tried]
+            if not triggers:
+                return
+            self._tried.update(triggers)
+            self._open_families(triggers)
+
+    def _open_families(self, triggers: list[Trigger]) -> None:
         opened: dict[str, int] = {}
-        for family, entry in files.named_by(triggers, FAMILIES):
+        for family, entry in self._families.named_by(triggers, FAMILIES):
             opened[family.name] = opened.get(family.name, 0) + 1
             found = self._paths.file(entry.path)
             if found is not None and opened[family.name] <= MAX_FAMILY_FILES:
-                needs_window = family.name in WINDOW_FAMILIES and not window
+                needs_window = family.name in WINDOW_FAMILIES and not self._window
                 way = family.name + (NO_WINDOW if needs_window else "")
                 self._add(found, way=way, role="plugin", needs=way)
 
@@ -213,12 +317,14 @@ class _Search:
             linked = own or any(name.startswith(soname) for soname in wanted)
             self._trigger(name, folder, way=way, linked=linked)
             known = self.files.get(file.identity)
-            if known is None:
+            unsure = known is not None and known.way == _OWN_LIBRARY and self._under
+            if known is None or unsure:
                 self.files[file.identity] = Candidate(
                     entry=file,
                     way=way if own else needs,
                     role=role if own else "library" if linked else "distant",
                     direct=own or needs == "linked",
+                    under="" if way.startswith(UNREACHED) else self._under,
                 )
             elif linked and known.role == "distant":
                 self.files[file.identity] = replace(known, role="library")
@@ -234,7 +340,7 @@ class _Search:
             name=name,
             folder=folder,
             near=linked and started,
-            opens=linked or started,
+            opens=(linked or started) and not way.startswith("own-"),
         )
         self._triggers[trigger] = None
 
@@ -257,16 +363,25 @@ class _Search:
             posixpath.basename(name) for name in (*interpreter, *linkage.needed) if name
         )
 
-    def _add_own_files(self, kind_suffix: str) -> None:
+    def _add_file(self, entry: Entry, *, way: str, role: Role) -> None:
+        """Add a file without what it links."""
+        if entry.identity not in self.files:
+            self.files[entry.identity] = Candidate(entry=entry, way=way, role=role)
+
+    def _add_own_files(self) -> None:
+        kind_suffix = "" if self._window else NO_WINDOW
         names = [posixpath.basename(program.path) for program in self.programs.started]
         for kind, entry in own_files(names, self._payload.inventory):
             way = kind + kind_suffix
             if kind == "own-code":
-                self._add(entry, way=way, role="plugin", needs="own-library")
-            elif entry.identity not in self.files:
-                self.files[entry.identity] = Candidate(
-                    entry=entry, way=way, role="plugin"
-                )
+                self._add(entry, way=way, role="plugin", needs=_OWN_LIBRARY)
+            else:
+                self._add_file(entry, way=way, role="plugin")
+
+
+def _opens_windows(entry: Entry) -> bool:
+    name = posixpath.basename(entry.path)
+    return bool(TOOLKIT.fullmatch(name) or WINDOW_SYSTEM.fullmatch(name))
 
 
 def _content_snaps(payload: Payload) -> Iterator[Unresolved]:

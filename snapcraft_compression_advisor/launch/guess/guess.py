@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...payload.inventory import block_count
@@ -9,11 +10,13 @@ from ..launch_set import GuessBasis, LaunchFile, LaunchSet, share_ranges
 from .block_classes import block_keys, parts_of
 from .candidates import find_candidates
 from .own_files import is_data
-from .priors import Priors, built_in_priors
+from .priors import NO_WINDOWS, WINDOWS, Priors, Unseen, built_in_priors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ...payload.source import Payload
-    from .candidates import Candidate
+    from .candidates import Candidate, Candidates
 
 LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""
@@ -32,18 +35,21 @@ def static_launch_set(
     """
     known = priors or built_in_priors()
     candidates = find_candidates(payload, app)
-    files = tuple(
-        file
-        for candidate in candidates.files
-        if (file := expected_file(candidate, keys_of(payload, candidate), known))
-    )
+    files = _expected(payload, candidates.files, known)
+    unseen = _unseen(payload, candidates, known)
     read_share, seek_share = known.shares(
         files,
         payload_blocks=payload.inventory.data_blocks,
         payload_files=payload.inventory.file_count,
-        followed=candidates.followed,
         kind=candidates.kind,
+        unseen=unseen,
     )
+    recorded, spots = known.kinds.get(candidates.kind, ()), candidates.blind_spots
+    basis = GuessBasis(kind=candidates.kind, recorded=recorded, blind_spots=spots)
+    if unseen is not None and unseen.program:
+        files = tuple(sorted((*files, *unseen.files), key=lambda file: file.path))
+        reference = known.references.get(unseen.reference)
+        basis = replace(basis, reference=reference.recorded if reference else ())
     return LaunchSet(
         app=app,
         source="static",
@@ -51,10 +57,36 @@ def static_launch_set(
         read_share=read_share,
         seek_share=seek_share,
         unresolved=candidates.unresolved,
-        basis=GuessBasis(
-            kind=candidates.kind, recorded=known.kinds.get(candidates.kind, ())
-        ),
+        basis=basis,
     )
+
+
+def _unseen(payload: Payload, candidates: Candidates, priors: Priors) -> Unseen | None:
+    """Return what wasn't followed; ``None`` where all was."""
+    if candidates.blindness is None:
+        return None
+    return Unseen(
+        program=candidates.blindness == "program",
+        files=_expected(payload, candidates.unreached, priors),
+        reference=WINDOWS if candidates.window else NO_WINDOWS,
+    )
+
+
+def _expected(
+    payload: Payload, candidates: Iterable[Candidate], priors: Priors
+) -> tuple[LaunchFile, ...]:
+    return tuple(
+        file
+        for candidate in candidates
+        if opened_share(candidate, priors) >= LEAST_SHARE
+        and (file := expected_file(candidate, keys_of(payload, candidate), priors))
+    )
+
+
+def opened_share(candidate: Candidate, priors: Priors) -> float:
+    """Return the chance that a file is read at all."""
+    under = priors.file_share(candidate.under) if candidate.under else 1.0
+    return under * priors.file_share(candidate.way)
 
 
 def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
@@ -68,7 +100,7 @@ def expected_file(
     candidate: Candidate, keys: FileKeys, priors: Priors
 ) -> LaunchFile | None:
     """Return the blocks of a file with their chances, ``None`` where none has any."""
-    opened = priors.file_share(candidate.way)
+    opened = opened_share(candidate, priors)
     shares = (
         round(min(1.0, opened * priors.block_share(classes)), _DIGITS)
         for classes in keys

@@ -92,6 +92,15 @@ class Fit(_Model):
     precision: MedianAndWorst
 
 
+class ReferenceRow(_Model):
+    """What a reference class read; fields as those of :class:`Reference`."""
+
+    read_share: Ends
+    seek_share: Ends
+    least_share: Share
+    recorded: dict[str, Ratio]
+
+
 class PriorsDocument(_Model):
     """All of the file.
 
@@ -102,6 +111,7 @@ class PriorsDocument(_Model):
     :param kinds: by kind, the applications recorded with read ÷ expected.
     :param files: counts of files by way.
     :param blocks: counts of blocks by class.
+    :param references: by name, the reference classes of blind searches.
     """
 
     # Now, since threads are going to use it.
@@ -114,6 +124,7 @@ class PriorsDocument(_Model):
     kinds: dict[str, dict[str, Ratio]]
     files: dict[str, Row]
     blocks: dict[str, Row]
+    references: dict[str, ReferenceRow] = {}
 
     @pydantic.field_validator("files", "blocks")
     @classmethod
@@ -159,6 +170,43 @@ class Counts:
         self.counted[key] += counted
 
 
+WINDOWS, NO_WINDOWS = "windows", "no windows"
+"""The reference classes: applications that open windows, and those that don't."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What applications of a class read, searched for blindly.
+
+    :param read_share: recorded ÷ expected bytes, over applications of which all of
+        their kind were left out.
+    :param seek_share: likewise, of runs of blocks.
+    :param recorded: the applications with recorded ÷ expected bytes.
+    :param least_share: the lowest of them in bytes expected of the payload's. Where
+        less is expected, it says nothing of how much more may be read.
+    """
+
+    read_share: Interval
+    seek_share: Interval
+    recorded: tuple[tuple[str, float], ...] = ()
+    least_share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """What a blind search didn't reach.
+
+    :param program: whether all that the program reads may be there; else, only some
+        modules.
+    :param files: that it may read instead, or besides.
+    :param reference: the name of a reference class.
+    """
+
+    program: bool
+    files: Sequence[LaunchFile]
+    reference: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priors:
     """Shares fitted on recorded launches.
@@ -170,6 +218,7 @@ class Priors:
     :param unseen_share: recorded ÷ expected bytes where all applications of a kind were
         left out: for kinds that weren't recorded.
     :param kinds: the applications recorded of each kind, with recorded ÷ expected.
+    :param references: the reference classes of blind searches.
     """
 
     files: Counts
@@ -178,6 +227,7 @@ class Priors:
     seek_share: Interval
     unseen_share: Interval
     kinds: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
+    references: Mapping[str, Reference] = field(default_factory=dict)
 
     def shares(
         self,
@@ -185,29 +235,46 @@ class Priors:
         *,
         payload_blocks: int,
         payload_files: int,
-        followed: bool = True,
         kind: str | None = None,
+        unseen: Unseen | None = None,
     ) -> tuple[Interval, Interval]:
         """Return what is read per byte expected, and sought per run expected.
 
         Never more than the whole payload.
 
-        :param files: of the launch.
-        :param payload_blocks: of all its files.
-        :param followed: whether every program started is known. Where a script's or
-            an interpreter's doing is not, the launch may read anything.
+        :param files: of the launch, as far as it was followed.
+        :param payload_blocks: of all the payload's files.
         :param kind: of application, ``None`` where that isn't known.
+        :param unseen: what wasn't followed. Its files count if a program's are
+            among them; else they only raise the high ends.
         """
         read = self.unseen_share if kind and kind not in self.kinds else self.read_share
-        expected = sum(file.expected_blocks for file in files)
-        most = payload_blocks / expected if expected else 1.0
+        expected = _blocks(files)
+        if unseen is None:
+            return _up_to(read, payload_blocks, expected), self.seek_share
+        both = expected + _blocks(unseen.files)
+        reference = self.references.get(unseen.reference)
+        if reference is None:
+            reference = Reference(
+                read_share=Interval(low=1.0, mid=1.0, high=max(1, payload_blocks)),
+                seek_share=Interval(low=1.0, mid=1.0, high=max(1, payload_files)),
+            )
+        counted = both if unseen.program else expected
+        if not counted:
+            return Interval.exactly(1.0), self.seek_share
+        most = max(both, reference.least_share * payload_blocks) / counted
+        seen = expected / counted
+        read, seeks = (
+            _spanning(mixed, guess, seen=seen, most=most, alone=not unseen.program)
+            for mixed, guess in (
+                (reference.read_share, read),
+                (reference.seek_share, self.seek_share),
+            )
+        )
         most_files = payload_files / max(1, len(files))
-        if followed:
-            return _up_to(read, most), self.seek_share
-        seeks = self.seek_share
         return (
-            replace(read, high=max(read.mid, most)),
-            replace(seeks, high=max(seeks.high, min(most, most_files))),
+            _up_to(read, payload_blocks, counted),
+            replace(seeks, high=min(seeks.high, max(self.seek_share.high, most_files))),
         )
 
     def file_share(self, way: str) -> float:
@@ -231,7 +298,7 @@ def _expected_share(way: str) -> float:
     A rule is written where such a file is expected, unless no window opens or it is one
     of many that lie in a program's own directory.
     """
-    if way.endswith(", no window") or way.startswith("own-"):
+    if way.endswith(", no window") or way.startswith(("own-", "unreached-")):
         return UNLIKELY_FILE_SHARE
     return UNKNOWN_FILE_SHARE
 
@@ -262,10 +329,41 @@ def parse_priors(document: PriorsDocument) -> Priors:
         kinds={
             kind: tuple(recorded.items()) for kind, recorded in document.kinds.items()
         },
+        references={
+            name: Reference(
+                read_share=_interval(each.read_share),
+                seek_share=_interval(each.seek_share),
+                recorded=tuple(each.recorded.items()),
+                least_share=each.least_share,
+            )
+            for name, each in document.references.items()
+        },
     )
 
 
-def _up_to(share: Interval, most: float) -> Interval:
+def _blocks(files: Sequence[LaunchFile]) -> float:
+    return sum(file.expected_blocks for file in files)
+
+
+def _spanning(
+    reference: Interval, guess: Interval, *, seen: float, most: float, alone: bool
+) -> Interval:
+    """Return a share that spans what a guess and what a reference class says.
+
+    :param reference: share of all files: those that were followed and those unseen.
+    :param guess: share of the files that were followed.
+    :param seen: these, of the files that count.
+    :param most: likewise, all files.
+    :param alone: whether only those that were followed count.
+    """
+    low, high = guess.low * seen, max(guess.high * seen, reference.high * most)
+    if alone:
+        return replace(guess, high=high)
+    return replace(reference, low=min(reference.low, low), high=high)
+
+
+def _up_to(share: Interval, most_blocks: float, blocks: float) -> Interval:
+    most = most_blocks / blocks if blocks else 1.0
     return replace(share, high=max(share.mid, min(share.high, most)))
 
 

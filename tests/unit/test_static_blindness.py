@@ -1,0 +1,257 @@
+"""Guesses that did not reach what files say of the app: wide, and no verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from elf_files import make_elf
+from payloads import MemoryPayload
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import default_devices
+from snapcraft_compression_advisor.launch.guess.blindness import window_evidence
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
+from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+from snapcraft_compression_advisor.launch.model import (
+    BlockSums,
+    cost_of_blocks,
+    seconds_saved,
+)
+from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIB = "usr/lib/x86_64-linux-gnu"
+MODULES = "usr/lib/python3/dist-packages"
+DESKTOP = {"meta/gui/hello.desktop": b"[Desktop Entry]\nExec=hello\n"}
+PYTHON = {"usr/bin/python3.12": make_elf(padding_bytes=6_000_000)}
+SCRIPT = {"usr/bin/hello": b"#!/usr/bin/python3.12\n"}
+COMPUTED = {
+    "usr/bin/hello": b"#!/usr/bin/python3.12\n"
+    b"import importlib, sys\n"
+    b"importlib.import_module(sys.argv[0] + 'qt').main()\n"
+}
+QT = {
+    f"{LIB}/libQt5Core.so.5.15": make_elf(padding_bytes=5_000_000),
+    f"{LIB}/libQt5Gui.so.5.15": make_elf(
+        needed=["libQt5Core.so.5.15"], padding_bytes=40_000_000
+    ),
+    f"{LIB}/qt5/plugins/platforms/libqxcb.so": make_elf(
+        needed=["libQt5Gui.so.5.15"], padding_bytes=9_000_000
+    ),
+    f"{MODULES}/PyQt5/QtGui.abi3.so": make_elf(
+        needed=["libQt5Gui.so.5.15"], padding_bytes=3_000_000
+    ),
+}
+GTK = {
+    "usr/bin/hello": make_elf(needed=["libgtk-4.so.1"], padding_bytes=20_000_000),
+    f"{LIB}/libgtk-4.so.1": make_elf(padding_bytes=40_000_000),
+}
+
+
+def payload_of(
+    *parts: dict[str, bytes], snap: Mapping[str, object] | None = None
+) -> MemoryPayload:
+    """Return a payload of files and keys of snap.yaml."""
+    files = {path: content for part in parts for path, content in part.items()}
+    metadata = {"apps": {"hello": {"command": "usr/bin/hello"}}, **(snap or {})}
+    return MemoryPayload(
+        files=files,
+        snap=SnapMetadata.model_validate({"name": "hello", "base": "bare", **metadata}),
+    )
+
+
+def launch_set(*parts: dict[str, bytes]) -> LaunchSet:
+    return static_launch_set(payload_of(*parts), "hello")
+
+
+def reasons(found: LaunchSet) -> set[str]:
+    assert found.basis is not None
+    return {spot.reason for spot in found.basis.blind_spots}
+
+
+def width(found: LaunchSet) -> float:
+    return found.read_share.high / found.read_share.low
+
+
+def verdict(found: LaunchSet) -> str:
+    """Return the advice for blocks of common sizes, packed with xz now."""
+    blocks = found.expected_blocks
+
+    def saving(device_number: int) -> Saving:
+        device = default_devices()[device_number]
+        xz, lzo = (
+            cost_of_blocks(
+                BlockSums(
+                    runs=blocks / 4,
+                    blocks=blocks,
+                    raw_bytes=blocks * DATA_BLOCK_BYTES,
+                    stored_bytes=blocks * DATA_BLOCK_BYTES * ratio,
+                    compressed_blocks=blocks,
+                    compressed_raw_bytes=blocks * DATA_BLOCK_BYTES,
+                    compressed_stored_bytes=blocks * DATA_BLOCK_BYTES * ratio,
+                ),
+                found,
+                codec,
+                device,
+            )
+            for codec, ratio in (("xz", 0.3), ("lzo", 0.45))
+        )
+        return Saving(app="hello", device=device.name, seconds=seconds_saved(xz, lzo))
+
+    evidence = Evidence(
+        declared="xz",
+        xz_bytes=Interval.exactly(20e6),
+        lzo_bytes=Interval.exactly(30e6),
+        bytes_added=Interval.exactly(10e6),
+        savings=[saving(number) for number in range(len(default_devices()))],
+    )
+    return recommend(evidence, Policy()).verdict
+
+
+def test_desktop_application_in_python_that_computes_its_imports_is_undecided() -> None:
+    found = launch_set(COMPUTED, PYTHON, QT, DESKTOP)
+    assert "unreached-window" in reasons(found)
+    assert f"{LIB}/libQt5Gui.so.5.15" in {file.path for file in found.files}
+    assert width(found) > 4
+    assert verdict(found) == "undecided"
+
+
+def test_interval_of_a_blind_guess_spans_what_was_followed() -> None:
+    payload = payload_of(COMPUTED, PYTHON, QT, DESKTOP)
+    followed = static_launch_set(payload_of(SCRIPT, PYTHON), "hello")
+    found = static_launch_set(payload, "hello")
+    low, high = (
+        found.expected_blocks * end
+        for end in (found.read_share.low, found.read_share.high)
+    )
+    assert low <= followed.expected_blocks
+    assert high > found.expected_blocks
+
+
+def test_script_in_an_unknown_language_with_a_toolkit_in_the_payload_is_undecided() -> (
+    None
+):
+    script = {"usr/bin/hello": b"#!/usr/bin/befunge\n"}
+    found = launch_set(script, QT)
+    assert reasons(found) == {"unfollowed-runtime", "unreached-window"}
+    assert verdict(found) == "undecided"
+
+
+def test_player_that_finds_its_toolkit_at_run_time_is_undecided() -> None:
+    found = launch_set({"usr/bin/hello": make_elf()}, QT, DESKTOP)
+    assert reasons(found) == {"unreached-window"}
+    assert verdict(found) == "undecided"
+
+
+def test_program_whose_toolkit_is_reached_is_guessed_as_ever() -> None:
+    found = launch_set(GTK, QT, DESKTOP)
+    priors = built_in_priors()
+    assert reasons(found) == set()
+    assert found.read_share == priors.read_share
+    assert verdict(found) == "change"
+
+
+def test_command_line_tool_stays_narrow_beside_a_toolkit() -> None:
+    tool = {"usr/bin/hello": make_elf(padding_bytes=1_000_000)}
+    found = launch_set(tool, QT)
+    assert reasons(found) == set()
+    assert width(found) < 3
+    assert verdict(found) == "no-benefit"
+
+
+def test_python_tool_without_computed_imports_stays_narrow() -> None:
+    found = launch_set(SCRIPT, PYTHON, QT)
+    assert reasons(found) == set()
+    assert width(found) < 3
+
+
+@pytest.mark.parametrize(
+    ("snap", "where"),
+    [
+        ({"plugs": {"wayland": {}}}, "meta/snap.yaml"),
+        (
+            {"apps": {"hello": {"command": "usr/bin/hello", "plugs": ["x11"]}}},
+            "meta/snap.yaml",
+        ),
+        (
+            {
+                "plugs": {
+                    "gnome-46-2404": {
+                        "interface": "content",
+                        "default-provider": "gnome-46-2404",
+                    }
+                }
+            },
+            "meta/snap.yaml",
+        ),
+        (
+            {
+                "apps": {
+                    "hello": {
+                        "command": "usr/bin/hello",
+                        "command-chain": ["snap/command-chain/desktop-launch"],
+                    }
+                }
+            },
+            "snap/command-chain/desktop-launch",
+        ),
+    ],
+)
+def test_snap_yaml_shows_windows(snap: dict[str, object], where: str) -> None:
+    chain = {"snap/command-chain/desktop-launch": make_elf()}
+    payload = payload_of({"usr/bin/hello": make_elf()}, chain, snap=snap)
+    evidence = window_evidence(payload, "hello")
+    assert evidence is not None
+    assert evidence.where == where
+    assert find_candidates(payload, "hello").blindness == "program"
+
+
+@pytest.mark.parametrize(
+    "snap",
+    [
+        {"apps": {"hello": {"command": "usr/bin/hello", "daemon": "simple"}}},
+        {"plugs": {"network": {}, "opengl": {}}},
+        {
+            "plugs": {"x11": {}},
+            "apps": {
+                "hello": {"command": "usr/bin/hello"},
+                "other": {"command": "usr/bin/hello", "plugs": ["x11"]},
+            },
+        },
+    ],
+)
+def test_services_and_other_plugs_show_no_windows(snap: dict[str, object]) -> None:
+    payload = payload_of({"usr/bin/hello": make_elf()}, snap=snap)
+    assert window_evidence(payload, "hello") is None
+    assert find_candidates(payload, "hello").blindness is None
+
+
+def test_desktop_file_that_asks_for_a_terminal_shows_no_windows() -> None:
+    terminal = {"meta/gui/hello.desktop": b"[Desktop Entry]\nTerminal=true\n"}
+    payload = payload_of({"usr/bin/hello": make_elf()}, QT, terminal)
+    assert window_evidence(payload, "hello") is None
+    assert find_candidates(payload, "hello").blindness is None
+
+
+def test_reference_class_without_members_may_be_the_whole_payload() -> None:
+    payload = payload_of(COMPUTED, PYTHON, QT, DESKTOP)
+    priors = replace(built_in_priors(), references={})
+    found = static_launch_set(payload, "hello", priors=priors)
+    high = found.expected_blocks * found.read_share.high
+    assert high == pytest.approx(payload.inventory.data_blocks)
+    assert verdict(found) == "undecided"
+
+
+def test_empty_payload_has_shares() -> None:
+    found = static_launch_set(payload_of(snap={"plugs": {"x11": {}}}), "hello")
+    assert found.files == ()
+    assert found.read_share.low <= found.read_share.high
