@@ -24,7 +24,7 @@ from the packages of Debian 12 and 13 that have a desktop file, a service unit o
 program in `/usr/bin`, by runtime and toolkit. The [table](../study/data/drawn.csv)
 has all that were drawn, and why some couldn't be recorded. One of two was set apart
 before anything was recorded: nobody looked at its recording, and nothing was fitted to
-it. The guess was scored on this *blind* set once, by
+it. The guess was scored on this [blind set](glossary.md#blind-set) once, by
 
     .venv/bin/python study/blind.py --trees DRAWN/blind
 

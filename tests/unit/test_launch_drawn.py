@@ -9,11 +9,13 @@ import pytest
 
 from draw import Drawn, read_drawn, write_drawn
 from drawn_commands import below_root, desktop_words, event_of, service_words, words_of
-from launch_drawn import Work, launch_event
+from launch_drawn import Work, launch_event, probed
 from prime_error import PrimeError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_mock import MockerFixture
 
 DESKTOP = """\
 [Desktop Action New]
@@ -155,3 +157,22 @@ def test_nothing_is_begun_when_the_time_is_over(tmp_path: Path) -> None:
     write_drawn(work.table, [ROW])
     work.fill([ROW])
     assert read_drawn(work.table) == [ROW]
+
+
+FAILS = PrimeError("it failed", exit_status=69)
+
+
+def test_a_program_without_version_is_asked_for_help(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    run = mocker.patch("launch_drawn.run_in_tree", side_effect=[FAILS, ""])
+    assert probed(tmp_path, "usr/bin/tool") == ("usr/bin/tool", "--help")
+    assert run.call_args.args[1][-2:] == ["/usr/bin/tool", "--help"]
+
+
+def test_a_program_that_knows_neither_isnt_recorded(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("launch_drawn.run_in_tree", side_effect=FAILS)
+    with pytest.raises(PrimeError, match="--version and with --help"):
+        probed(tmp_path, "usr/bin/tool")
