@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 ## Applications that nobody looked at
 
-The applications of the tables above were chosen by hand. These were drawn by a seed
+The guess was made with the applications above in view. Those below were drawn by a seed
 from the packages of Debian 12 and 13 that have a desktop file, a service unit or a
-program in `/usr/bin`, by runtime and toolkit. The [table](../study/data/drawn.csv)
-has all that were drawn, and why some couldn't be recorded. One of two was set apart
-before anything was recorded: nobody looked at its recording, and nothing was fitted to
-it. The guess was scored on this [blind set](glossary.md#blind-set) once, by
+program in `/usr/bin`, by runtime and toolkit. The [table](../study/data/drawn.csv) has
+all that were drawn, and why some couldn't be recorded. Every second one was set apart
+before anything was recorded: nobody looked at its recording, and it isn't in any fit.
+The guess was scored on this [blind set](glossary.md#blind-set) once, by
 
     .venv/bin/python study/blind.py --trees DRAWN/blind
 
