@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .values import called_name, static_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 MODULE = ""
 """Of what a module does outside of its functions."""
@@ -37,6 +37,12 @@ _CONNECTING_ALSO = frozenset(("add_command", "addAction", "protocol", "signal"))
 _IMPORTING = frozenset(("import_module", "__import__", "run_module"))
 _PATH_METHODS = frozenset(("insert", "append", "extend", "addsitedir"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LEAVES = frozenset({
+    ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.alias, ast.arg,
+    ast.Global, ast.Nonlocal, ast.Break, ast.Continue, ast.Eq, ast.Add, ast.And, ast.Or,
+})  # fmt: skip
+"""Of nodes: those that hold no others of interest."""
+
 _GROUPED = frozenset(("entry_points", "iter_entry_points"))
 
 
@@ -90,6 +96,10 @@ def read_code(source: bytes, *, package: str, file: str, is_program: bool) -> Co
     return Code(scopes=reader.scopes, search=tuple(reader.search))
 
 
+_Place = tuple[ast.AST, Scope, str]
+"""A node, the scope that it belongs to, the class that it stands in."""
+
+
 class _Reader:
     """The state of :func:`read_code`: a walk over the tree in the source's order."""
 
@@ -104,58 +114,52 @@ class _Reader:
     def read(self, body: Iterable[ast.stmt]) -> None:
         """Read a module's statements and all that is in them."""
         module = self.scopes[MODULE][0]
-        pending: list[tuple[ast.AST, Scope, str]] = [
-            (node, module, "") for node in reversed(list(body))
-        ]
+        pending: list[_Place] = [(node, module, "") for node in reversed([*body])]
         while pending:
             node, scope, owner = pending.pop()
-            for child, inside, name in reversed(self._inside(node, scope, owner)):
-                pending.append((child, inside, name))
+            if isinstance(node, _FUNCTIONS):
+                pending.extend(self._function(node, scope, owner))
+            elif isinstance(node, ast.ClassDef):
+                pending.extend(self._class(node, scope))
+            elif isinstance(node, ast.If):
+                pending.extend((child, scope, owner) for child in self._branches(node))
+            else:
+                self._note(node, scope)
+                pending.extend((child, scope, owner) for child in _children(node))
 
-    def _inside(
-        self, node: ast.AST, scope: Scope, owner: str
-    ) -> list[tuple[ast.AST, Scope, str]]:
-        """Note what a node does; return the nodes in it with their scopes.
-
-        :param owner: the class that it stands in.
-        """
-        if isinstance(node, _FUNCTIONS):
-            return self._function(node, scope, owner)
-        if isinstance(node, ast.ClassDef):
-            return self._class(node, scope)
-        children = list(ast.iter_child_nodes(node))
-        if isinstance(node, ast.If):
-            children = self._branches(node)
+    def _note(self, node: ast.AST, scope: Scope) -> None:
+        """Note what a node itself does."""
+        if isinstance(node, ast.Call):
+            self._call(node, scope)
+        elif isinstance(node, ast.Assign):
+            self._assign(node.targets, node.value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self._assign([node.target], node.value)
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 scope.imports[alias.name] = None
         elif isinstance(node, ast.ImportFrom):
             self._import_from(node, scope)
-        elif isinstance(node, ast.Call):
-            self._call(node, scope)
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            self._assign(node)
-        return [(child, scope, owner) for child in children]
 
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, owner: str
-    ) -> list[tuple[ast.AST, Scope, str]]:
+    ) -> Iterator[_Place]:
+        """Yield what runs of a function as it is made, and what as it is called.
+
+        :param owner: the class that it stands in.
+        """
         special = owner and node.name.startswith("__") and node.name.endswith("__")
         name = f"{owner}.{node.name}" if special else node.name
         own = Scope()
         self.scopes.setdefault(name, []).append(own)
-        outside: list[ast.AST] = [*node.decorator_list, *node.args.defaults]
         for decorator in node.decorator_list:  # it is given the function, and may call
             if isinstance(decorator, ast.Call):
                 scope.calls.add(called_name(decorator))
-        return [
-            *((each, scope, "") for each in outside),
-            *((each, own, "") for each in node.body),
-        ]
+        yield from ((each, own, "") for each in reversed(node.body))
+        for outside in (*node.decorator_list, *node.args.defaults):
+            yield outside, scope, ""
 
-    def _class(
-        self, node: ast.ClassDef, scope: Scope
-    ) -> list[tuple[ast.AST, Scope, str]]:
+    def _class(self, node: ast.ClassDef, scope: Scope) -> Iterator[_Place]:
         made = Scope()
         self.scopes.setdefault(node.name, []).append(made)
         for base in node.bases:
@@ -164,11 +168,11 @@ class _Reader:
         for each in node.body:
             if isinstance(each, _FUNCTIONS) and each.name.startswith("__"):
                 made.calls.add(f"{node.name}.{each.name}")
-        children = (*node.decorator_list, *node.keywords, *node.body)
-        return [(child, scope, node.name) for child in children]
+        for child in (*reversed(node.body), *node.keywords, *node.decorator_list):
+            yield child, scope, node.name
 
     def _branches(self, node: ast.If) -> list[ast.AST]:
-        """Return what may run of a condition."""
+        """Return what may run of a condition, the last first."""
         test = node.test
         is_never = (
             isinstance(test, (ast.Name, ast.Attribute))
@@ -179,9 +183,8 @@ class _Reader:
             and test.left.id == "__name__"
             and not self._is_program
         )
-        if is_never:
-            return [*node.orelse]
-        return [node.test, *node.body, *node.orelse]
+        orelse = node.orelse[::-1]
+        return [*orelse] if is_never else [*orelse, *node.body[::-1], node.test]
 
     def _import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
         base = self._absolute("." * node.level + (node.module or ""))
@@ -250,15 +253,14 @@ class _Reader:
         if text is not None:
             scope.groups[text] = None
 
-    def _assign(self, node: ast.Assign | ast.AnnAssign) -> None:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    def _assign(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
         for target in targets:
-            if isinstance(target, ast.Name) and node.value is not None:
-                text = static_text(node.value, self._values)
+            if isinstance(target, ast.Name):
+                text = static_text(value, self._values)
                 if text is not None:
                     self._values[target.id] = text
-            elif _is_search_path(target) and node.value is not None:
-                self._add_search([node.value])
+            elif _is_search_path(target):
+                self._add_search([value])
 
     def _add_search(self, values: Iterable[ast.expr]) -> None:
         """Note directories that are put into ``sys.path``, alone or in a list."""
@@ -272,6 +274,18 @@ class _Reader:
                     text = static_text(element, self._values)
                     if text is not None:
                         self.search[text] = None
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes in a node that may hold others, the last first."""
+    values = (getattr(node, name, None) for name in node._fields)
+    found = [
+        each
+        for value in values
+        for each in (value if isinstance(value, list) else (value,))
+        if isinstance(each, ast.AST) and type(each) not in _LEAVES
+    ]
+    return found[::-1]
 
 
 def _prefix(node: ast.expr) -> str | None:

@@ -30,7 +30,7 @@ MAX_MODULES = 5000
 SOURCE_MAX_BYTES = 1024 * 1024
 """How much of a module is looked at; imports stand at its start."""
 
-PARSED_MAX_BYTES = 2 * 1024 * 1024
+PARSED_MAX_BYTES = 1024 * 1024
 """How much of an application's own code is parsed, at about 3 MB a second. In what is
 beyond, all functions count as called."""
 
