@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ import pytest
 
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import MIB
+from snapcraft_compression_advisor.launch.guess.runtimes import gjs, tcl
+from snapcraft_compression_advisor.launch.guess.runtimes.lua import LUA
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     required_files,
@@ -21,6 +24,9 @@ from snapcraft_compression_advisor.launch.guess.runtimes.python.finder import (
 from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import Importer
 from snapcraft_compression_advisor.launch.guess.runtimes.python.imports import (
     imported_names,
+)
+from snapcraft_compression_advisor.launch.guess.runtimes.python.start import (
+    LOADED_ENTRY_POINT,
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.ruby import RUBY
 from snapcraft_compression_advisor.launch.guess.shell import shell_words
@@ -49,11 +55,32 @@ TEXTS = {
         "use ": "a::",
         "  ": " ",
         'require "': "a/",
+        "source ": "a.",
+        "{": "a,",
+        "package ifneeded a ": "\\a.",
+        "load_entry_point(": "\n",
+        "'": "a.b-",
         "<key": " id",
         "<key id='": " id=\"'",
         "<schema": "<key",
     }.items()
 }
+
+
+LANGUAGES = (PERL, RUBY, LUA)
+PATTERNS = [
+    pattern
+    for pattern in (
+        *(value for module in (gjs, tcl) for value in vars(module).values()),
+        LOADED_ENTRY_POINT,
+        *(each.statement for each in LANGUAGES),
+        *(each.search for each in LANGUAGES),
+        *(each.introspected for each in LANGUAGES),
+        *(each.computed for each in LANGUAGES),
+    )
+    if isinstance(pattern, re.Pattern) and isinstance(pattern.pattern, bytes)
+]
+"""What the sources of other languages are searched for."""
 
 
 @pytest.fixture(autouse=True)
@@ -73,8 +100,7 @@ def test_a_mebibyte_of_anything_is_looked_through(text: bytes) -> None:
     found = (
         *imported_names(text, package="a.b"),
         *required_names(text),
-        *(match[0] for match in PERL.statement.finditer(text)),
-        *(match[0] for match in RUBY.statement.finditer(text)),
+        *(match[0] for pattern in PATTERNS for match in pattern.finditer(text)),
         *(match[0] for match in _ELEMENT.finditer(text)),
     )
     assert len(found) <= len(text) // 8

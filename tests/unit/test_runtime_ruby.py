@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from elf_files import make_elf
 from guesses import found
 
@@ -20,3 +22,34 @@ def test_ruby_program_reads_what_it_requires() -> None:
     }
     later = {f"{ruby}/3.1.0/d.rb", f"{ruby}/3.1.0/rubygems.rb"}
     assert set(found(files, "usr/bin/hello")) == set(files) - later
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        b"$LOAD_PATH.unshift File.expand_path('../../share/hello', __dir__)\n",
+        b"$:.unshift('/usr/share/hello')\n",
+        b'$LOAD_PATH << File.expand_path("../../share/hello", __FILE__)\n',
+    ],
+)
+def test_directories_that_a_program_adds_are_searched(change: bytes) -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\n" + change + b"require 'own'\n",
+        "usr/bin/ruby": make_elf(),
+        "usr/share/hello/own.rb": b"x",
+        "share/hello/own.rb": b"x",
+    }
+    assert {"usr/share/hello/own.rb"} <= set(found(files, "usr/bin/hello"))
+
+
+def test_bindings_load_the_namespaces_of_gobject() -> None:
+    lib = "usr/lib/x86_64-linux-gnu"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'gtk3'\n",
+        "usr/bin/ruby": make_elf(),
+        "usr/lib/ruby/vendor_ruby/gtk3.rb": b"loader.load(\"Gtk\", version: '3.0')\n",
+        f"{lib}/girepository-1.0/Gtk-3.0.typelib": b"GOBJ\nMETADATA\r\n\x1a"
+        b"\0libgtk-3.so.0\0",
+        f"{lib}/libgtk-3.so.0": make_elf(),
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)

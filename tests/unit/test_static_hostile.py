@@ -114,7 +114,7 @@ def test_command_that_the_snap_does_not_ship_is_listed() -> None:
 
 @pytest.mark.parametrize(
     "script",
-    [b"#!/usr/bin/tclsh\nputs x\n", b"#!/opt/own/interpreter -x\n", b"#!\n", b"#!/"],
+    [b"#!/usr/bin/gforth\nbye\n", b"#!/opt/own/interpreter -x\n", b"#!\n", b"#!/"],
 )
 def test_script_in_an_unknown_language_may_read_anything(script: bytes) -> None:
     found = guess({"usr/bin/hello": script, "usr/share/data": bytes(10_000_000)})

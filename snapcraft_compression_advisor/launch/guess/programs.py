@@ -39,6 +39,7 @@ _STARTED_UNSEEN = {
 """Programs that start others without a script that says so, and which."""
 
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_OWN_NAME = ("$0", "${0}")
 _BEFORE_COMMANDS = _STARTERS | frozenset(
     ("!", "{", "do", "else", "elif", "if", "then", "time", "while")
 )
@@ -208,7 +209,9 @@ class _Walk:
     def _follow_shell_script(self, script: Entry, text: str) -> None:
         known = len(self.started) + len(self.invocations)
         folder = ""
-        for command in shell_commands(text, self.variables):
+        for words in shell_commands(text, self.variables):
+            own = f"$SNAP/{script.path}"  # a script in two languages starts itself
+            command = [own if word in _OWN_NAME else word for word in words]
             if command[0] == "cd":
                 place = self._paths.in_payload(command[-1])
                 folder = command[-1].strip("/") if place is None else place

@@ -69,9 +69,7 @@ def shell_commands(text: str, variables: dict[str, str]) -> Iterator[tuple[str, 
     :param variables: takes what is assigned.
     """
     known = {**variables, "SNAP": "$SNAP"}
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.lstrip()[:1] in ("", "#"):  # to split nothing takes as long as a word
-            continue
+    for line in _logical_lines(text):
         command: list[str] = []
         for word in (*_split(line), ";"):
             if word and not word.strip(_PUNCTUATION):
@@ -84,6 +82,20 @@ def shell_commands(text: str, variables: dict[str, str]) -> Iterator[tuple[str, 
                 command.append(_expand(word, known))
             else:
                 _assign(assignment, known, variables)
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Yield lines with those that continue them; neither comments nor empty ones."""
+    parts: list[str] = []
+    for line in text.splitlines():
+        if not parts and line.lstrip()[:1] in ("", "#"):
+            continue
+        parts.append(line.removesuffix("\\"))
+        if not line.endswith("\\"):
+            yield " ".join(parts)
+            parts.clear()
+    if parts:
+        yield " ".join(parts)
 
 
 def _assign(

@@ -3,11 +3,13 @@
 from . import (
     gjs,
     java,
+    lua,
     node,
     perl,
     python,
     r,
     ruby,
+    tcl,
 )
 
 RUNTIMES = (
@@ -16,6 +18,8 @@ RUNTIMES = (
     ruby.RUNTIME,
     r.RUNTIME,
     gjs.RUNTIME,
+    tcl.RUNTIME,
+    lua.RUNTIME,
     node.RUNTIME,
     java.RUNTIME,
 )

@@ -38,7 +38,7 @@ _VERSION = re.compile(
     rb"\s*[\"'](?P<version>\d[\d.]*)[\"']"
 )
 _RELATIVE = re.compile(
-    rb"(?:\bfrom\s*|\bimport\s*\(?\s*)[\"'](?P<path>\.{1,2}/[^\"'\n]+)[\"']"
+    rb"(?:\bfrom\s*|\bimport\s*(?:\(\s*)?)[\"'](?P<path>\.{1,2}/[^\"'\n]+)[\"']"
 )
 _IMPORTS = re.compile(rb"\bimports\.(?P<path>[a-z_]\w*(?:\.[a-z_]\w*)*)")
 _COMPUTED = re.compile(rb"\bimports(?:\.gi)?\[(?![\"'])|\bimport\((?!\s*[\"'`])")
@@ -46,7 +46,7 @@ _IDENTIFIER = re.compile(
     rb"(?:\bname\s*:\s*[\"'](?P<name>[\w.-]+)"
     rb"|[\"'/](?P<id>[A-Za-z][\w-]*(?:\.[\w-]+){2,}))[\"'/]"
 )
-_BUNDLE = re.compile(rb"(?P<name>[\w.@-]+)\.gresource\b")
+_BUNDLE = re.compile(rb"(?<![\w.@-])(?P<name>[\w.@-]{1,200})\.gresource\b")
 _BUILT_IN = frozenset(("gi", "package", "searchPath", "versions", "mainloop", "lang"))
 
 

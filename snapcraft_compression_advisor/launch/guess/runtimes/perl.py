@@ -17,9 +17,23 @@ PERL = Language(
         re.MULTILINE,
     ),
     folders=re.compile(
-        r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?perl(?:5|-base|/5[\d.]*)?"
+        r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?perl(?:5|-base)?(?:/5[\d.]*)?"
     ),
     suffixes=(".pm",),
+    native="auto/{path}/{last}.so",
+    search=re.compile(
+        rb"^[ \t]*use[ \t]+lib[ \t]+(?:qw)?[\"'(\[{/ \t]+(?P<path>[^\"'\s)\]};]+)",
+        re.MULTILINE,
+    ),
+    variable="PERL5LIB",
+    introspected=re.compile(
+        rb"(?:\bbasename[ \t]*=>|_BASENAME[ \t]*=)[ \t]*[\"'](?P<name>\w+)[\"']"
+        rb"(?:[^\"'=]{0,80}(?:=>?)[ \t]*[\"'](?P<version>[\d.]+)[\"'])?"
+    ),
+    computed=re.compile(
+        rb"^[ \t]*(?:require[ \t]+\$|eval[ \t]+[\"'](?:use|require)[ \t]+\$)",
+        re.MULTILINE,
+    ),
 )
 
 RUNTIME = Runtime(

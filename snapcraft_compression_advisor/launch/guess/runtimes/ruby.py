@@ -17,9 +17,19 @@ RUBY = Language(
         re.MULTILINE,
     ),
     folders=re.compile(
-        r"(?:.*/)?(?:ruby/(?:\d[\d.]*|vendor_ruby)(?:/[^/]+-linux[^/]*)?|gems/[^/]+/lib)"
+        r"(?:.*/)?(?:ruby/(?:\d[\d.]*|vendor_ruby)(?:/\d[\d.]*)?(?:/[^/]+-linux[^/]*)?"
+        r"|gems/[^/]+/lib|extensions/[^/]+/[^/]+/[^/]+)"
     ),
     suffixes=(".rb", ".so", ""),
+    search=re.compile(
+        rb"(?:\$LOAD_PATH|\$:)[^\"'\n]{0,80}[\"'](?P<path>[^\"'\n]+)[\"']"
+    ),
+    variable="RUBYLIB",
+    introspected=re.compile(
+        rb"\bload(?:er\.load)?[ \t(]+[\"'](?P<name>[A-Z]\w*)[\"']"
+        rb"(?:[^\"'\n]{0,40}[\"'](?P<version>[\d.]+)[\"'])?"
+    ),
+    computed=re.compile(rb"^[ \t]*require[ \t(]+[a-z@$]", re.MULTILINE),
     startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
 )
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....payload.elf import ELF_MAGIC
+from ....payload.linkage import library_path
 from ....squashfs.entry import EntryKind
+from ...launch_set import BlindSpot
+from .introspection import introspected
 from .runtime import Loaded
 
 if TYPE_CHECKING:
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ....payload.inventory import Entry
-    from ....payload.source import Payload
     from .runtime import StartedApp
 
 MAX_FILES = 5000
@@ -38,6 +40,14 @@ class Language:
     :param folders: where it searches.
     :param suffixes: of files.
     :param startup: what the interpreter loads before the program.
+    :param separator: of the parts of a module's name, a directory each.
+    :param beside: whether modules are searched beside the program, too.
+    :param native: the library of a module's code in C, with its ``{path}`` and the
+        ``{last}`` part of that.
+    :param search: gives a ``path`` that a program adds to where it searches.
+    :param variable: of the environment, likewise.
+    :param introspected: gives a GObject namespace's ``name`` and ``version``.
+    :param computed: matches where a program loads what nobody knows.
     """
 
     interpreter: str
@@ -47,29 +57,52 @@ class Language:
     folders: re.Pattern[str]
     suffixes: tuple[str, ...]
     startup: tuple[str, ...] = ()
+    separator: str = "::"
+    beside: bool = False
+    native: str = ""
+    search: re.Pattern[bytes] | None = None
+    variable: str = ""
+    introspected: re.Pattern[bytes] | None = None
+    computed: re.Pattern[bytes] | None = None
 
-    def loads(self, app: StartedApp) -> Iterator[Loaded]:
+    def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         """Yield the files that an app's scripts load, and those that these do."""
         scripts = app.scripts(self.interpreter, self.suffix)
-        if scripts:
-            for entry in _Search(app.payload, self).loaded(scripts):
-                yield Loaded(entry=entry, way=self.way)
+        if not scripts:
+            return
+        search = _Search(app, self)
+        for entry in search.loaded(scripts):
+            yield Loaded(entry=entry, way=self.way)
+        for entry in search.native.values():
+            yield Loaded(entry=entry, way=f"{self.interpreter}-extension")
+        yield from introspected(app, search.namespaces, search.versions)
+        yield from search.blind_spots
 
 
 class _Search:
     """Finds what scripts of one language load."""
 
-    def __init__(self, payload: Payload, language: Language) -> None:
-        self._payload = payload
+    def __init__(self, app: StartedApp, language: Language) -> None:
+        self._app = app
+        self._payload = app.payload
         self._language = language
-        self._entries = payload.inventory.entries
+        self._entries = app.payload.inventory.entries
+        self.native: dict[str, Entry] = {}
+        self.namespaces: dict[str, None] = {}
+        self.versions: dict[str, str] = {}
+        self.blind_spots: list[BlindSpot] = []
         folders = (
             path
             for path, entry in self._entries.items()
             if entry.kind is EntryKind.DIRECTORY and language.folders.fullmatch(path)
         )
         # Distributions put their own directories before the language's.
-        self._folders = tuple(sorted(folders, key=lambda path: "vendor" not in path))
+        known = sorted(folders, key=lambda path: "vendor" not in path)
+        added = library_path(app.environment.get(language.variable, ""))
+        self._folders = [
+            *(each for path in added for each in self._at(path, "")),
+            *known,
+        ]
 
     def loaded(self, scripts: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the files that scripts load, and those that these load in turn."""
@@ -80,9 +113,13 @@ class _Search:
         while (pending or wanted) and len(seen) <= MAX_FILES:
             if pending:
                 script = pending.popleft()
-                wanted.extend(self._names(script, own=script.path in started))
+                own = script.path in started
+                if own and self._language.beside:
+                    self._folders.insert(0, posixpath.dirname(script.path))
+                wanted.extend(self._names(script, own=own))
             for name, folder in wanted:
                 entry = self._find(name, folder)
+                self._find_native(name)
                 if entry is not None and entry.path not in seen:
                     seen.add(entry.path)
                     pending.append(entry)
@@ -97,13 +134,59 @@ class _Search:
         source = self._payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
         if source.startswith(ELF_MAGIC):
             return
+        self._note(source, script.path, own=own)
         for match in self._language.statement.finditer(source):
             if match["later"] and not own:
                 continue
             if match["name"]:
-                yield match["name"].decode().replace("::", "/"), ""
+                name = match["name"].decode(errors="replace")
+                yield name.replace(self._language.separator, "/"), ""
             elif match["near"]:
                 yield match["near"].decode(), posixpath.dirname(script.path)
+
+    def _note(self, source: bytes, path: str, *, own: bool) -> None:
+        """Note what a source tells beyond names."""
+        language = self._language
+        if language.introspected is not None:
+            for match in language.introspected.finditer(source):
+                name = match["name"].decode()
+                self.namespaces[name] = None
+                if match["version"]:
+                    self.versions.setdefault(name, match["version"].decode())
+        if not own:
+            return
+        for match in language.search.finditer(source) if language.search else ():
+            for folder in self._at(match["path"].decode(errors="replace"), path):
+                self._folders.insert(0, folder)
+        if language.computed is not None and language.computed.search(source):
+            self.blind_spots.append(BlindSpot(reason="computed-import", where=path))
+
+    def _at(self, path: str, script: str) -> Iterator[str]:
+        """Yield the directories that a path may mean: its own, or from a script."""
+        rest = path.partition("/")[2] if path[:1] in ("$", "#") else path
+        places = (
+            path,
+            path.lstrip("/"),
+            f"{posixpath.dirname(script)}/{rest}",
+            f"{script}/{rest}",  # as Ruby's File.expand_path counts from a file
+        )
+        for place in dict.fromkeys(places):
+            inside = self._app.paths.in_payload(place)
+            entry = self._entries.get(inside) if inside else None
+            if entry is not None and entry.kind is EntryKind.DIRECTORY:
+                yield entry.path
+
+    def _find_native(self, name: str) -> None:
+        if not self._language.native:
+            return
+        relative = self._language.native.format(
+            path=name, last=posixpath.basename(name)
+        )
+        for folder in self._folders:
+            entry = self._entries.get(f"{folder}/{relative}")
+            if entry is not None and entry.kind is EntryKind.FILE:
+                self.native[entry.path] = entry
+                return
 
     def _find(self, name: str, folder: str) -> Entry | None:
         for place in (folder,) if folder else self._folders:

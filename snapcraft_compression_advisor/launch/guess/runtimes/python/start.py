@@ -24,7 +24,7 @@ ENTRY_POINTS_MAX_BYTES = 256 * 1024
 """Of one ``entry_points.txt``; those with hundreds of commands have 20 KB."""
 
 _MODULE = re.compile(r"\w+(?:\.\w+)*")
-_LOADED = re.compile(
+LOADED_ENTRY_POINT = re.compile(
     rb"load_entry_point\(\s*[\"'](?P<package>[^\"'\n]+)[\"']\s*,"
     rb"\s*[\"'](?P<group>[^\"'\n]+)[\"']\s*,\s*[\"'](?P<name>[^\"'\n]+)[\"']"
 )
@@ -87,7 +87,7 @@ def start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
         source = app.payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
         if is_source(source):
             importer.start_source(source, file=script.path)
-            for match in _LOADED.finditer(source):
+            for match in LOADED_ENTRY_POINT.finditer(source):
                 named = (part.decode(errors="replace") for part in match.groups())
                 _start_points(points.named(*named), importer)
             continue

@@ -1,0 +1,145 @@
+"""Tcl programs: their packages, and the scripts of Tcl's and Tk's libraries."""
+
+from __future__ import annotations
+
+import itertools
+import posixpath
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ....squashfs.entry import EntryKind
+from ...launch_set import BlindSpot
+from ..families import opened_by
+from .runtime import Loaded, Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ....payload.inventory import Entry
+    from .runtime import StartedApp
+
+SOURCE_MAX_BYTES = 1024 * 1024
+"""How much of a script is looked at."""
+
+MAX_FILES = 1000
+"""Scripts and packages' indices that are looked at."""
+
+_MAPPED = re.compile(r"(?:tclsh|wish|expect|itclsh|itkwish)[\d.]*")
+_REQUIRED = re.compile(
+    rb"\bpackage[ \t]+require[ \t]+(?:-exact[ \t]+)?(?P<name>[\w:]+)"
+)
+_OFFERED = re.compile(
+    rb"\bpackage[ \t]+ifneeded[ \t]+(?P<name>[\w:]+)(?P<how>(?:[^\n\\]|\\\n|\\.)*)"
+)
+_FILE = re.compile(rb"(?<![\w.+-])[\w.+-]{1,200}\.(?:tcl|itcl|tk|tm|so(?:\.[\d.]+)?)\b")
+_SOURCED = re.compile(
+    rb"^[ \t]*source[ \t]+[^\n;]{0,200}?(?P<file>(?<![\w.+-])[\w.+-]{1,99}\.\w+)?"
+    rb"[\])\"'}]{0,9}[ \t]{0,9}$",
+    re.MULTILINE,
+)
+_TK_SCRIPTS = (
+    "tk|button|entry|icons|listbox|menu|panedwindow|scale|scrlbar|spinbox|tearoff|text"
+)
+
+
+class _Packages:
+    """What a payload's ``pkgIndex.tcl`` files offer."""
+
+    def __init__(self, app: StartedApp) -> None:
+        self._entries = app.payload.inventory.entries
+        self._offered: dict[str, list[Entry]] = {}
+        indices = [path for path in self._entries if path.endswith("/pkgIndex.tcl")]
+        for path in indices[:MAX_FILES]:
+            if self._entries[path].kind is EntryKind.FILE:
+                text = app.payload.read(path, offset=0, length=SOURCE_MAX_BYTES)
+                self._note(text, posixpath.dirname(path))
+
+    def _note(self, text: bytes, folder: str) -> None:
+        for match in _OFFERED.finditer(text):
+            files = self._offered.setdefault(match["name"].decode(), [])
+            for name in _FILE.findall(match["how"]):
+                files.extend(self.near(folder, name.decode()))
+
+    def near(self, folder: str, name: str) -> Iterator[Entry]:
+        """Yield the file of a name in a directory, or in one beside it."""
+        places = (folder, posixpath.dirname(folder), *_library_folders(folder))
+        for place in places:
+            entry = self._entries.get(f"{place}/{name}")
+            if entry is not None and entry.kind is EntryKind.FILE:
+                yield entry
+                return
+
+    def offered(self, name: str) -> list[Entry]:
+        """Return the files that a package is loaded from."""
+        return self._offered.get(name, [])
+
+
+def _library_folders(folder: str) -> Iterator[str]:
+    """Yield the directories above, in which Debian keeps the libraries of packages."""
+    while folder:
+        folder = posixpath.dirname(folder)
+        yield folder
+
+
+def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    named = (app.scripts(name, ".tcl") for name in ("tclsh", "wish", "expect"))
+    scripts = tuple(dict.fromkeys(itertools.chain(*named)))
+    if not scripts:
+        return
+    packages = _Packages(app)
+    pending = deque(scripts)
+    seen = {script.path for script in scripts}
+    while pending and len(seen) <= MAX_FILES:
+        script = pending.popleft()
+        source = app.payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        if b"\0" in source[:4096]:
+            continue
+        found = [
+            entry
+            for match in _REQUIRED.finditer(source)
+            for entry in packages.offered(match["name"].decode())
+        ]
+        for match in _SOURCED.finditer(source):
+            if match["file"]:
+                folder = posixpath.dirname(script.path)
+                found.extend(packages.near(folder, match["file"].decode()))
+            elif script in scripts:
+                yield BlindSpot(reason="computed-import", where=script.path)
+        for entry in found:
+            if entry.path not in seen:
+                seen.add(entry.path)
+                pending.append(entry)
+                is_library = ".so" in posixpath.basename(entry.path)
+                yield Loaded(
+                    entry=entry, way="tcl-library" if is_library else "tcl-module"
+                )
+
+
+RUNTIME = Runtime(
+    kind="Tcl",
+    mapped=_MAPPED,
+    interpreter="tclsh",
+    families=(
+        *opened_by(
+            r"libtcl\d\S*",
+            (
+                "tcl-scripts",
+                r"(tcltk/)?tcl\d\.\d",
+                r"(init|auto|tm|word)\.tcl|tclIndex",
+            ),
+            ("tcl-messages", r"tcl\d\.\d/tcl\d", r"msgcat-\S+\.tm"),
+            ("tcl-encodings", r"tcl\d\.\d/encoding", r"(iso8859-1|symbol)\.enc"),
+        ),
+        *opened_by(
+            r"libtk\d\S*",
+            (
+                "tk-scripts",
+                r"tk\d\.\d",
+                rf"({_TK_SCRIPTS})\.tcl|tclIndex",
+            ),
+            ("tk-themes", r"tk\d\.\d/ttk", r"(?!aqua|vista|xp|win)\w+\.tcl"),
+        ),
+    ),
+    loads=_loads,
+)

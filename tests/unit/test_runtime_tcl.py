@@ -1,0 +1,66 @@
+"""Programs in Tcl, and the scripts of Tcl's and Tk's libraries."""
+
+from __future__ import annotations
+
+import pytest
+
+from elf_files import make_elf
+from guesses import found
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.launch_set import BlindSpot
+
+LIB = "usr/lib/x86_64-linux-gnu"
+TCL = {
+    "usr/bin/tclsh": make_elf(needed=["libtcl8.6.so"]),
+    "usr/bin/wish": make_elf(needed=["libtcl8.6.so", "libtk8.6.so"]),
+    f"{LIB}/libtcl8.6.so": make_elf(),
+    f"{LIB}/libtk8.6.so": make_elf(),
+    "usr/share/tcltk/tcl8.6/init.tcl": b"x",
+    "usr/share/tcltk/tk8.6/tk.tcl": b"x",
+    "usr/share/tcltk/tk8.6/ttk/clamTheme.tcl": b"x",
+}
+PACKAGE = {
+    "usr/share/tcltk/img/pkgIndex.tcl": b"package ifneeded img 1.4 [list source \\\n"
+    b"  [file join $dir img.tcl]]\n"
+    b"package ifneeded jpeg 9 [list load [file join $dir libjpegtcl9.6.so]]\n",
+    "usr/share/tcltk/img/img.tcl": b"package require jpeg",
+    "usr/share/tcltk/libjpegtcl9.6.so": make_elf(),
+}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        b"#!/usr/bin/wish\npackage require img\n",
+        b"#!/usr/bin/env wish\nsource [file join $here lib a.tcl]\nsource a.tcl\n",
+        b'#!/bin/sh\n# \\\nexec wish "$0" "$@"\npackage require -exact img 1.4\n',
+    ],
+)
+def test_program_reads_the_packages_that_it_requires(script: bytes) -> None:
+    files = {
+        **TCL,
+        **PACKAGE,
+        "usr/bin/hello": script,
+        "usr/bin/a.tcl": b"package require img",
+    }
+    left = {"usr/bin/tclsh", "usr/share/tcltk/img/pkgIndex.tcl"}
+    if b"a.tcl" not in script:
+        left.add("usr/bin/a.tcl")
+    assert set(found(files, "usr/bin/hello")) == set(files) - left
+
+
+def test_library_of_tk_opens_its_scripts_whoever_links_it() -> None:
+    files = {**TCL, "usr/bin/hello": make_elf(needed=["libtk8.6.so"])}
+    named = found(files, "usr/bin/hello")
+    assert named["usr/share/tcltk/tk8.6/ttk/clamTheme.tcl"].way == "tk-themes"
+    assert "usr/share/tcltk/tcl8.6/init.tcl" not in named
+
+
+def test_script_that_sources_a_computed_name_is_a_blind_spot() -> None:
+    files = {**TCL, "usr/bin/hello": b"#!/usr/bin/tclsh\nsource $plugin\n"}
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
+    assert find_candidates(payload, "hello").blind_spots == (spot,)
