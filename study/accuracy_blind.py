@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from blind import BlindScore
 
 INTRODUCTION = """\
-## Applications that nobody looked at
+## Applications that nobody had examined
 
 The guess was made with the applications above in view. Those below were drawn by a seed
 from the packages of Debian 12 and 13 that have a desktop file, a service unit or a
 program in `/usr/bin`, by runtime and toolkit. The [table](../study/data/drawn.csv) has
 all that were drawn, and why some couldn't be recorded. Every second one was set apart
-before anything was recorded: nobody looked at its recording, and it isn't in any fit.
+before anything was recorded: nobody examined its recording, and it isn't in any fit.
 The guess was scored on this [blind set](glossary.md#blind-set) once, by
 
     .venv/bin/python study/blind.py --trees DRAWN/blind
