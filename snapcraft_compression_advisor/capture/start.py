@@ -350,8 +350,8 @@ class _Observer:
         return ToolError(
             message,
             details="\n".join(line for line in lines if line) or "It printed nothing.",
-            resolution="Check whether it starts on its own. Use --timeout to allow "
-            "more time, or --until to wait for another event.",
+            resolution="Check whether it starts on its own. Allow more time "
+            "(--timeout, --record-timeout), or wait for another event (--until).",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -362,3 +363,53 @@ def test_the_command_line_works_without_craft_application() -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     assert "hdd-laptop" in done.stdout
+
+
+needs_isolation = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="needs bubblewrap"
+)
+
+
+@needs_isolation
+def test_launch_is_recorded_before_the_pack_and_kept(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy=f"{LZO_PAYS}record: true\n")
+    isolated = "this runs the payload's program, isolated by bubblewrap"
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 0
+    assert f"Recording hello: {isolated}" in ran.lines
+    assert f"{ADVICE}CHANGE: set 'compression: lzo' in snapcraft.yaml" in ran.lines
+    (folder / "hello.snap").unlink()
+    again = run_host_app(folder, "pack")
+    assert not any(isolated in line for line in again.lines)
+    assert "The launch of hello was recorded before, from the same files" in again.lines
+
+
+@needs_isolation
+@pytest.mark.parametrize("mode", ["advise", "enforce"])
+@pytest.mark.parametrize("required", [True, False])
+def test_launch_that_cannot_be_recorded_breaks_a_pack_only_where_it_must_not(
+    tmp_path: Path, mode: str, *, required: bool
+) -> None:
+    record = f"record: {{until: 'output:never', required: {str(required).lower()}}}\n"
+    folder = make_project(
+        tmp_path / "project", keys="compression: lzo", policy=with_mode(mode) + record
+    )
+    ran = run_host_app(folder, "pack")
+    warned = [line for line in warnings_of(ran.lines) if "printed no line" in line]
+    if required and mode == "enforce":
+        assert ran.status != 0
+        assert codecs_of(folder) == {}
+        return
+    assert ran.status == 0
+    (line,) = warned
+    guess = "The launch of hello is guessed, not recorded"
+    assert (guess in line) is not required
+    assert ("no advice on the snap" in line) is required
+    assert codecs_of(folder) == {"hello.snap": "lzo"}
+
+
+def test_unknown_app_to_record_is_an_error_of_the_settings(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", policy="record: {app: gone}\n")
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 65
+    assert any("has no app 'gone'" in line for line in ran.lines)

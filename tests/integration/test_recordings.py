@@ -1,0 +1,370 @@
+"""Launches recorded as part of other work, as a user asks for them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_launches import SNAP_YAML, fill_launchable
+from real_payloads import advisor, snap_pack
+from snapcraft_compression_advisor.capture.processes import list_processes
+from snapcraft_compression_advisor.launch.profile import read_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap"),
+    pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb"),
+]
+OTHER_USER = 65534
+RUNS = "this runs the payload's program, isolated by bubblewrap"
+KEPT = "was recorded before, from the same files"
+MORE_APPS = """\
+  client:
+    command: bin/client
+    desktop: meta/gui/client.desktop
+  writer:
+    command: bin/writer
+  placed:
+    command: bin/placed
+layout:
+  /usr/share/launchy/themes: {bind: $SNAP/data}
+"""
+CLIENT = """\
+import os, time
+from Xlib import X
+from Xlib.display import Display
+display = Display()
+screen = display.screen()
+open(os.environ["SNAP"] + "/data/first", "rb", buffering=0).read(1)
+window = screen.root.create_window(0, 0, 300, 200, 0, screen.root_depth, X.InputOutput)
+window.map()
+display.sync()
+time.sleep(4713)
+"""
+PROGRAMS = {
+    "client": "exec env PYTHONPATH=$SNAP/lib /usr/bin/python3 $SNAP/lib/client.py",
+    "writer": "echo > $SNAP/data/written",
+    "placed": "cat /usr/share/launchy/themes/first > /dev/null",
+}
+
+
+@pytest.fixture
+def prime(tmp_path: Path) -> Path:
+    """Return a payload with an X client, whose modules it brings."""
+    payload = fill_launchable(tmp_path / "prime")
+    (payload / "meta/snap.yaml").write_text(f"{SNAP_YAML}{MORE_APPS}")
+    (payload / "meta/gui").mkdir()
+    (payload / "meta/gui/client.desktop").touch()
+    for name, text in PROGRAMS.items():
+        (payload / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (payload / "bin" / name).chmod(0o755)
+    (payload / "lib").mkdir()
+    (payload / "lib/client.py").write_text(CLIENT)
+    for name in ("Xlib", "six"):
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        place = Path(spec.origin)
+        if name == "six":
+            shutil.copy(place, payload / "lib")
+        else:
+            shutil.copytree(place.parent, payload / "lib" / name)
+    return payload
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Path]:
+    """Return a directory for temporary files; nothing may be left in it."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    yield directory
+    assert list(directory.iterdir()) == []
+    assert str(directory) not in Path("/proc/self/mounts").read_text()
+    assert sleepers() == set()
+
+
+def sleepers() -> set[int]:
+    """Return processes of these payloads that go on."""
+    found = set()
+    for pid in list_processes():
+        with contextlib.suppress(OSError):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"sleep\x00471" in command or b"/lib/client.py" in command:
+                found.add(pid)
+    return found
+
+
+@pytest.fixture
+def variables(tmp_path: Path, scratch: Path) -> dict[str, str]:
+    return {
+        "TMPDIR": str(scratch),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "DISPLAY": "",
+    }
+
+
+def files_of(prime: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(prime)): path.read_bytes()
+        for path in prime.rglob("*")
+        if path.is_file()
+    }
+
+
+def kept(variables: dict[str, str]) -> list[Path]:
+    cache = Path(variables["XDG_CACHE_HOME"])
+    return sorted((cache / "compression-advisor/recordings").glob("*.json"))
+
+
+def test_window_of_a_real_client_ends_the_launch_on_a_display_of_its_own(
+    prime: Path, variables: dict[str, str]
+) -> None:
+    before = files_of(prime)
+    ran = advisor("advise", prime, "--record", "--app", "client", cwd=None, **variables)
+    assert ran.returncode == 0, ran.stderr
+    assert f"Recording client: {RUNS}" in ran.stderr
+    assert "App client (named on the command line)" in ran.stdout
+    (path,) = kept(variables)
+    profile = read_profile(path)
+    assert profile.recorded is not None
+    assert profile.recorded.event == "window"
+    assert {"lib/client.py", "data/first"} <= {file.path for file in profile.files}
+    assert "data/unread" not in {file.path for file in profile.files}
+    assert files_of(prime) == before
+
+
+def test_unchanged_payload_is_not_started_again(
+    prime: Path, variables: dict[str, str]
+) -> None:
+    first = advisor("advise", prime, "--record", cwd=None, **variables)
+    assert RUNS in first.stderr
+    again = advisor("advise", prime, "--record", cwd=None, **variables)
+    assert RUNS not in again.stderr
+    assert KEPT in again.stderr
+    assert again.stdout == first.stdout
+    assert len(kept(variables)) == 1
+    forced = advisor("advise", prime, "--record-again", cwd=None, **variables)
+    assert RUNS in forced.stderr
+    (prime / "data/unread").write_bytes(b"changed")
+    changed = advisor("advise", prime, "--record", cwd=None, **variables)
+    assert RUNS in changed.stderr
+    assert len(kept(variables)) == 2
+
+
+def test_damaged_recording_is_made_again(
+    prime: Path, variables: dict[str, str]
+) -> None:
+    advisor("advise", prime, "--record", cwd=None, **variables)
+    (path,) = kept(variables)
+    whole = read_profile(path)
+    path.write_bytes(path.read_bytes()[:100])
+    ran = advisor(
+        "advise", prime, "--record", "--verbosity", "debug", cwd=None, **variables
+    )
+    assert "The kept recording is ignored" in ran.stderr
+    assert read_profile(path).files == whole.files
+
+
+def test_built_snap_is_recorded_as_its_directory_is(
+    prime: Path, variables: dict[str, str], tmp_path: Path
+) -> None:
+    snap = snap_pack(prime, tmp_path / "packed", compression="xz")
+    for path in (prime, snap):
+        ran = advisor("advise", path, "--record", cwd=None, **variables)
+        assert ran.returncode == 0, ran.stderr
+    first, second = (read_profile(path) for path in kept(variables))
+    assert first.files == second.files
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem", "advice"),
+    [
+        (
+            ("--app", "slow", "--record-timeout", "1"),
+            "'bin/slow' neither ended nor showed a window within 1 s",
+            "--until",
+        ),
+        (
+            ("--app", "slow", "--until", "window", "--record-timeout", "500ms"),
+            "'bin/slow' showed no window within 0.5 s",
+            "--record-timeout",
+        ),
+        (("--app", "crash"), "'bin/crash' ended with status 7", "starts on its own"),
+        (("--app", "writer"), "'bin/writer' ended with status", "starts on its own"),
+    ],
+)
+def test_launch_that_fails_is_an_error_where_it_was_demanded(
+    prime: Path,
+    variables: dict[str, str],
+    arguments: tuple[str, ...],
+    problem: str,
+    advice: str,
+) -> None:
+    before = files_of(prime)
+    ran = advisor("advise", prime, "--record", *arguments, cwd=None, **variables)
+    assert ran.returncode == 69
+    assert problem in ran.stderr
+    assert advice in ran.stderr
+    assert ran.stdout == ""
+    assert files_of(prime) == before
+    assert kept(variables) == []
+
+
+def test_app_that_forks_away_is_recorded_and_ended(
+    prime: Path, variables: dict[str, str]
+) -> None:
+    ran = advisor(
+        "advise", prime, "--record", "--app", "daemon", "--until", "output:started",
+        cwd=None, **variables,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_settings_ask_for_several_and_get_the_guess_of_what_fails(
+    prime: Path, variables: dict[str, str], tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "apps: [launchy, crash, placed]\nrecord: [{app: launchy}, {app: crash}]\n"
+    )
+    ran = advisor("advise", prime, "--policy", policy, cwd=None, **variables)
+    assert ran.returncode == 0, ran.stderr
+    assert f"Recording launchy: {RUNS}" in ran.stderr
+    assert "Warning: The launch of crash is guessed, not recorded: " in ran.stderr
+    by_app = ran.stdout.split("\nApp ")[1:]
+    assert "traced" in by_app[0] or "recorded" in by_app[0]
+    assert "guessed from files" in by_app[1]
+    assert "guessed from files" in by_app[2]
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_lint_fails_only_the_payload_whose_required_launch_fails(
+    prime: Path, variables: dict[str, str], tmp_path: Path, *, required: bool
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(f"record: {{app: crash, required: {str(required).lower()}}}\n")
+    other = shutil.copytree(prime, tmp_path / "other/prime")
+    (other / "bin/crash").write_text("#!/bin/sh\ntrue\n")
+    ran = advisor(
+        "lint", prime, other, "--policy", policy, "--exit-zero", cwd=None, **variables
+    )
+    assert ran.returncode == (69 if required else 0), ran.stderr
+    assert ("Not linted: 'bin/crash' ended with status 7" in ran.stderr) is required
+    warned = "Warning: The launch of crash is guessed, not recorded" in ran.stderr
+    assert warned is not required
+    assert "Found: " in ran.stdout
+
+
+def test_options_that_say_how_need_one_that_says_to_record(prime: Path) -> None:
+    for command in ("advise", "lint"):
+        ran = advisor(command, prime, "--until", "exit")
+        assert ran.returncode == 64
+        assert "--until is given without --record" in ran.stderr
+
+
+FORBID_NAMESPACES = """
+echo 0 > /proc/sys/user/max_user_namespaces
+exec setpriv --bounding-set=-all --inh-caps=-all "$@"
+"""
+WITHOUT_NAMESPACES = (
+    "unshare", "--user", "--map-root-user", "sh", "-euc", FORBID_NAMESPACES, "sh",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("demanded", [True, False])
+def test_nothing_is_started_where_nothing_isolates(
+    prime: Path, variables: dict[str, str], tmp_path: Path, *, demanded: bool
+) -> None:
+    if subprocess.run((*WITHOUT_NAMESPACES, "true"), check=False).returncode != 0:
+        pytest.skip("no user namespace can be made here")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("record: true\n")
+    options = ("--record",) if demanded else ()
+    ran = subprocess.run(
+        [*WITHOUT_NAMESPACES, sys.executable, "-m", "snapcraft_compression_advisor",
+         "advise", str(prime), "--policy", str(policy), *options],
+        env={**os.environ, **variables}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = "The program can't be isolated here, and isn't started"
+    assert said in ran.stderr
+    assert "Recording" not in ran.stderr
+    if demanded:
+        assert ran.returncode == 69
+        assert "sudo apt-get install bubblewrap" in ran.stderr
+    else:
+        assert ran.returncode == 0, ran.stderr
+        assert f"Warning: The launch of launchy is guessed, not recorded: {said}" in (
+            ran.stderr
+        )
+        assert "guessed from files" in ran.stdout
+
+
+def test_window_without_a_display_says_what_to_install(
+    prime: Path, variables: dict[str, str]
+) -> None:
+    ran = advisor(
+        "advise",
+        prime,
+        "--record",
+        "--app",
+        "client",
+        cwd=None,
+        **variables,
+        PATH="/nonexistent",
+    )
+    assert ran.returncode == 69
+    assert "no display on which client could show a window" in ran.stderr
+    assert "sudo apt-get install xvfb" in ran.stderr
+
+
+@pytest.mark.root
+def test_user_without_rights_records(
+    prime: Path, variables: dict[str, str], scratch: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "snapcraft_compression_advisor"]
+    for directory in (tmp_path, *tmp_path.parents):
+        if directory == Path(tempfile.gettempdir()):
+            break
+        directory.chmod(0o755)
+    cache = Path(variables["XDG_CACHE_HOME"])
+    cache.mkdir()
+    for path in (cache, scratch, prime, *prime.rglob("*")):
+        os.chown(path, OTHER_USER, OTHER_USER)
+    environment = {**os.environ, **variables, "HOME": str(cache)}
+    try:
+        ran = subprocess.run(
+            [*command, "advise", str(prime), "--record", "--app", "client"],
+            user=OTHER_USER, group=OTHER_USER, extra_groups=(), cwd="/",
+            env=environment, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+    except PermissionError:
+        pytest.skip("other users can't read this Python")
+    assert ran.returncode == 0, ran.stderr
+    assert f"Recording client: {RUNS}" in ran.stderr
+    assert len(kept(variables)) == 1
+
+
+def test_record_isolates_where_it_is_told_to(
+    prime: Path, variables: dict[str, str], tmp_path: Path
+) -> None:
+    output = tmp_path / "launch.json"
+    arguments = ("record", "--root", prime, "--app", "placed", "-o", output)
+    alone = advisor(*arguments, "--method", "trace", cwd=None, **variables)
+    assert alone.returncode == 69
+    assert "/usr/share/launchy/themes/first" in alone.stderr
+    ran = advisor(*arguments, "--method", "trace", "--isolate", cwd=None, **variables)
+    assert ran.returncode == 0, ran.stderr
+    assert "bin/placed" in {file.path for file in read_profile(output).files}
+    both = advisor(*arguments, "--chroot", "--isolate", cwd=None, **variables)
+    assert both.returncode == 64
