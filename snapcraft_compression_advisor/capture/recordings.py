@@ -229,8 +229,8 @@ class _Launch:
         fits = name == "ubuntu" and base == f"core{version.split('.')[0]}"
         if base.startswith("core") and not fits:
             self._told.note(
-                f"This machine ({name} {version}) stands in for base {base}; its "
-                "libraries aren't counted, but may not fit"
+                f"The libraries of base {base} are this machine's ({name} {version}), "
+                "and may not fit"
             )
 
 

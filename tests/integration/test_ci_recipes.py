@@ -134,6 +134,16 @@ def test_action_takes_inputs_as_words_never_as_code(runner: Runner) -> None:
     assert not {"x", "y", "z"} & names
 
 
+def test_action_records_where_that_is_asked_for(runner: Runner) -> None:
+    write_program(
+        runner.folder / "compression-advisor/bin/compression-advisor",
+        '#!/bin/sh\necho "$@"\n',
+    )
+    for given, records in (("true", True), ("false", False), ("", False)):
+        result = runner.run("lint", ADVISOR_RECORD=given, ADVISOR_PATH="prime")
+        assert (" --record " in result.stdout) is records
+
+
 def test_action_writes_one_comment_and_replaces_it(runner: Runner) -> None:
     report = runner.folder / "report.md"
     report.write_text("## report\n")
@@ -212,7 +222,7 @@ def run_shell(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_script_of_the_gitlab_job_leaves_its_reports(tmp_path: Path) -> None:
     snap_pack(fill_prime(tmp_path / "files"), tmp_path, compression="xz")
     job = YAML(typ="safe").load(blocks("ci-gitlab.md", "yaml")[0])["lint-snap"]
-    result = run_shell("\n".join(job["script"]), tmp_path)
+    result = run_shell("\n".join(("RECORD=false", *job["script"])), tmp_path)
     assert result.returncode == 0, result.stderr
     reports = job["artifacts"]["reports"]
     entries = json.loads((tmp_path / reports["codequality"]).read_text())
@@ -220,6 +230,18 @@ def test_script_of_the_gitlab_job_leaves_its_reports(tmp_path: Path) -> None:
     paths = [Path(entry["location"]["path"]) for entry in entries]
     assert not any(path.is_absolute() for path in paths)
     assert "<testsuites" in (tmp_path / reports["junit"]).read_text()
+
+
+def test_gitlab_job_records_where_that_is_asked_for(tmp_path: Path) -> None:
+    job = YAML(typ="safe").load(blocks("ci-gitlab.md", "yaml")[0])["lint-snap"]
+    assert job["variables"]["RECORD"] == "false"
+    write_program(
+        tmp_path / ".advisor/bin/compression-advisor", '#!/bin/sh\necho "$@"\n'
+    )
+    for value, records in (("true", True), ("false", False)):
+        script = "\n".join((f"RECORD={value}", *job["script"]))
+        said = subprocess.check_output(["sh", "-euc", script], cwd=tmp_path, text=True)
+        assert said.endswith("--record\n") is records
 
 
 def test_shell_recipes_lint(tmp_path: Path) -> None:
