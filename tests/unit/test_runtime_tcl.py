@@ -58,7 +58,8 @@ def test_library_of_tk_opens_its_scripts_whoever_links_it() -> None:
 
 
 def test_script_that_sources_a_computed_name_is_a_blind_spot() -> None:
-    files = {**TCL, "usr/bin/hello": b"#!/usr/bin/tclsh\nsource $plugin\n"}
+    script = b"#!/usr/bin/tclsh\nsource $plugin\n"
+    files = {"usr/bin/hello": script, "usr/bin/tclsh": make_elf()}
     payload = make_payload(
         files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
     )

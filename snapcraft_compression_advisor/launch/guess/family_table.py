@@ -21,7 +21,7 @@ _GTK = r"libg[td]k-\S+"
 _QT = r"libQt[56]Gui\.so\S*"
 _QT_WEB = r"libQt[56]WebEngineCore\S+"
 _FONTS = r"libfontconfig\.so\S*"
-_WEB = rf"chrom\S+|electron|libxul\.so|{_QT_WEB}"
+_WEB = rf"chrom\S+|electron|resources\.pak|libxul\.so|{_QT_WEB}"
 _OFFICE_PROGRAM = r"soffice\.bin"
 _ANY = r".*"
 _FONT_FILES = r".*\.(ttf|otf|ttc|pf[ab])"
@@ -142,6 +142,10 @@ _QT_OPENS = (
         ("qt-input", r"plugins/platforminputcontexts", r".*\.so"),
         ("qt-themes", r"plugins/(platformthemes|styles)", r".*\.so"),
     ),
+    *opened_by(
+        r"libQt6Multimedia\.so\S*",
+        ("qt-media", r"plugins/multimedia", r".*ffmpeg.*\.so"),
+    ),
     *opened_by(r"libQt5Network\.so\S*", ("qt-bearers", r"plugins/bearer", r".*\.so")),
     *opened_by(
         r"libQt[56]Sql\.so\S*",
@@ -180,8 +184,13 @@ _WEB_OPENS = (
     *opened_by(
         _ANY,
         ("electron-code", r"resources", r"(electron|app)\.asar"),
+        ("web-engine-resources", r"", r"resources\.pak"),
         ("mozilla-code", r"", r"libxul\.so"),
         beside=True,
+    ),
+    *opened_by(
+        r"app\.asar",
+        ("electron-extensions", r"app\.asar\.unpacked(/.*)?", r".*\.node"),
     ),
     *opened_by(
         r"libxul\.so",
@@ -235,6 +244,23 @@ _OTHERS = (
     *opened_by(
         r"libasound\.so\S*", ("sound-settings", r"share/alsa(/.*)?", r".*\.conf")
     ),
+    *opened_by(
+        r"libgstreamer-1\S+",
+        ("gstreamer-core", r"gstreamer-1\.0", r"libgst(coreelements|playback)\.so"),
+    ),
+    *opened_by(
+        _ANY,
+        ("godot-pack", r"", r".+\.pck"),
+        ("unity-data", r"[^/]+_Data", r"globalgamemanagers\S*|boot\.config|level0"),
+        ("unity-assets", r"[^/]+_Data", r"(resources|sharedassets0)\.assets\S*"),
+        beside=True,
+    ),
+    *opened_by(
+        r"globalgamemanagers",
+        ("unity-code", r"Managed", r"(Assembly-CSharp|mscorlib|Unity\S+)\.dll"),
+        ("unity-resources", r"Resources", r"unity\S*|UnityPlayer\S*"),
+        beside=True,
+    ),
     *opened_by(r"libSDL\d?-\S+", ("sdl-devices", r"lib(/[^/]+)?", r"libudev\.so\.\d")),
 )
 
@@ -259,7 +285,7 @@ WINDOW_FAMILIES = frozenset(
 
 TOOLKIT = re.compile(
     rf"{_GTK}|{_QT}|libwx_gtk\S+|libtk\d\S*|libfltk\S*|libvclplug\S+|libawt_xawt\.so"
-    r"|chrom\S+|electron|libxul\.so|soffice\.bin"
+    r"|chrom\S+|electron|resources\.pak|libxul\.so|soffice\.bin"
 )
 """Libraries that are linked to open windows, whoever links them, and such programs."""
 
@@ -274,7 +300,7 @@ _WINDOW_KINDS = tuple(
     for name, mapped in (
         ("LibreOffice", _OFFICE_PROGRAM),
         ("Mozilla", r"libxul\.so"),
-        ("Chromium engine", rf"chrom\S+|electron|{_QT_WEB}"),
+        ("Chromium engine", rf"chrom\S+|electron|resources\.pak|{_QT_WEB}"),
         ("Java", r"java|libjvm\.so"),
         ("GTK 4", r"libgtk-4\S+"),
         ("GTK 3", r"libgtk-3\S+"),

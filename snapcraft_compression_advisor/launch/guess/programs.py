@@ -44,7 +44,7 @@ _BEFORE_COMMANDS = _STARTERS | frozenset(
     ("!", "{", "do", "else", "elif", "if", "then", "time", "while")
 )
 _FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
-_KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads)
+_KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads and each.interpreter)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,18 @@
 """The runtimes that a guess knows: one module each."""
 
 from . import (
+    dotnet,
     gjs,
     java,
     lua,
     node,
     perl,
     python,
+    qml,
     r,
     ruby,
     tcl,
+    vlc,
 )
 
 RUNTIMES = (
@@ -20,6 +23,9 @@ RUNTIMES = (
     gjs.RUNTIME,
     tcl.RUNTIME,
     lua.RUNTIME,
+    qml.RUNTIME,
+    vlc.RUNTIME,
+    dotnet.RUNTIME,
     node.RUNTIME,
     java.RUNTIME,
 )

@@ -1,0 +1,140 @@
+"""Programs with QML: the modules that they import, and the plug-ins of these.
+
+Most programs carry their QML in themselves. Compiled, it names its imports in UTF-16;
+as it is, in plain text; where it is compressed, only its absence can be seen.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ....payload.elf import ELF_MAGIC
+from ....squashfs.entry import EntryKind
+from ...launch_set import BlindSpot
+from .runtime import Loaded, Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ....payload.inventory import Entry
+    from .runtime import StartedApp
+
+PROGRAM_MAX_BYTES = 16 * 1024 * 1024
+"""How much of a program is searched for names of modules."""
+
+SOURCE_MAX_BYTES = 256 * 1024
+"""How much of a QML file, and of what describes a module, is looked at."""
+
+MAX_SOURCES = 200
+"""QML files of the application that are looked at, and of one module."""
+
+_MAPPED = re.compile(r"libQt[56]Qml\.so\S*|qml(?:scene)?(?:6|-qt\d)?")
+_MODULE = re.compile(
+    r"(?:.*/)?(?:qml|imports)/(?P<uri>[\w/]+?(?:\.\w*[A-Za-z]\w*)*)(?:\.\d[\d.]*)?/qmldir"
+)
+_IMPORT = re.compile(rb"\bimport[ \t]+(?P<uri>[A-Za-z]\w*(?:\.\w+)*)")
+_DESCRIBED = re.compile(
+    rb"^[ \t]*(?:default[ \t]+)?(?:import|depends)[ \t]+(?P<uri>[\w.]+)"
+    rb"|^[ \t]*optional[ \t]+import[ \t]+(?P<style>[\w.]+\.Fusion)\b"
+    rb"|^[ \t]*(?:optional[ \t]+)?plugin[ \t]+(?P<plugin>[\w.-]+)",
+    re.MULTILINE,
+)
+_START = ("QtQml", "QtQuick")
+
+
+class _Modules:
+    """The QML modules of a payload."""
+
+    def __init__(self, app: StartedApp) -> None:
+        self._app = app
+        self._entries = app.payload.inventory.entries
+        self._described: dict[str, Entry] = {}
+        for path, entry in self._entries.items():
+            if path.endswith("/qmldir") and entry.kind is EntryKind.FILE:
+                match = _MODULE.fullmatch(path)
+                if match is not None:  # of several versions, the last one
+                    self._described[match["uri"].replace("/", ".")] = entry
+        heads = {uri.partition(".")[0] for uri in self._described}
+        self._wide = re.compile(
+            b"(?:%s)(?:\\.\0(?:\\w\0)+)*"
+            % b"|".join(re.escape(head.encode("utf-16-le")) for head in sorted(heads))
+        )
+
+    def imported_by(self, content: bytes) -> Iterator[str]:
+        """Yield the modules that a program or a QML file names."""
+        for match in _IMPORT.finditer(content):
+            yield match["uri"].decode()
+        if content.startswith(ELF_MAGIC) and self._described:
+            for wide in set(self._wide.findall(content)):
+                yield wide.decode("utf-16-le", errors="replace")
+
+    def loaded(self, uris: Iterable[str]) -> Iterator[Loaded]:
+        """Yield what describes modules and those that they import, and plug-ins."""
+        pending = deque(uris)
+        seen: set[str] = set()
+        while pending:
+            uri = pending.popleft()
+            described = self._described.get(uri)
+            if uri in seen or described is None:
+                continue
+            seen.add(uri)
+            yield Loaded(entry=described, way="qml-module")
+            folder = posixpath.dirname(described.path)
+            text = self._read(described)
+            for match in _DESCRIBED.finditer(text):
+                if match["plugin"]:
+                    plugin = self._entries.get(
+                        f"{folder}/lib{match['plugin'].decode()}.so"
+                    )
+                    if plugin is not None and plugin.kind is EntryKind.FILE:
+                        yield Loaded(entry=plugin, way="qml-plugin")
+                        pending.extend(self.imported_by(self._read(plugin)))
+                else:
+                    pending.append((match["uri"] or match["style"]).decode())
+
+    def _read(self, entry: Entry) -> bytes:
+        return self._app.payload.read(entry.path, offset=0, length=SOURCE_MAX_BYTES)
+
+
+def _own_sources(app: StartedApp) -> Iterator[Entry]:
+    """Yield the QML files in directories named after a program or below a script."""
+    started = [entry.path for entry in app.programs.started]
+    names = {posixpath.splitext(posixpath.basename(path))[0] for path in started}
+    count = 0
+    for path, entry in app.payload.inventory.entries.items():
+        if not path.endswith(".qml") or entry.kind is not EntryKind.FILE:
+            continue
+        if path in started or names & set(path.split("/")[:-1]):
+            yield entry
+            count += 1
+            if count >= MAX_SOURCES:
+                return
+
+
+def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    if not app.runs(_MAPPED):
+        return
+    modules = _Modules(app)
+    uris: dict[str, None] = {}
+    for source in _own_sources(app):
+        content = app.payload.read(source.path, offset=0, length=SOURCE_MAX_BYTES)
+        uris.update(dict.fromkeys(modules.imported_by(content)))
+        yield Loaded(entry=source, way="own-window")
+    for program in app.programs.started:
+        content = app.payload.read(program.path, offset=0, length=PROGRAM_MAX_BYTES)
+        if content.startswith(ELF_MAGIC):
+            uris.update(dict.fromkeys(modules.imported_by(content)))
+    near = [each for each in app.triggers if each.near and _MAPPED.fullmatch(each.name)]
+    loaded = [*modules.loaded(uris)]
+    if loaded:
+        yield from modules.loaded((*_START, *uris))
+    elif near and app.programs.started:
+        yield BlindSpot(reason="embedded-code", where=app.programs.started[-1].path)
+
+
+RUNTIME = Runtime(
+    kind="QML", mapped=re.compile(r"qml(?:scene)?(?:6|-qt\d)?"), loads=_loads
+)
