@@ -76,6 +76,16 @@ def _the_machine(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the empty directory that temporary files go to, of programs as well."""
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setenv("TMPDIR", str(directory))
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))  # TMPDIR is read once
+    return directory
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs root where there is none, and let files with slow tests go first.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,13 @@ def make_image(source: Path, image: Path, *, codec: str = "none") -> Path:
     excludes.touch()
     mksquashfs.pack(source, image, codec=codec, snap_type="app", exclude_file=excludes)
     return image
+
+
+def is_in_memory(directory: Path) -> bool:
+    """Tell whether a directory's file system is in memory, whatever is dropped."""
+    command = ["stat", "--file-system", "--format=%T", str(directory)]
+    kind = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return kind.strip() in {"tmpfs", "ramfs"}
 
 
 def mount_points_below(directory: Path) -> list[str]:

@@ -20,8 +20,8 @@ import fcntl
 import os
 import platform
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from ..core.errors import ToolError
@@ -36,14 +36,17 @@ _ATTEMPTS = 16
 """Another process may take the device that we were told is free."""
 _BACKING_DEVICES = Path("/sys/class/bdi")
 
+OpenDevice = AbstractContextManager[tuple[Path, int]]
+"""A device that is open: its path and its descriptor."""
+
 
 @contextmanager
-def free_loop_device() -> Iterator[tuple[Path, int]]:
+def free_loop_device(control_path: Path = LOOP_CONTROL) -> Iterator[tuple[Path, int]]:
     """Open a loop device that is free now; yield its path and descriptor.
 
     :raises OSError: where there is none to be had.
     """
-    control = os.open(LOOP_CONTROL, os.O_RDWR | os.O_CLOEXEC)
+    control = os.open(control_path, os.O_RDWR | os.O_CLOEXEC)
     try:
         number = fcntl.ioctl(control, _LOOP_CTL_GET_FREE)
     finally:
@@ -57,15 +60,18 @@ def free_loop_device() -> Iterator[tuple[Path, int]]:
 
 
 @contextmanager
-def loop_device(image: int) -> Iterator[Path]:
+def loop_device(
+    image: int, open_free: Callable[[], OpenDevice] = free_loop_device
+) -> Iterator[Path]:
     """Make a file a read-only block device; it lives on while something has it open.
 
     :param image: descriptor of the file, which the kernel keeps open in its turn.
+    :param open_free: opens a device that is free, until somebody else takes it.
     :raises OSError: where there is no device to be had.
     :raises ToolError: where the kernel is too old.
     """
     for _ in range(_ATTEMPTS):
-        with free_loop_device() as (path, device):
+        with open_free() as (path, device):
             if _configure(device, image, path):
                 yield path
                 return
@@ -93,14 +99,18 @@ def _configure(device: int, image: int, path: Path) -> bool:
 
 
 @contextmanager
-def device_read_ahead(path: Path, wanted_kb: int | None) -> Iterator[int | None]:
+def device_read_ahead(
+    path: Path, wanted_kb: int | None, *, settings: Path = _BACKING_DEVICES
+) -> Iterator[int | None]:
     """Set the read-ahead of a file system for files opened within.
 
     :param path: somewhere on the file system.
     :param wanted_kb: in KiB; ``None`` leaves it.
+    :param settings: the kernel's directory of what can be set of each device.
     :return: what is in force then, ``None`` where the kernel doesn't tell.
     """
-    setting = _setting(path)
+    device = path.stat().st_dev
+    setting = settings / f"{os.major(device)}:{os.minor(device)}" / "read_ahead_kb"
     before_kb = _read(setting)
     if wanted_kb is None or before_kb is None or not _write(setting, wanted_kb):
         yield before_kb
@@ -112,23 +122,21 @@ def device_read_ahead(path: Path, wanted_kb: int | None) -> Iterator[int | None]
 
 
 @contextmanager
-def open_with_read_ahead(path: Path, read_ahead_kb: int) -> Iterator[int]:
+def open_with_read_ahead(
+    path: Path, read_ahead_kb: int, *, settings: Path = _BACKING_DEVICES
+) -> Iterator[int]:
     """Open a file with a read-ahead other than that of its disk.
 
+    :param settings: as in :func:`device_read_ahead`.
     :return: its descriptor, closed at the end.
     :raises OSError: where it can't be opened.
     """
-    with device_read_ahead(path, read_ahead_kb):
+    with device_read_ahead(path, read_ahead_kb, settings=settings):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _setting(path: Path) -> Path:
-    device = path.stat().st_dev
-    return _BACKING_DEVICES / f"{os.major(device)}:{os.minor(device)}" / "read_ahead_kb"
 
 
 def _read(setting: Path) -> int | None:

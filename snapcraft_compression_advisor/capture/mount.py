@@ -24,6 +24,7 @@ from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory, unmount, unmounter
 from ..squashfs.superblock import SUPERBLOCK_BYTES, parse_superblock
 from .loop_device import (
+    LOOP_CONTROL,
     device_read_ahead,
     free_loop_device,
     loop_device,
@@ -68,22 +69,27 @@ class Mount:
     read_ahead_kb: int | None
 
 
-def may_administer() -> bool:
-    """Tell whether this process has CAP_SYS_ADMIN, where it runs."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
-    held = int(status.partition("\nCapEff:")[2].split()[0], base=16)
+def may_administer(status: Path = Path("/proc/self/status")) -> bool:
+    """Tell whether this process has CAP_SYS_ADMIN, where it runs.
+
+    :param status: what the kernel says of a process; see proc_pid_status(5).
+    """
+    text = status.read_text(encoding="utf-8", errors="replace")
+    held = int(text.partition("\nCapEff:")[2].split()[0], base=16)
     return bool(held & 1 << _CAP_SYS_ADMIN)
 
 
-def can_mount() -> bool:
+def can_mount(loop_control: Path = LOOP_CONTROL) -> bool:
     """Tell whether this process may have the kernel mount an image.
 
     That takes CAP_SYS_ADMIN and a free loop device, which containers often lack.
+
+    :param loop_control: the device that knows of free loop devices.
     """
     if not may_administer():
         return False
     try:
-        with free_loop_device():
+        with free_loop_device(loop_control):
             return True
     except OSError:
         return False

@@ -56,14 +56,15 @@ def can_drop_caches() -> bool:
     return os.access(_DROP_CACHES, os.W_OK, effective_ids=True)
 
 
-def drop_caches() -> None:
+def drop_caches(control: Path = _DROP_CACHES) -> None:
     """Drop all clean pages, directory entries and inodes from the caches.
 
+    :param control: the kernel's file that drops what is written to it names.
     :raises ToolError: where this process may not.
     """
     os.sync()
     try:
-        _DROP_CACHES.write_text("3\n", encoding="ascii")
+        control.write_text("3\n", encoding="ascii")
     except OSError as error:
         message = f"Cannot drop the system's caches: {error.strerror}"
         raise ToolError(message, resolution="Run the command as root.") from error

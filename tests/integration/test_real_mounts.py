@@ -6,23 +6,33 @@ import os
 import platform
 import signal
 import subprocess
-from contextlib import ExitStack
+import tempfile
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from machine import no_right_to_mount
 from mounts import (
     fill_tree,
+    is_in_memory,
     loop_devices_of,
     make_image,
     mount_points_below,
     needs_mounts,
 )
-from snapcraft_compression_advisor.capture import loop_device
 from snapcraft_compression_advisor.capture import mount as mount_module
-from snapcraft_compression_advisor.capture.mount import Mount, mounted
-from snapcraft_compression_advisor.capture.page_cache import drop_caches
+from snapcraft_compression_advisor.capture.loop_device import (
+    OpenDevice,
+    free_loop_device,
+    loop_device,
+)
+from snapcraft_compression_advisor.capture.mount import Mount, can_mount, mounted
+from snapcraft_compression_advisor.capture.page_cache import (
+    drop_caches,
+    resident_share,
+)
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
@@ -51,15 +61,12 @@ def image(source: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nothing_left(tmp_path: Path, temporary_directory: Path) -> Iterator[None]:
     """Have mounts made below the test's directory, and look there afterwards."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(temporary))
     yield
     assert mount_points_below(tmp_path) == []
     assert loop_devices_of(tmp_path) == []
-    assert list(temporary.iterdir()) == []
+    assert list(temporary_directory.iterdir()) == []
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -131,21 +138,17 @@ def test_file_held_open_outlives_the_mount_and_the_device_is_freed_with_it(
     assert loop_devices_of(tmp_path) == []
 
 
-def test_read_ahead_is_set_for_the_mount_and_put_back(
-    image: Path, mocker: MockerFixture
-) -> None:
-    writing = mocker.spy(loop_device, "_write")
+def test_read_ahead_is_set_for_the_mount_and_put_back(image: Path) -> None:
     before = {path: path.read_text() for path in SETTINGS.glob("7:*/read_ahead_kb")}
-    with mounted(image, read_ahead_kb=512) as mount:
-        assert mount.read_ahead_kb == 512
-        device = mount.root.stat().st_dev
-        setting = SETTINGS / f"{os.major(device)}:{os.minor(device)}/read_ahead_kb"
-        assert setting.read_text() == "512\n"
-    # Others may use the device by now, so what was written is looked at.
-    assert [call.args for call in writing.call_args_list][-2:] == [
-        (setting, 512),
-        (setting, int(before[setting])),
-    ]
+    with ExitStack() as stack:
+        with mounted(image, read_ahead_kb=512) as mount:
+            assert mount.read_ahead_kb == 512
+            device = mount.root.stat().st_dev
+            setting = SETTINGS / f"{os.major(device)}:{os.minor(device)}/read_ahead_kb"
+            assert setting.read_text() == "512\n"
+            # A file that is held open keeps the device from others until it's closed.
+            stack.enter_context((mount.root / "lib/one").open("rb"))
+        assert setting.read_text() == before[setting]
 
 
 def test_codec_that_the_kernel_lacks_is_named_with_the_kernel(image: Path) -> None:
@@ -167,21 +170,62 @@ def test_what_is_no_image_is_refused_before_mounting(tmp_path: Path) -> None:
         pytest.fail("mounted")
 
 
-def test_without_the_right_to_mount_squashfuse_does(
-    image: Path, source: Path, mocker: MockerFixture
+def test_images_can_be_mounted_only_with_the_right_and_a_loop_device(
+    tmp_path: Path,
 ) -> None:
-    mocker.patch.object(mount_module, "can_mount", return_value=False)
-    with mounted(image) as mount:
+    assert can_mount()
+    assert not can_mount(tmp_path / "no/loop-control")
+    with no_right_to_mount():
+        assert not can_mount()
+
+
+@contextmanager
+def taken_device() -> Iterator[OpenDevice]:
+    """Yield a loop device, open, that somebody else has."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(bytes(1024 * 1024))
+        file.flush()
+        with loop_device(file.fileno()) as path:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                yield nullcontext((path, descriptor))
+            finally:
+                os.close(descriptor)
+
+
+def test_device_that_somebody_else_took_is_left_to_them(image: Path) -> None:
+    with taken_device() as taken, image.open("rb") as file:
+        devices = iter([taken, taken])
+        with loop_device(
+            file.fileno(), lambda: next(devices, None) or free_loop_device()
+        ) as path:
+            settings = Path("/sys/block", path.name, "loop")
+            assert (settings / "backing_file").read_text() == f"{image}\n"
+            assert (settings / "autoclear").read_text() == "1\n"
+            assert (settings.parent / "ro").read_text() == "1\n"
+        assert next(devices, None) is None
+
+
+def test_devices_that_are_always_taken_end_in_an_error(image: Path) -> None:
+    with taken_device() as taken, image.open("rb") as file:
+        open_before = os.listdir("/proc/self/fd")  # noqa: PTH208 # numbers only
+        with (
+            pytest.raises(OSError, match="busy"),
+            loop_device(file.fileno(), lambda: taken),
+        ):
+            pytest.fail("configured")
+        assert os.listdir("/proc/self/fd") == open_before  # noqa: PTH208 # likewise
+
+
+def test_without_the_right_to_mount_squashfuse_does(image: Path, source: Path) -> None:
+    with no_right_to_mount(), mounted(image) as mount:
         assert mount.method == "squashfuse"
         content = (mount.root / "lib/large").read_bytes()
     assert content == (source / "lib/large").read_bytes()
 
 
-def test_squashfuse_mount_in_use_is_detached(
-    image: Path, tmp_path: Path, mocker: MockerFixture
-) -> None:
-    mocker.patch.object(mount_module, "can_mount", return_value=False)
-    with mounted(image) as mount:
+def test_squashfuse_mount_in_use_is_detached(image: Path, tmp_path: Path) -> None:
+    with no_right_to_mount(), mounted(image) as mount:
         held = (mount.root / "lib/one").open("rb", buffering=0)
     with held:
         assert mount_points_below(tmp_path) == []
@@ -189,15 +233,13 @@ def test_squashfuse_mount_in_use_is_detached(
             held.read()
 
 
-def test_squashfuse_that_refuses_an_image_says_why(
-    image: Path, mocker: MockerFixture
-) -> None:
-    mocker.patch.object(mount_module, "can_mount", return_value=False)
+def test_squashfuse_that_refuses_an_image_says_why(image: Path) -> None:
     raw = bytearray(image.read_bytes())
     raw[20:22] = (2).to_bytes(2, "little")
     image.write_bytes(raw)
     with (
         pytest.raises(ToolError, match="squashfuse cannot mount") as caught,
+        no_right_to_mount(),
         ExitStack() as stack,
     ):
         stack.enter_context(mounted(image))
@@ -205,12 +247,12 @@ def test_squashfuse_that_refuses_an_image_says_why(
 
 
 def test_missing_squashfuse_is_named(
-    image: Path, mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch
+    image: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mocker.patch.object(mount_module, "can_mount", return_value=False)
     monkeypatch.setenv("PATH", "")
     with (
         pytest.raises(ToolError, match="squashfuse is not installed") as caught,
+        no_right_to_mount(),
         ExitStack() as stack,
     ):
         stack.enter_context(mounted(image))
@@ -222,13 +264,16 @@ def test_mount_is_what_it_says(image: Path) -> None:
         assert mount == Mount(root=mount.root, method="kernel", read_ahead_kb=128)
 
 
-def test_caches_are_dropped(image: Path) -> None:
+def test_caches_are_dropped(image: Path, tmp_path: Path) -> None:
+    written = tmp_path / "not yet on the disk"
     with mounted(image) as mount:
         path = mount.root / "lib/large"
         path.read_bytes()
+        written.write_bytes(bytes(1024 * 1024))
         drop_caches()
         listed = subprocess.run(
             ["fincore", "--bytes", "--noheadings", "--output", "PAGES", str(path)],
             check=True, capture_output=True, text=True,
         )  # fmt: skip
     assert listed.stdout.strip() == "0"
+    assert resident_share(written) == float(is_in_memory(tmp_path))

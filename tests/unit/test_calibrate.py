@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from snapcraft_compression_advisor.capture import calibrate as module
+from machine import no_right_to_mount
 from snapcraft_compression_advisor.capture.calibrate import (
     CalibrationRequest,
     calibrate,
@@ -84,14 +84,14 @@ def test_sample_that_is_not_there_is_no_input(tmp_path: Path) -> None:
         choose_sample(tmp_path / "gone", 30)
 
 
-def test_user_who_may_not_mount_gets_an_error(
-    tmp_path: Path, mocker: MockerFixture
-) -> None:
-    mocker.patch.object(module, "can_mount", return_value=False)
+def test_user_who_may_not_mount_gets_an_error(tmp_path: Path) -> None:
     request = CalibrationRequest(
         name="x", storage=tmp_path, sample=tmp_path, blocks=32, rounds=1
     )
-    with pytest.raises(ToolError, match="requires permission to mount") as caught:
+    with (
+        no_right_to_mount(),
+        pytest.raises(ToolError, match="requires permission to mount") as caught,
+    ):
         calibrate(request, print)
     assert "root" in (caught.value.resolution or "")
     assert list(tmp_path.iterdir()) == []
