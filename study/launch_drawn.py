@@ -25,6 +25,7 @@ import argparse
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -135,8 +136,12 @@ class Work:
         tree = self.trees / row.set / name
         with self.building[row.release]:
             self._build(row, application, tree.parent)
-        with self.recording:
-            self._record(application, tree, FOLDERS[row.set] / f"{name}.json")
+        try:
+            with self.recording:
+                self._record(application, tree, FOLDERS[row.set] / f"{name}.json")
+        except (PrimeError, subprocess.SubprocessError):
+            shutil.rmtree(tree)  # nobody needs it, and there are many
+            raise
         share_files(tree, self.trees / ".shared")
         yaml = YAML(typ="safe", pure=True)
         installed = yaml.load(tree / "snap/manifest.yaml")["primed-stage-packages"]
