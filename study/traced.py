@@ -112,8 +112,8 @@ def _measure(application: Application, tree: Path) -> None:
         )
         row = _compare(application.name, use, profile.files, residency.files, priors)
         savings = [*_savings(payload, {"trace": profile, "residency": residency})]
-    _replace_rows(LAUNCHES, application.name, [vars(row)])
-    _replace_rows(SAVINGS, application.name, savings)
+    replace_rows(LAUNCHES, application.name, [vars(row)])
+    replace_rows(SAVINGS, application.name, savings)
 
 
 def _record(application: Application, payload: Payload) -> tuple[Trace, LaunchProfile]:
@@ -272,7 +272,7 @@ def _savings(
             }
 
 
-def _replace_rows(path: Path, name: str, rows: Sequence[dict[str, object]]) -> None:
+def replace_rows(path: Path, name: str, rows: Sequence[dict[str, object]]) -> None:
     """Put an application's rows in place of those that the file has of it."""
     comments: list[str] = []
     kept: list[dict[str, object]] = []

@@ -43,6 +43,7 @@ EXCUSES = (
     Excuse(r"root\b|no control group can be made", holds=not _AS_ROOT),
     Excuse(r"this user \(root\?\)", holds=_AS_ROOT),
     Excuse("chromium|apt knows no Debian archive", holds=not _DEBIAN),
+    Excuse("temporary files are in memory", holds=True),
     Excuse("needs Debian 12", holds=not _BOOKWORM),
 )
 

@@ -48,6 +48,11 @@ rounds up to two, and the next block would be read as well.
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+_CAP_FOWNER = 3
+_OVERFLOW_USER = 65534
+"""Owner of files whose user a namespace doesn't have (``overflowuid``)."""
+_USER_MAP = Path("/proc/self/uid_map")
+_ALL_USERS = str(2**32 - 1)
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
@@ -82,6 +87,51 @@ def drop_file_cache(path: Path) -> None:
     except OSError as error:
         message = f"Cannot flush {str(path)!r} to its disk: {error.strerror}"
         raise StorageError(message, resolution="Check the disk.") from error
+
+
+def evict(root: Path, inventory: Inventory) -> tuple[str, ...]:
+    """Drop a payload's files from the cache; their owner may always do that.
+
+    :param root: the payload's directory.
+    :return: paths of files of which pages are still there: others map them, or they
+        are on a file system in memory.
+    :raises StorageError: where a file can't be read or written back.
+    """
+    left = []
+    try:
+        _write_back(root)
+        for entry in named_files(inventory):
+            descriptor = os.open(f"{root}/{entry.path}", _OPEN_FLAGS)
+            try:
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+                if resident_pages(descriptor).any():
+                    left.append(entry.path)
+            finally:
+                os.close(descriptor)
+    except OSError as error:
+        message = f"Cannot evict {str(root)!r} from the page cache: {error.strerror}"
+        raise StorageError(message, resolution="Check the disk.") from error
+    return tuple(left)
+
+
+def _write_back(directory: Path) -> None:
+    """Write a directory's file system back to its disk: dirty pages stay cached."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if _LIBC.syncfs(descriptor):
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code))
+    finally:
+        os.close(descriptor)
+
+
+def strangers_file(root: Path, inventory: Inventory) -> str | None:
+    """Return a file of which this user may not see the residency, if there is one."""
+    for entry in named_files(inventory):
+        path = root / entry.path
+        if not _may_see(path.lstat(), str(path)):
+            return entry.path
+    return None
 
 
 def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]:
@@ -164,7 +214,7 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            _check_allowed(descriptor)
+            _check_allowed(path, descriptor)
             return block_ranges(resident_pages(descriptor))
         finally:
             os.close(descriptor)
@@ -175,15 +225,30 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
         ) from error
 
 
-def _check_allowed(descriptor: int) -> None:
-    """Refuse where ``mincore`` would call every page resident.
-
-    It does so for files that the user neither owns nor may write
-    (``can_do_mincore`` in Linux's ``mm/mincore.c``).
-    """
-    if os.geteuid() and os.fstat(descriptor).st_uid != os.geteuid():
+def _check_allowed(path: str, descriptor: int) -> None:
+    """Refuse where ``mincore`` would call every page resident."""
+    if not _may_see(os.fstat(descriptor), path):
         message = "Only root can see which parts of a file are in memory"
         raise ToolError(message, resolution="Run the command as root.")
+
+
+def _may_see(status: os.stat_result, path: str) -> bool:
+    """Tell whether this user may see which pages of a file are in the cache.
+
+    That takes owning it, being allowed to write it, or CAP_FOWNER over its owner
+    (``can_do_mincore`` in Linux's ``mm/mincore.c``).
+    """
+    if status.st_uid == os.geteuid() or os.access(path, os.W_OK, effective_ids=True):
+        return True
+    process = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+    held = int(process.partition("\nCapEff:")[2].split()[0], base=16)
+    has_owner = status.st_uid != _OVERFLOW_USER or _has_all_users()
+    return bool(held & 1 << _CAP_FOWNER) and has_owner
+
+
+def _has_all_users() -> bool:
+    """Tell whether this isn't a user namespace of a few users."""
+    return _USER_MAP.read_text(encoding="ascii").split() == ["0", "0", _ALL_USERS]
 
 
 def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

@@ -90,10 +90,7 @@ def record_residency(
             profile = recorder.record()
             if profile is not None:
                 return profile
-    message = "Another process dropped the system's caches during every launch"
-    raise ToolError(
-        message, resolution="Make sure that no benchmark or test runs meanwhile."
-    )
+    raise caches_dropped()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +128,11 @@ class _Recorder:
                 message = "Only a kernel mount shows which blocks are read"
                 raise UsageError(message, resolution="Use --method trace.")
             drop_caches()
-            drops = _cache_drops()
+            drops = cache_drops()
             storage = storage_of(self.image)
             cold = launch(self.request, self.root, self.home, frozen=look)
             warm = launch(self.request, self.root, self.home)
-            if _cache_drops() != drops:
+            if cache_drops() != drops:
                 return None
         recorded = RecordedLaunch(
             event=cold.event,
@@ -168,6 +165,7 @@ def launch(
     root: Path,
     home: Path,
     *,
+    watched: Callable[[set[int]], object] | None = None,
     frozen: Callable[[], object] | None = None,
 ) -> Launched:
     """Launch once; see :func:`time_launch`."""
@@ -177,6 +175,7 @@ def launch(
         request.event,
         timeout_s=request.timeout_s,
         home=home,
+        watched=watched,
         frozen=frozen,
     )
 
@@ -203,7 +202,15 @@ def rounded(seconds: float) -> float:
     return round(seconds, 4)
 
 
-def _cache_drops() -> int:
+def caches_dropped() -> ToolError:
+    """Return the error of launches of which the cache can't tell what they read."""
+    message = "Another process dropped the system's caches during every launch"
+    return ToolError(
+        message, resolution="Make sure that no benchmark or test runs meanwhile."
+    )
+
+
+def cache_drops() -> int:
     """Return how often the system's caches were dropped since it was started."""
     for line in _STATISTICS.read_text().splitlines():
         name, _, value = line.partition(" ")

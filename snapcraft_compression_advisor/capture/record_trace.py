@@ -204,10 +204,10 @@ def traced_files(
     :returns: sorted by path; hard links to one file count once, under the first.
     """
     places = _Places(payload, tuple(prefixes))
-    seen: dict[str, _Seen] = {}
+    seen: dict[str, SeenFile] = {}
 
-    def file_of(entry: Entry) -> _Seen:
-        return seen.setdefault(entry.path, _Seen(entry))
+    def file_of(entry: Entry) -> SeenFile:
+        return seen.setdefault(entry.path, SeenFile(entry))
 
     for path, ranges in trace.ranges.items():
         if (entry := places.find(path)) is not None:
@@ -221,15 +221,15 @@ def traced_files(
             file_of(entry).mapped.update(_blocks(entry, [(0, entry.size_bytes)]))
     known = priors or built_in_priors()
     return tuple(
-        _profile_file(file, payload, known)
+        seen_file(file, payload, known)
         for _, file in sorted(seen.items())
         if file.read or file.mapped
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a trace shows of a file, in numbers of data blocks."""
+class SeenFile:
+    """What was seen of a file, in numbers of data blocks."""
 
     entry: Entry
     read: set[int] = field(default_factory=set)
@@ -242,7 +242,8 @@ def _blocks(entry: Entry, ranges: Iterable[tuple[int, int]]) -> Iterator[int]:
         yield from range(start // DATA_BLOCK_BYTES, last_block)
 
 
-def _profile_file(file: _Seen, payload: Payload, priors: Priors) -> ProfileFile:
+def seen_file(file: SeenFile, payload: Payload, priors: Priors) -> ProfileFile:
+    """Return a file's blocks: those that were only mapped have their measured share."""
     shares = dict.fromkeys(file.read, 1.0)
     if file.mapped - file.read:
         keys = keys_of(

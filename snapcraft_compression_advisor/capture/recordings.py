@@ -27,7 +27,7 @@ from ..trial.result import Progress
 from .isolation import IsolatedBy, Isolation, display_socket, has_bubblewrap
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
 from .record import RecordRequest
-from .record_trace import record_trace
+from .record_launch import record_unmounted
 from .start import Command, app_command, time_launch
 from .virtual_display import can_bring_display, virtual_display
 
@@ -184,7 +184,9 @@ class _Launch:
                 event=self._event,
                 timeout_s=self._timeout_s,
             )
-            return record_trace(self._payload, request, self._told.progress).profile
+            return record_unmounted(
+                self._payload, request, self._told.progress, note=self._told.note
+            )
 
     def _chosen_event(self, until: str | None) -> LaunchEvent:
         display = os.environ.get("DISPLAY", "")

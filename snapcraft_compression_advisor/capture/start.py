@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import posixpath
 import selectors
@@ -37,6 +38,11 @@ PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 
 KEPT_LINES = 20
 """Last lines of output that an error shows."""
+
+_LOOK_S = 0.02
+"""Between two looks at the processes of a launch that is watched."""
+_LOOK_SHARE = 0.05
+"""The same at first, as a share of the time since the start."""
 
 _READ_BYTES = 65536
 _LINE_MAX_BYTES = 65536
@@ -127,13 +133,14 @@ def given_command(payload: Payload, words: Sequence[str]) -> Command:
     )
 
 
-def time_launch(  # noqa: PLR0913 # three say what, three say how
+def time_launch(  # noqa: PLR0913 # three say what, four say how
     command: Command,
     root: Path,
     event: LaunchEvent,
     *,
     timeout_s: float,
     home: Path | None = None,
+    watched: Callable[[set[int]], object] | None = None,
     frozen: Callable[[], object] | None = None,
 ) -> Launched:
     """Start a command, wait for the event, end all of its processes.
@@ -141,7 +148,9 @@ def time_launch(  # noqa: PLR0913 # three say what, three say how
     :param root: the payload's directory or mount.
     :param timeout_s: after which the launch has failed.
     :param home: what it may write to; a fresh one by default.
-    :param frozen: called at the event, while every process stands still.
+    :param watched: called with the ids of all processes, again and again until the
+        event, and once more at it, while every process stands still.
+    :param frozen: called then.
     :raises ToolError: where the command can't be started, ends before the event or
         doesn't come to it in time.
     """
@@ -151,7 +160,7 @@ def time_launch(  # noqa: PLR0913 # three say what, three say how
         request = start_request(command, root, home=home, display=event.display)
         tree = stack.enter_context(process_tree(request))
         started_s = tree.process.go()
-        observer = _Observer(tree, watch, event, command)
+        observer = _Observer(tree, watch, event, command, watched)
         happened_s = observer.wait(started_s, timeout_s=timeout_s)
         tree.freeze()
         user_s, system_s = tree.cpu_s()
@@ -162,6 +171,8 @@ def time_launch(  # noqa: PLR0913 # three say what, three say how
             system_s=system_s,
             threads=tree.threads(),
         )
+        if watched is not None:
+            watched(tree.process_ids())
         if frozen is not None:
             frozen()
     return launched
@@ -260,11 +271,18 @@ class _Observer:
     """Waits for one launch's event, reading the output on the way."""
 
     def __init__(
-        self, tree: ProcessTree, watch: Watch, event: LaunchEvent, command: Command
+        self,
+        tree: ProcessTree,
+        watch: Watch,
+        event: LaunchEvent,
+        command: Command,
+        watched: Callable[[set[int]], object] | None,
     ) -> None:
         self._tree = tree
         self._watch = watch
         self._event = event
+        self._watched = watched
+        self._looked_s = 0.0
         self._name = command.words[0].removeprefix("$SNAP/")
         self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._unfinished = b""
@@ -294,7 +312,24 @@ class _Observer:
                     )
                     raise self._failed(message)
                 due_s = min(timeout_s, self._watch.due_s or timeout_s)
+                due_s = min(due_s, self._next_look_s(started_s))
                 selector.select(max(0.0, started_s + due_s - time.monotonic()))
+
+    def _next_look_s(self, started_s: float) -> float:
+        """Have the processes looked at where it is time, and return when it is again.
+
+        Often at first, when a short launch may be over before the second look.
+
+        :returns: seconds after the start.
+        """
+        if self._watched is None:
+            return math.inf
+        if time.monotonic() >= self._looked_s:
+            self._watched(self._tree.process_ids())
+            now_s = time.monotonic()
+            pause_s = min(_LOOK_S, (now_s - started_s) * _LOOK_SHARE)
+            self._looked_s = now_s + pause_s
+        return self._looked_s - started_s
 
     def _register(self, selector: selectors.BaseSelector) -> None:
         selector.register(self._tree.process.exit_descriptor, selectors.EVENT_READ)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from craft_cli import emit
 
-from ..capture.mount import can_mount
-from ..capture.page_cache import can_drop_caches
-from ..capture.record import RecordRequest, record_residency
-from ..capture.record_trace import TracedLaunch, import_trace, record_trace
+from ..capture.record import RecordRequest
+from ..capture.record_launch import record_launch, told
+from ..capture.record_trace import import_trace
 from ..capture.recordings import find_isolation
 from ..capture.start import Command as StartCommand
 from ..core.errors import UsageError
 from ..core.units import format_seconds
+from ..launch.launch_set import Method
 from ..launch.profile import LaunchProfile, profile_text
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.phrases import counted
-from .arguments import PAYLOAD_DEFAULT, Arguments, Command, details, output_argument
+from .arguments import PATH, Arguments, Command, details, output_argument
 from .launch_arguments import (
     LAUNCH_ARGUMENTS,
     READ_AHEAD_ARGUMENT,
@@ -31,7 +31,7 @@ from .launch_arguments import (
 )
 from .write import check_outputs, write_output
 
-_METHODS = ("residency", "trace")
+_METHODS = get_args(Method)
 
 
 class RecordCommand(Command):
@@ -45,13 +45,16 @@ class RecordCommand(Command):
         "and give it to 'advise' or 'measure' with --launch-profile.\n\n"
         "As root, the caches of the whole system are dropped, the app starts from "
         "a temporary mounted image, and the blocks are those that are then in the "
-        "kernel's page cache. Otherwise, the app starts from the directory and is "
-        "traced with strace. Without a display, Xvfb provides one. Files of the "
-        "base snap are taken from this machine."
+        "kernel's page cache. Otherwise, the payload's own files are dropped from "
+        "the cache, the app starts from the directory, and the blocks follow from "
+        "the cache and from the app's page tables; for files that other programs "
+        "use, from a trace with strace. Without a display, Xvfb provides one. Files "
+        "of the base snap are taken from this machine."
     )
 
     arguments: ClassVar[Arguments] = {
-        "--root PAYLOAD": f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})",
+        **PATH,
+        "--root PAYLOAD": "the same as PATH (default: PATH)",
         **output_argument(text="the launch profile"),
         **LAUNCH_ARGUMENTS,
         "--isolate": "start the app as 'advise --record' does: without a network, with "
@@ -64,8 +67,9 @@ class RecordCommand(Command):
             action="store_false",
         ),
         "--method": details(
-            "from the kernel's page cache (residency, as root) or with strace (trace) "
-            "(default: residency where possible)",
+            "from a mount (residency, as root), from the payload's directory "
+            "(directory), or with strace (trace) (default: residency as root, else "
+            "directory, or trace where other programs use the payload)",
             choices=_METHODS,
         ),
         **READ_AHEAD_ARGUMENT,
@@ -79,7 +83,7 @@ class RecordCommand(Command):
         ),
         "--prefix DIR…": details(
             "with --import: path of the payload when the log was written, in addition "
-            "to --root and /snap/NAME/…; may be repeated (default: none)",
+            "to PATH and /snap/NAME/…; may be repeated (default: none)",
             type=None,
         ),
     }
@@ -87,7 +91,10 @@ class RecordCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Record a launch and write its profile."""
         check_outputs(parsed_args.output)
-        path = parsed_args.root or find_payload(Path.cwd())
+        if parsed_args.path and parsed_args.root:
+            message = "The payload is given twice: PATH and --root"
+            raise UsageError(message, resolution="Leave out --root.")
+        path = parsed_args.path or parsed_args.root or find_payload(Path.cwd())
         with open_payload(path) as payload:
             profile = _profile(parsed_args, payload)
         write_output(profile_text(profile), parsed_args.output)
@@ -102,7 +109,8 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
             message = "--import can't be combined with a command"
             raise UsageError(message, resolution="Leave out one of the two.")
         prefixes: list[str] = parsed_args.prefix
-        return _told(import_trace(parsed_args.log, payload, app=app, prefixes=prefixes))
+        traced = import_trace(parsed_args.log, payload, app=app, prefixes=prefixes)
+        return told(traced, _note)
     with launch_display(options):
         command, event, timeout_s = chosen_launch(options, payload)
         if parsed_args.isolate:
@@ -117,9 +125,9 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
             read_ahead_kb=parsed_args.read_ahead_kb,
             scratch=parsed_args.scratch,
         )
-        if _method(parsed_args.method) == "residency":
-            return record_residency(payload, request, emit.progress)
-        return _told(record_trace(payload, request, emit.progress))
+        return record_launch(
+            payload, request, emit.progress, method=parsed_args.method, note=_note
+        )
 
 
 def _isolated(command: StartCommand, payload: Payload) -> StartCommand:
@@ -129,22 +137,8 @@ def _isolated(command: StartCommand, payload: Payload) -> StartCommand:
     return replace(command, isolation=find_isolation(payload))
 
 
-def _method(wanted: str | None) -> str:
-    possible = can_mount() and can_drop_caches()
-    if wanted == "residency" and not possible:
-        message = "Recording by residency needs root and a loop device"
-        raise UsageError(message, resolution="Run as root, or use --method trace.")
-    if wanted is None:
-        wanted = "residency" if possible else "trace"
-        emit.progress(f"Recording by {wanted}", permanent=True)
-    return wanted
-
-
-def _told(traced: TracedLaunch) -> LaunchProfile:
-    """Return the profile, having said what the trace left open."""
-    if traced.doubts is not None:
-        emit.progress(f"Warning: the trace has {traced.doubts}", permanent=True)
-    return traced.profile
+def _note(text: str) -> None:
+    emit.progress(text, permanent=True)
 
 
 def _summary(profile: LaunchProfile) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Source = Literal["static", "recorded"]
 """How it is known what a launch reads: guessed from files, or recorded."""
 
-Method = Literal["residency", "trace"]
+Method = Literal["residency", "directory", "trace"]
 """By which means a launch was recorded. Residency tells which blocks were read, a trace
 which files were read or mapped."""
 

@@ -13,7 +13,7 @@ from ..payload.inventory import block_count
 from ..squashfs.entry import EntryKind
 from .guess.priors import built_in_priors
 from .launch_set import WAITED_SHARE, LaunchFile, LaunchSet
-from .traced_share import traced_shares
+from .traced_share import directory_shares, traced_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +113,7 @@ class RecordedLaunch(_Model):
     :param threads: of the cold launch; those that read most come first.
     :param processors: that the launch could use.
     :param kernel: its release.
-    :param read_ahead_kb: of the mount.
+    :param read_ahead_kb: of the mount; or of the mount whose reads were worked out.
     :param storage: where the image lay: ``memory`` means that reading it cost no
         more than copying it.
     """
@@ -134,8 +134,9 @@ class LaunchProfile(_Model):
     """A launch profile, version 1.
 
     :param source: by which means it was recorded: ``residency`` (blocks in the page
-        cache after a cold launch) or ``trace`` (blocks read and mapped, by system
-        calls); or ``static``, guessed from files.
+        cache after a cold launch from a mount), ``directory`` (from the payload's
+        directory, by the page cache and page tables) or ``trace`` (blocks read and
+        mapped, by system calls); or ``static``, guessed from files.
     :param app: whose launch.
     :param warm_s: seconds of a warm launch where it was recorded, if known.
     :param recorded: what else was measured there, if anything.
@@ -143,7 +144,7 @@ class LaunchProfile(_Model):
     """
 
     schema_version: Literal[1] = pydantic.Field(alias="schema", default=1)
-    source: Literal["residency", "trace", "static"]
+    source: Literal["residency", "directory", "trace", "static"]
     app: str
     warm_s: Seconds | None = None
     recorded: RecordedLaunch | None = None
@@ -253,6 +254,8 @@ def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
         )
     elif profile.source == "trace":
         read_share, seek_share = traced_shares(files)
+    elif profile.source == "directory":
+        read_share, seek_share = directory_shares(files)
     return FittedProfile(
         launch_set=LaunchSet(
             app=profile.app,

@@ -40,6 +40,45 @@ WHOLE_SEEK_SHARE = Interval(low=0.96, mid=1.31, high=1.79)
 WHOLE_MEASURED = (0.17, 0.94)
 """The least and the most of these bytes that one of the applications read."""
 
+DIRECTORY_READ_SHARE = Interval(low=0.96, mid=1.0, high=1.03)
+"""Bytes that a mount reads per byte that a recording from the directory names: the 90 %
+prediction interval over ``study/data/directory-launches.csv`` (``study/directory.py``).
+"""
+
+DIRECTORY_SEEK_SHARE = Interval(low=0.94, mid=1.0, high=1.06)
+"""Likewise of runs of adjacent blocks."""
+
+
+def directory_shares(files: Sequence[LaunchFile]) -> tuple[Interval, Interval]:
+    """Return what a mount reads per byte, and seeks per run, of a directory's launch.
+
+    Its files that were mapped, but never seen so, have shares as in a trace; the more
+    of the launch they are, the more its interval is that of a trace.
+    """
+    traced = [file for file in files if file.shares]
+    if not traced:
+        return DIRECTORY_READ_SHARE, DIRECTORY_SEEK_SHARE
+    part = sum(file.expected_blocks for file in traced) / sum(
+        file.expected_blocks for file in files
+    )
+    read, seek = (
+        _mixed(share, own, part)
+        for share, own in zip(
+            traced_shares(traced),
+            (DIRECTORY_READ_SHARE, DIRECTORY_SEEK_SHARE),
+            strict=True,
+        )
+    )
+    return read, seek
+
+
+def _mixed(traced: Interval, other: Interval, part: float) -> Interval:
+    return Interval(
+        low=traced.low * part + other.low * (1 - part),
+        mid=traced.mid * part + other.mid * (1 - part),
+        high=traced.high * part + other.high * (1 - part),
+    )
+
 
 def traced_shares(files: Sequence[LaunchFile]) -> tuple[Interval, Interval]:
     """Return what is read per byte, and sought per run, that a traced launch names.

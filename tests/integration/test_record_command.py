@@ -239,26 +239,6 @@ def test_trace_names_what_is_read_and_mapped(prime: Path, scratch: Path) -> None
     assert profile.recorded.cold_s is None
 
 
-@pytest.mark.root
-@needs_strace
-def test_user_without_privileges_records_by_trace(prime: Path, scratch: Path) -> None:
-    command = (
-        "setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m",
-        "snapcraft_compression_advisor", "record", "--root", str(prime),
-    )  # fmt: skip
-    result = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    )
-    assert result.returncode == 0, result.stderr
-    assert "Recording by trace" in result.stderr
-    profile = LaunchProfile.model_validate_json(result.stdout)
-    assert set(blocks(profile)) == {"first", "middle", "whole"}
-
-
 @needs_strace
 @pytest.mark.parametrize("options", [(), ("-y",), ("-tt", "-T"), ("-yy", "-ttt", "-v")])
 def test_log_of_a_real_strace_is_imported(

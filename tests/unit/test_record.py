@@ -45,7 +45,7 @@ class Played:
         self.method = method
         for name in (
             "mounted", "packed_images", "mount_point", "drop_caches", "time_launch",
-            "resident_blocks", "storage_of", "_cache_drops",
+            "resident_blocks", "storage_of", "cache_drops",
         ):  # fmt: skip
             mocker.patch.object(record, name, getattr(self, name))
 
@@ -73,7 +73,7 @@ class Played:
         self.done.append("look")
         return FILES
 
-    def _cache_drops(self) -> int:
+    def cache_drops(self) -> int:
         return self.drops.pop(0)
 
     def time_launch(self, *_: object, **options: object) -> Launched:

@@ -1,0 +1,252 @@
+"""Records a launch from the payload's own directory: no root, no mount, no tracer.
+
+The payload's files are evicted from the page cache, and a launch brings in what it
+reads. Of files that were read, the cache shows which blocks. Of files that were mapped,
+page tables show what was touched; from that follows what a mount would have read.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..core.errors import ToolError
+from ..core.scratch import scratch_directory
+from ..launch.guess.priors import built_in_priors
+from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch
+from ..payload.elf import ELF_MAGIC
+from ..payload.inventory import Inventory
+from ..payload.source import Payload
+from ..trial.exact import payload_directory
+from ..trial.result import Progress
+from .mount_reads import BLOCK_PAGES, mount_blocks, reads_code_forward
+from .page_cache import block_ranges, evict, resident_blocks, strangers_file
+from .page_tables import PageTables, Touch
+from .record import (
+    ATTEMPTS,
+    RecordRequest,
+    cache_drops,
+    caches_dropped,
+    cpu_time,
+    launch,
+    rounded,
+)
+from .record_trace import SeenFile, seen_file
+from .snap_environment import launch_home
+from .start import Command
+
+_NAMED_FILES = 3
+_PAGE_TABLES = Path("/proc/self/pagemap")
+_Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]]]
+"""What is in the cache, and what was touched in mappings."""
+
+
+class NotFromDirectoryError(ToolError):
+    """Something about this machine or payload keeps the page cache from telling."""
+
+
+def record_directory(
+    payload: Payload, request: RecordRequest, progress: Progress
+) -> LaunchProfile:
+    """Record a cold launch from the payload's directory, as any user who owns it.
+
+    A launch with warm caches follows, for its time. A .snap is unpacked first.
+
+    :raises NotFromDirectoryError: where files can't be evicted or belong to somebody
+        else, or page tables are hidden; nothing was recorded then.
+    :raises ToolError: where the launch fails or changes the payload.
+    """
+    with ExitStack() as stack:
+        home = stack.enter_context(launch_home(request.home))
+        scratch = stack.enter_context(
+            scratch_directory(
+                request.scratch, resolution="Choose another directory with --scratch."
+            )
+        )
+        root = payload_directory(payload, scratch, progress)
+        inventory = payload.inventory
+        _check(root, inventory)
+        _evict(root, inventory)
+        request = replace(request, command=_writing_no_bytecode(request.command))
+        before = _states(root, inventory)
+        if request.warm_up:
+            progress("Launching once to set up the home directory")
+            launch(request, root, home)
+            _check_unchanged(before, root, inventory)
+        for attempt in range(1, ATTEMPTS + 1):
+            progress(f"Launching from the evicted directory (attempt {attempt})")
+            seen = _launch_evicted(request, root, home, inventory)
+            if seen is not None:
+                break
+        else:
+            raise caches_dropped()
+        progress("Launching with warm caches")
+        warm = launch(request, root, home)
+        _check_unchanged(before, root, inventory)
+    recorded = RecordedLaunch(
+        event=warm.event,
+        warm_s=rounded(warm.wall_s),
+        warm_cpu_s=cpu_time(warm),
+        processors=len(os.sched_getaffinity(0)),
+        kernel=platform.release(),
+        read_ahead_kb=request.read_ahead_kb,
+    )
+    resident, touches = seen
+    files = directory_files(
+        payload, resident, touches, read_ahead_kb=request.read_ahead_kb
+    )
+    return LaunchProfile(
+        source="directory",
+        app=request.app,
+        warm_s=recorded.warm_s,
+        recorded=recorded,
+        files=tuple(files),
+    )
+
+
+def _launch_evicted(
+    request: RecordRequest, root: Path, home: Path, inventory: Inventory
+) -> _Seen | None:
+    """Launch with nothing of the payload in the cache, and see what is there then.
+
+    :returns: ``None`` where somebody dropped the caches meanwhile.
+    """
+    resident: Sequence[ProfileFile] = ()
+
+    def look() -> None:
+        nonlocal resident
+        resident = resident_blocks(root, inventory)
+
+    _evict(root, inventory)
+    tables = PageTables(root, inventory)
+    drops = cache_drops()
+    launch(request, root, home, watched=tables.look, frozen=look)
+    return (resident, tables.touches) if cache_drops() == drops else None
+
+
+def directory_files(
+    payload: Payload,
+    resident: Sequence[ProfileFile],
+    touches: Mapping[str, Sequence[Touch]],
+    *,
+    read_ahead_kb: int,
+    code_forward: bool | None = None,
+) -> Iterator[ProfileFile]:
+    """Yield what a mount would read of each file, sorted by path.
+
+    A program or library that is in the cache though no process was ever seen to map it
+    was mapped for too short a time to see. Its blocks have the shares that they have
+    in a trace: the directory's read-ahead may have brought in all of them.
+
+    :param resident: what is in the cache.
+    :param touches: of files that were seen mapped.
+    :param read_ahead_kb: of the mount.
+    :param code_forward: see :func:`reads_code_forward`; this kernel's by default.
+    """
+    forward = reads_code_forward() if code_forward is None else code_forward
+    cached = {file.path: file for file in resident}
+    for path in sorted({*cached, *touches}):
+        entry = payload.inventory.entries[path]
+        if touches.get(path) or (path in touches and path in cached):
+            blocks = mount_blocks(
+                touches[path],
+                size_bytes=entry.size_bytes,
+                read_ahead_kb=read_ahead_kb,
+                code_forward=forward,
+            )
+            yield ProfileFile(path=path, size=entry.size_bytes, blocks=_ranges(blocks))
+        elif path in cached and _is_mapped_unseen(payload, cached[path]):
+            mapped = {
+                number
+                for first, last in cached[path].blocks
+                for number in range(first, last + 1)
+            }
+            seen = SeenFile(entry, read={0}, mapped=mapped)
+            yield seen_file(seen, payload, built_in_priors())
+        elif path in cached:
+            yield cached[path]
+
+
+def _is_mapped_unseen(payload: Payload, file: ProfileFile) -> bool:
+    if file.blocks[-1][1] == 0:
+        return False
+    return payload.read(file.path, offset=0, length=len(ELF_MAGIC)) == ELF_MAGIC
+
+
+def _ranges(blocks: set[int]) -> tuple[tuple[int, int], ...]:
+    pages = np.zeros((max(blocks) + 1) * BLOCK_PAGES, dtype=np.bool_)
+    pages[np.array(sorted(blocks)) * BLOCK_PAGES] = True
+    return block_ranges(pages)
+
+
+def _writing_no_bytecode(command: Command) -> Command:
+    """Return the command without what Python alone writes beside its modules.
+
+    In a mounted snap it can't, and compiles them at each launch.
+    """
+    added = {"PYTHONDONTWRITEBYTECODE": "1"}
+    return replace(command, environment={**command.environment, **added})
+
+
+def _check(root: Path, inventory: Inventory) -> None:
+    path = strangers_file(root, inventory)
+    if path is not None:
+        message = (
+            f"{path!r} belongs to another user, so the kernel doesn't tell which parts "
+            "of it are in memory"
+        )
+        raise NotFromDirectoryError(
+            message, resolution="Run as the owner of the payload, or as root."
+        )
+    if not os.access(_PAGE_TABLES, os.R_OK):
+        message = f"{str(_PAGE_TABLES)!r} can't be read"
+        raise NotFromDirectoryError(message, resolution="Use --method trace.")
+
+
+def _evict(root: Path, inventory: Inventory) -> None:
+    left = evict(root, inventory)
+    if not left:
+        return
+    named = ", ".join(map(repr, left[:_NAMED_FILES]))
+    if len(left) > _NAMED_FILES:
+        named += f" and {len(left) - _NAMED_FILES:,} more"
+    message = f"Files of the payload can't be evicted from the page cache: {named}"
+    raise NotFromDirectoryError(
+        message,
+        resolution="Close the programs that use them. If the payload is in memory "
+        "(tmpfs), copy it to a disk.",
+    )
+
+
+def _states(root: Path, inventory: Inventory) -> dict[str, tuple[int, int]]:
+    """Return what changes with each file and directory."""
+    found = {}
+    for path in inventory.entries:
+        status = (root / path).lstat()
+        found[path] = status.st_mtime_ns, status.st_size
+    return found
+
+
+def _check_unchanged(
+    before: Mapping[str, tuple[int, int]], root: Path, inventory: Inventory
+) -> None:
+    try:
+        after = _states(root, inventory)
+    except OSError as error:
+        changed = [os.path.relpath(error.filename, root)]
+    else:
+        changed = [path for path in sorted(after) if after[path] != before[path]]
+    if changed:
+        message = f"The app wrote into its payload: {changed[0]!r}"
+        raise ToolError(
+            message,
+            details="\n".join(changed[1:]) or None,
+            resolution="A snap is read-only. Build the payload again, and use "
+            "--isolate: the app then can't write there.",
+        )

@@ -1,0 +1,162 @@
+"""Recording real launches from the payload's directory, as any user does."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from real_launches import BLOCK, fill_launchable
+from real_payloads import advisor
+from snapcraft_compression_advisor.capture.page_cache import evict
+from snapcraft_compression_advisor.launch.profile import LaunchProfile
+from snapcraft_compression_advisor.payload.inventory import scan_directory
+
+READ = {"first": ((0, 0),), "middle": ((3, 3),), "whole": ((0, 8),)}
+MAPS_A_PAGE = """
+import mmap, os, sys
+with open(os.environ["SNAP"] + "/data/opened", "rb") as file:
+    mapping = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+mapping[5 * 131072 + 24 * 4096]
+print("mapped", flush=True)
+sys.stdin.read() or __import__("time").sleep(4713)
+"""
+PRIVILEGES = (
+    (),
+    ("setpriv", "--bounding-set=-all", "--inh-caps=-all"),
+    ("unshare", "--user", "--map-root-user"),
+)
+
+
+@pytest.fixture
+def prime(tmp_path: Path) -> Path:
+    directory = fill_launchable(tmp_path / "prime")
+    if evict(directory, scan_directory(directory)):
+        pytest.skip("temporary files are in memory")
+    return directory
+
+
+def record(
+    prime: Path, *arguments: str | Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    method = ("--method", "directory")
+    return advisor("record", prime, *method, *arguments, cwd=None, **environment)
+
+
+def blocks(result: subprocess.CompletedProcess[str]) -> dict[str, object]:
+    assert result.returncode == 0, result.stderr
+    profile = LaunchProfile.model_validate_json(result.stdout)
+    assert profile.source == "directory"
+    return {
+        Path(file.path).name: file.blocks
+        for file in profile.files
+        if file.path.startswith("data/")
+    }
+
+
+@pytest.mark.parametrize("privileges", PRIVILEGES)
+def test_blocks_are_those_that_a_mount_reads(
+    prime: Path, privileges: tuple[str, ...]
+) -> None:
+    if privileges and subprocess.run([*privileges, "true"], check=False).returncode:
+        pytest.skip("this user (root?) can't change its privileges")
+    command = (sys.executable, "-m", "snapcraft_compression_advisor", "record", prime)
+    result = subprocess.run(
+        (*privileges, *command, "--method", "directory"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert blocks(result) == READ
+
+
+def test_mapped_page_brings_the_blocks_that_a_mount_reads_around_it(
+    prime: Path,
+) -> None:
+    command = (sys.executable, "-c", MAPS_A_PAGE)
+    result = record(prime, "--until", "output:mapped", "--", *command)
+    # A fault in the second half of block 5: 64 KiB to both sides reach block 6.
+    assert blocks(result) == {"opened": ((0, 0), (5, 6))}
+
+
+def test_payload_that_the_app_writes_into_is_an_error(prime: Path) -> None:
+    script = 'echo changed >> "$SNAP/data/first"'
+    result = record(prime, "--", "sh", "-c", script)
+    assert result.returncode == 69
+    assert "The app wrote into its payload: 'data/first'" in result.stderr
+    assert result.stdout == ""
+
+
+def test_python_writes_no_bytecode_into_the_payload(prime: Path) -> None:
+    (prime / "module.py").write_text("value = 1")
+    script = "import os, sys; sys.path.insert(0, os.environ['SNAP']); import module"
+    result = record(prime, "--", sys.executable, "-c", script)
+    assert result.returncode == 0, result.stderr
+    assert not (prime / "__pycache__").exists()
+
+
+def test_file_that_others_map_is_named(prime: Path) -> None:
+    with (
+        (prime / "data/middle").open("rb") as file,
+        mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping,
+    ):
+        assert mapping[3 * BLOCK] is not None
+        result = record(prime)
+    assert result.returncode == 69
+    assert "can't be evicted from the page cache: 'data/middle'" in result.stderr
+
+
+@pytest.fixture
+def in_memory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        yield fill_launchable(Path(directory) / "prime")
+
+
+def without_mounts(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    drop = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    command = (sys.executable, "-m", "snapcraft_compression_advisor", "record")
+    return subprocess.run(
+        [*(drop if os.geteuid() == 0 else ()), *command, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_payload_in_memory_is_traced(in_memory: Path) -> None:
+    result = without_mounts(in_memory)
+    assert result.returncode == 0, result.stderr
+    assert ". Recording by trace instead" in result.stderr
+    assert LaunchProfile.model_validate_json(result.stdout).source == "trace"
+
+
+def test_payload_in_memory_can_not_be_recorded_from_the_directory(
+    in_memory: Path,
+) -> None:
+    result = without_mounts(in_memory, "--method", "directory")
+    assert result.returncode == 69
+    assert "copy it to a disk" in result.stderr
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_payload_of_somebody_else_says_whose_it_is(prime: Path) -> None:
+    (prime / "data/whole").chmod(0o644)
+    os.chown(prime / "data/whole", 4711, 4711)
+    result = without_mounts(prime, "--method", "directory")
+    assert result.returncode == 69
+    assert "'data/whole' belongs to another user" in result.stderr
+
+
+def test_payload_that_is_given_twice_is_refused(prime: Path) -> None:
+    result = record(prime, "--root", prime)
+    assert result.returncode == 64
+    assert "given twice" in result.stderr

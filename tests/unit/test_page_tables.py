@@ -1,0 +1,106 @@
+"""What page tables show of files that this process has mapped."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from snapcraft_compression_advisor.capture.page_tables import AROUND_PAGES, PageTables
+from snapcraft_compression_advisor.payload.inventory import scan_directory
+
+PAGES = 200
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    directory = tmp_path / "prime"
+    directory.mkdir()
+    (directory / "data").write_bytes(b"x" * (PAGES * mmap.PAGESIZE - 1))
+    (directory / "other").write_bytes(b"x")
+    return directory
+
+
+@pytest.fixture
+def mapping(root: Path) -> Iterator[mmap.mmap]:
+    with (
+        (root / "data").open("rb") as file,
+        mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping,
+    ):
+        yield mapping
+
+
+def looked_at(root: Path) -> PageTables:
+    return PageTables(root, scan_directory(root))
+
+
+def test_touched_page_is_seen_with_what_is_mapped_around_it(
+    root: Path, mapping: mmap.mmap
+) -> None:
+    tables = looked_at(root)
+    assert mapping[100 * mmap.PAGESIZE]
+    tables.look([os.getpid()])
+    touches = tables.touches["data"]
+    assert sum(touch.first <= 100 <= touch.last for touch in touches) == 1
+    assert all(touch.last < touch.first + AROUND_PAGES for touch in touches)
+    assert all(touch.code_end is None for touch in touches)
+    assert "other" not in tables.touches
+
+
+def test_mapping_that_nobody_touched_is_seen_without_pages(
+    root: Path, mapping: mmap.mmap
+) -> None:
+    assert len(mapping)
+    tables = looked_at(root)
+    tables.look([os.getpid()])
+    assert tables.touches == {"data": []}
+
+
+def test_looks_add_what_is_new_in_their_order(root: Path, mapping: mmap.mmap) -> None:
+    tables = looked_at(root)
+    assert mapping[150 * mmap.PAGESIZE]
+    tables.look([os.getpid()])
+    before = [*tables.touches["data"]]
+    tables.look([os.getpid()])
+    assert tables.touches["data"] == before
+    for page in range(PAGES):
+        assert mapping[page * mmap.PAGESIZE]
+    tables.look([os.getpid()])
+    after = tables.touches["data"]
+    assert after[: len(before)] == before
+    pages = [page for each in after for page in range(each.first, each.last + 1)]
+    assert sorted(pages) == [*range(PAGES)]
+
+
+def test_code_knows_where_its_mapping_ends(root: Path) -> None:
+    with (root / "data").open("rb") as file:
+        access = mmap.PROT_READ | mmap.PROT_EXEC
+        code = mmap.mmap(
+            file.fileno(), 50 * mmap.PAGESIZE, prot=access, offset=64 * mmap.PAGESIZE
+        )
+        with code:
+            assert code[0]
+            tables = looked_at(root)
+            tables.look([os.getpid()])
+    assert {touch.code_end for touch in tables.touches["data"]} == {114}
+    assert tables.touches["data"][0].first == 64
+
+
+def test_moved_payload_is_found_by_the_inodes_of_its_files(
+    root: Path, mapping: mmap.mmap
+) -> None:
+    tables = looked_at(root)
+    root.rename(root.with_name("moved"))
+    assert mapping[0]
+    tables.look([os.getpid()])
+    assert tables.touches["data"]
+
+
+def test_process_that_is_gone_is_left_out(root: Path, mapping: mmap.mmap) -> None:
+    assert mapping[0]
+    tables = looked_at(root)
+    tables.look([2**22 + 1, os.getpid()])
+    assert tables.touches["data"]

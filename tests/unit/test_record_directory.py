@@ -1,0 +1,111 @@
+"""Which blocks a mount would read, from a launch out of a directory."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+import pytest
+
+from elf_files import make_elf
+from payloads import make_payload
+from snapcraft_compression_advisor.capture import page_cache
+from snapcraft_compression_advisor.capture.page_cache import evict, strangers_file
+from snapcraft_compression_advisor.capture.page_tables import Touch
+from snapcraft_compression_advisor.capture.record_directory import directory_files
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.launch import traced_share
+from snapcraft_compression_advisor.launch.profile import (
+    LaunchProfile,
+    ProfileFile,
+    fit_profile,
+)
+from snapcraft_compression_advisor.payload.inventory import scan_directory
+
+SIZE_BYTES = 8 * DATA_BLOCK_BYTES
+BLOCK_PAGES = DATA_BLOCK_BYTES // mmap.PAGESIZE
+LIBRARY = make_elf().ljust(SIZE_BYTES, b"x")
+PAYLOAD = make_payload({"lib/libx.so": LIBRARY, "data": b"x" * SIZE_BYTES})
+ALL = ((0, 7),)
+
+
+def cached(path: str, *blocks: tuple[int, int]) -> ProfileFile:
+    return ProfileFile(path=path, size=SIZE_BYTES, blocks=blocks)
+
+
+def files(
+    *resident: ProfileFile, **touches: list[Touch]
+) -> dict[str, tuple[tuple[int, int], ...]]:
+    found = directory_files(
+        PAYLOAD, resident, {"lib/libx.so": [], **touches}, read_ahead_kb=128
+    )
+    return {file.path: file.blocks for file in found}
+
+
+def test_read_file_has_the_blocks_in_the_cache() -> None:
+    assert files(cached("data", (0, 1))) == {"data": ((0, 1),)}
+
+
+def test_mapped_file_has_what_a_mount_reads_not_what_the_directory_read_ahead() -> None:
+    page = 3 * BLOCK_PAGES + BLOCK_PAGES - 1
+    found = files(cached("data", *ALL), data=[Touch(first=page, last=page)])
+    assert found == {"data": ((0, 0), (3, 4))}
+
+
+def test_mapped_file_of_which_nothing_was_read_is_left_out() -> None:
+    assert files(data=[]) == {}
+    assert files(cached("data", (0, 0)), data=[]) == {"data": ((0, 0),)}
+
+
+def test_library_that_was_not_seen_mapped_has_shares_as_in_a_trace() -> None:
+    (file,) = directory_files(
+        PAYLOAD, [cached("lib/libx.so", *ALL)], {}, read_ahead_kb=128
+    )
+    assert file.shares is not None
+    assert file.shares[0] == 1
+    assert max(file.shares[1:]) < 1
+    (small,) = directory_files(
+        PAYLOAD, [cached("lib/libx.so", (0, 0))], {}, read_ahead_kb=128
+    )
+    assert small.shares is None
+
+
+def profile(*resident: ProfileFile) -> LaunchProfile:
+    found = directory_files(PAYLOAD, resident, {}, read_ahead_kb=128)
+    return LaunchProfile(source="directory", app="hello", files=tuple(found))
+
+
+def test_interval_is_wider_where_libraries_were_not_seen_mapped() -> None:
+    seen = fit_profile(profile(cached("data", *ALL)), PAYLOAD.inventory).launch_set
+    assert seen.read_share == traced_share.DIRECTORY_READ_SHARE
+    assert seen.method == "directory"
+    unseen = fit_profile(
+        profile(cached("data", *ALL), cached("lib/libx.so", *ALL)), PAYLOAD.inventory
+    ).launch_set
+    assert unseen.read_share.low < seen.read_share.low
+    assert unseen.read_share.high > seen.read_share.high
+
+
+def test_file_in_memory_can_not_be_evicted(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(b"x" * SIZE_BYTES)
+    (tmp_path / "empty").touch()
+    with (
+        (tmp_path / "data").open("rb") as file,
+        mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping,
+    ):
+        assert mapping[0]
+        assert evict(tmp_path, scan_directory(tmp_path)) == ("data",)
+
+
+def test_file_of_another_user_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").write_bytes(b"x")
+    inventory = scan_directory(tmp_path)
+    assert strangers_file(tmp_path, inventory) is None
+    (tmp_path / "data").chmod(0o444)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(page_cache, "_CAP_FOWNER", 63)
+    assert strangers_file(tmp_path, inventory) == "data"
