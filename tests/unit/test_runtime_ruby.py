@@ -53,3 +53,15 @@ def test_bindings_load_the_namespaces_of_gobject() -> None:
         f"{lib}/libgtk-3.so.0": make_elf(),
     }
     assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+def test_program_of_a_gem_is_found_by_the_script_that_starts_it() -> None:
+    gem = "usr/share/rubygems-integration/all/gems/hello-2.0"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'rubygems'\n"
+        b"load Gem.activate_bin_path('hello', 'greet', version)\n",
+        "usr/bin/ruby": make_elf(),
+        f"{gem}/bin/greet": b"require 'hello/cli'\n",
+        f"{gem}/lib/hello/cli.rb": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)

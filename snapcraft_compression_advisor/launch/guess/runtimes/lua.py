@@ -20,7 +20,9 @@ LUA = Language(
     separator=".",
     beside=True,
     search=re.compile(rb"\bpackage\.path\s*=[^\"'\n]*[\"'](?P<path>[^\"'\n?;]+)/\?"),
-    computed=re.compile(rb"\brequire[ \t(]+[a-zA-Z_]"),
+    computed=re.compile(
+        rb"^(?:local[ \t]+\w+[ \t]*=[ \t]*)?require[ \t(]+[a-zA-Z_]", re.MULTILINE
+    ),
 )
 
 RUNTIME = Runtime(

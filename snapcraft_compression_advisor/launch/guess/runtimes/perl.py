@@ -31,7 +31,7 @@ PERL = Language(
         rb"(?:[^\"'=]{0,80}(?:=>?)[ \t]*[\"'](?P<version>[\d.]+)[\"'])?"
     ),
     computed=re.compile(
-        rb"^[ \t]*(?:require[ \t]+\$|eval[ \t]+[\"'](?:use|require)[ \t]+\$)",
+        rb"^(?:require[ \t]+\$|eval[ \t]+[\"'](?:use|require)[ \t]+\$)",
         re.MULTILINE,
     ),
 )

@@ -29,7 +29,14 @@ RUBY = Language(
         rb"\bload(?:er\.load)?[ \t(]+[\"'](?P<name>[A-Z]\w*)[\"']"
         rb"(?:[^\"'\n]{0,40}[\"'](?P<version>[\d.]+)[\"'])?"
     ),
-    computed=re.compile(rb"^[ \t]*require[ \t(]+[a-z@$]", re.MULTILINE),
+    launched=(
+        re.compile(
+            rb"\b(?:activate_)?bin_path[ \t(]+[\"'](?P<package>[\w.-]+)[\"'][ \t]*,"
+            rb"[ \t]*[\"'](?P<name>[\w.-]+)[\"']"
+        ),
+        r"(?:.*/)?gems/{package}-\d[^/]*/(?:bin|exe)/{name}",
+    ),
+    computed=re.compile(rb"^require[ \t(]+[a-z@$]", re.MULTILINE),
     startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
 )
 

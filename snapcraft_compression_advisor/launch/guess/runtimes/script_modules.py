@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
+import re
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +17,6 @@ from .introspection import introspected
 from .runtime import Loaded
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator
 
     from ....payload.inventory import Entry
@@ -26,6 +27,9 @@ MAX_FILES = 5000
 
 SOURCE_MAX_BYTES = 1024 * 1024
 """How much of a file is looked at."""
+
+MAX_LAUNCHED = 8
+"""Programs of packages that one script starts; it is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,10 @@ class Language:
     :param search: gives a ``path`` that a program adds to where it searches.
     :param variable: of the environment, likewise.
     :param introspected: gives a GObject namespace's ``name`` and ``version``.
-    :param computed: matches where a program loads what nobody knows.
+    :param launched: what starts a ``package``'s program of a ``name``, and the pattern
+        of its path.
+    :param computed: matches where a program, outside of its functions, loads what
+        nobody knows.
     """
 
     interpreter: str
@@ -63,6 +70,7 @@ class Language:
     search: re.Pattern[bytes] | None = None
     variable: str = ""
     introspected: re.Pattern[bytes] | None = None
+    launched: tuple[re.Pattern[bytes], str] | None = None
     computed: re.Pattern[bytes] | None = None
 
     def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -106,7 +114,10 @@ class _Search:
 
     def loaded(self, scripts: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the files that scripts load, and those that these load in turn."""
-        pending = deque(scripts)
+        scripts = [*scripts]
+        launched = [*itertools.chain(*map(self._launched, scripts))]
+        yield from launched
+        pending = deque((*scripts, *launched))
         started = {entry.path for entry in pending}
         seen = set(started)
         wanted = [(name, "") for name in self._language.startup]
@@ -125,6 +136,20 @@ class _Search:
                     pending.append(entry)
                     yield entry
             wanted.clear()
+
+    def _launched(self, script: Entry) -> Iterator[Entry]:
+        """Yield the programs of packages that a script only starts."""
+        if self._language.launched is None:
+            return
+        pattern, path = self._language.launched
+        source = self._payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        for match in itertools.islice(pattern.finditer(source), MAX_LAUNCHED):
+            named = match.groupdict().items()
+            parts = {name: re.escape(text.decode()) for name, text in named}
+            program = re.compile(path.format(**parts))
+            for each, entry in self._entries.items():
+                if entry.kind is EntryKind.FILE and program.fullmatch(each):
+                    yield entry
 
     def _names(self, script: Entry, *, own: bool) -> Iterator[tuple[str, str]]:
         """Yield what a script loads, and where it looks first.

@@ -61,6 +61,8 @@ _UNSEEN_IMPORTS = tuple(
         (r"PySide2\.\w+", ("PySide2.QtCore", "shiboken2")),
         (r"PySide6\.\w+", ("PySide6.QtCore", "shiboken6")),
         (r"(PySide[26])\.QtWidgets", (r"\1.QtGui",)),
+        (r"numpy\.random\.bit_generator", ("secrets",)),
+        (r"gi\.overrides\.Gdk", ("gi._gi_cairo", "cairo")),
         (r"kivy\.core\.window", ("kivy.core.window.window_sdl2",)),
         (r"kivy\.core\.text", ("kivy.core.text.text_sdl2",)),
         (r"kivy\.core\.image", ("kivy.core.image.img_sdl2",)),
