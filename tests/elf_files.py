@@ -17,6 +17,7 @@ EM_AARCH64 = 183
 
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 5, 14, 15, 29
+_DT_STRSZ = 10
 _HEADER_BYTES, _PROGRAM_HEADER_BYTES, _DYNAMIC_BYTES = 64, 56, 16
 
 
@@ -29,8 +30,12 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     soname: str | None = None,
     machine: int = EM_X86_64,
     padding_bytes: int = 0,
+    symbols: Sequence[str] = (),
 ) -> bytes:
-    """Return a 64-bit little-endian ELF file that needs these libraries."""
+    """Return a 64-bit little-endian ELF file that needs these libraries.
+
+    :param symbols: names among its strings, without the table of symbols.
+    """
     strings = b"\0"
     tags: list[tuple[int, int]] = []
     named = [(_DT_NEEDED, name) for name in needed]
@@ -40,12 +45,13 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     for tag, text in named:
         tags.append((tag, len(strings)))
         strings += text.encode() + b"\0"
+    strings += b"".join(symbol.encode() + b"\0" for symbol in symbols)
     interp = interpreter.encode() + b"\0" if interpreter else b""
     headers = 3 if interp else 2
     strings_at = _HEADER_BYTES + headers * _PROGRAM_HEADER_BYTES
     interp_at = strings_at + len(strings)
     dynamic_at = interp_at + len(interp)
-    tags += [(_DT_STRTAB, strings_at), (0, 0)]
+    tags += [(_DT_STRTAB, strings_at), (_DT_STRSZ, len(strings)), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *tag) for tag in tags)
     end = dynamic_at + len(dynamic) + padding_bytes
     programs = _program(_PT_LOAD, 0, end)

@@ -31,6 +31,8 @@ MAX_HEADERS = 1_000
 MAX_STRING_BYTES = 4_096
 """As long as paths get (PATH_MAX)."""
 SECTION_NAMES_MAX_BYTES = 64 * 1024
+NAMES_MAX_BYTES = 16 * 1024 * 1024
+"""Of dynamic symbols; a browser's program has some 100 KiB, an engine's 10 MiB."""
 
 ET_EXEC, ET_DYN = 2, 3
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
@@ -42,6 +44,7 @@ _IDENTITY_BYTES = 16
 _CLASS_AT, _ORDER_AT = 4, 5
 _FIRST_STRING_BYTES = 256
 _DT_NULL, _DT_NEEDED, _DT_STRTAB = 0, 1, 5
+_DT_STRSZ = 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
 _STRINGS = (_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH)
 
@@ -274,6 +277,19 @@ class Elf:
             if tag == _DT_NULL:
                 return
             yield tag, value
+
+    def dynamic_names(self) -> bytes:
+        """Return the string table of the dynamic segment, empty where there is none.
+
+        The names of all symbols that it imports and exports are among its strings, each
+        between NULs. Of a very large table, that is the beginning.
+        """
+        tags = dict(self.dynamic_tags())
+        start = self.offset_of(tags.get(_DT_STRTAB, -1))
+        if start is None:
+            return b""
+        length = min(tags.get(_DT_STRSZ, 0), NAMES_MAX_BYTES)
+        return self._exactly(start, length)
 
     def offset_of(self, address: int) -> int | None:
         """Return where in the file an address is, ``None`` where nothing is loaded."""

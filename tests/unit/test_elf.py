@@ -128,3 +128,19 @@ def test_section_headers_are_not_read() -> None:
     assert elf is not None
     elf.linkage()
     assert max(ends) < 2_000
+
+
+def test_dynamic_names_are_those_of_libraries_and_symbols() -> None:
+    elf = elf_in(make_elf(needed=["liba.so"], symbols=["glXCreateContext"]))
+    assert elf is not None
+    assert elf.dynamic_names() == b"\0liba.so\0glXCreateContext\0"
+
+
+def test_dynamic_names_beyond_the_end_are_refused() -> None:
+    content = make_elf(symbols=["x"]).replace(
+        struct.pack("<qQ", 10, 3), struct.pack("<qQ", 10, 1_000_000)
+    )
+    elf = elf_in(content)
+    assert elf is not None
+    with pytest.raises(BrokenElfError):
+        elf.dynamic_names()

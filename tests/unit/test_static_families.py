@@ -225,3 +225,58 @@ def test_daemon_is_a_program_as_any_other() -> None:
         apps={"hello": {"command": "usr/bin/hello", "daemon": "simple"}},
     )
     assert len(find_candidates(payload, "hello").files) == 2
+
+
+MESA = {
+    f"{LIB}/dri/swrast_dri.so": make_elf(needed=["libLLVM-15.so.1"]),
+    f"{LIB}/libLLVM-15.so.1": make_elf(),
+}
+
+
+@pytest.mark.parametrize(
+    ("needed", "symbols", "kind"),
+    [
+        (["libSDL2-2.0.so.0"], ["SDL_GL_CreateContext"], "imported"),
+        (["libSDL2-2.0.so.0"], ["SDL_Init"], "sdl"),
+        (["libgtk-3.so.0"], ["gtk_gl_area_new"], "imported"),
+        (["libgtk-3.so.0"], ["gtk_window_new"], "gtk3"),
+        (["libQt5Gui.so.5"], [], "qt"),
+        (["libQt6Gui.so.6"], [], "qt6"),
+        (["libQt6Gui.so.6", "libQt6Qml.so.6"], [], "qt-quick"),
+    ],
+)
+def test_way_to_the_driver_is_that_of_calls_before_that_of_toolkits(
+    needed: list[str], symbols: list[str], kind: str
+) -> None:
+    program = make_elf(needed=needed, symbols=symbols)
+    files = {**linked_to(*needed), **MESA, "usr/bin/hello": program}
+    way = f"mesa-driver of {kind}"
+    assert found(files, "usr/bin/hello")[f"{LIB}/libLLVM-15.so.1"].way == way
+
+
+def test_driver_that_others_link_is_found_as_the_driver() -> None:
+    files = {
+        **linked_to("libgtk-4.so.1"),
+        f"{LIB}/libGLX_mesa.so.0": make_elf(needed=["libgallium-25.so"]),
+        f"{LIB}/libgallium-25.so": make_elf(needed=["libLLVM.so.19.1"]),
+        f"{LIB}/libLLVM.so.19.1": make_elf(),
+        f"{LIB}/dri/libdril_dri.so": make_elf(),
+    }
+    links = {f"{LIB}/dri/swrast_dri.so": "libdril_dri.so"}
+    ways = {
+        path.rpartition("/")[2]: candidate.way
+        for path, candidate in found(files, "usr/bin/hello", links=links).items()
+    }
+    assert ways["libGLX_mesa.so.0"] == "glvnd of gtk4"
+    assert ways["libgallium-25.so"] == ways["libLLVM.so.19.1"] == "mesa-driver of gtk4"
+    assert ways["libdril_dri.so"] == "mesa-stub of gtk4"
+
+
+def test_program_started_in_the_background_opens_no_window() -> None:
+    files = {**linked_to("libSDL2-2.0.so.0"), **MESA}
+    ways = {
+        command: found(files, command)[f"{LIB}/libLLVM-15.so.1"].way
+        for command in ("usr/bin/hello", "usr/bin/hello --background")
+    }
+    assert ways["usr/bin/hello"] == "mesa-driver of sdl"
+    assert ways["usr/bin/hello --background"] == "mesa-driver of sdl" + NO_WINDOW

@@ -72,6 +72,11 @@ WINDOW_INTERFACES = frozenset({"desktop", "desktop-legacy", "unity7", "wayland",
 GRAPHICS_INTERFACES = frozenset({"opengl", "gpu-2404"})
 """Interfaces that command-line tools use, too: for computing."""
 
+WINDOWLESS = frozenset(
+    {"--background", "--batch", "--headless", "--help", "--nogui", "--version"}
+)
+"""Arguments with which programs open no windows."""
+
 _DESKTOP_CONTENT = re.compile(r"(gnome|gtk|kf5|kf6|kde|qt)-.*")
 _DESKTOP_CHAIN = re.compile(r"(.*/)?(desktop|gnome|kde)[\w-]*-launch")
 _TERMINAL = re.compile(rb"^Terminal[ \t]*=[ \t]*(true|1)\b", re.MULTILINE)

@@ -13,6 +13,7 @@ from .blindness import (
     OF_PROGRAMS,
     UNREACHED,
     UNREACHED_TOOLKIT,
+    WINDOWLESS,
     modules_of,
     toolkit_evidence,
     toolkits,
@@ -28,6 +29,7 @@ from .family_table import (
     WINDOW_SYSTEM,
     application_kind,
 )
+from .opengl import IMPORTS_OPENGL, imports_opengl, opengl_way
 from .own_files import is_data, own_files
 from .programs import SnapPaths, find_programs
 from .runtimes import RUNTIMES
@@ -177,9 +179,13 @@ class _Search:
         """Collect programs, their libraries, and what these open."""
         for program in self.programs.started:
             self._add(program, way="started", role="program", needs="linked")
+            if imports_opengl(self._payload, program):
+                self._triggers[Trigger(name=IMPORTS_OPENGL)] = None
         self._add_loaded_files()
-        evidence = window_evidence(self._payload, self._app)
-        self._window = self._reaches_windows() or evidence is not None
+        evidence = None
+        if not WINDOWLESS.intersection(self.programs.words):
+            evidence = window_evidence(self._payload, self._app)
+            self._window = self._reaches_windows() or evidence is not None
         self._follow_families()
         self._add_own_files()
         self._judge_blindness(evidence)
@@ -319,11 +325,12 @@ class _Search:
             known = self.files.get(file.identity)
             unsure = known is not None and known.way == _OWN_LIBRARY and self._under
             if known is None or unsure:
+                found_by = opengl_way(way if own else needs, name)
                 self.files[file.identity] = Candidate(
                     entry=file,
-                    way=way if own else needs,
+                    way=found_by,
                     role=role if own else "library" if linked else "distant",
-                    direct=own or needs == "linked",
+                    direct=own or needs == "linked" or found_by != needs,
                     under="" if way.startswith(UNREACHED) else self._under,
                 )
             elif linked and known.role == "distant":

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .families import opened_by
+from .opengl import IMPORTS_OPENGL
 from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -27,14 +28,21 @@ _ANY = r".*"
 _FONT_FILES = r".*\.(ttf|otf|ttc|pf[ab])"
 _PIXBUF_LOADERS = r"gdk-pixbuf-2\.0/[^/]+/loaders"
 _GL_KINDS = (
+    ("imported", IMPORTS_OPENGL, False),
     ("gtk4", r"libgtk-4\S+", False),
-    ("qt", _QT, False),
+    ("qt-quick", r"libQt[56](Qml|Quick|QuickWidgets|OpenGLWidgets)\.so\S*", True),
+    ("qt", r"libQt5Gui\.so\S*", False),
+    ("qt6", r"libQt6Gui\.so\S*", False),
     ("web", _WEB, False),
     ("sdl", r"libSDL\d?-\S+|lib[gG]lfw\S+", False),
     ("linked", r"lib(GL|GLX|EGL|OpenGL|GLESv2|GLEW)\.so\S*", True),
     ("gtk3", r"libgtk-3\S+", False),
 )
-"""What leads to OpenGL: name, trigger, whether only near the program."""
+"""What leads to OpenGL: name, trigger, whether only near the program.
+
+The first that applies: a program's own calls say more than its toolkit. Qt 5 opens the
+driver with its first window, Qt 6 only for Qt Quick or where it is asked to.
+"""
 
 _SYSTEM = (
     *opened_by(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,17 +10,22 @@ from ...payload.inventory import block_count
 from ..launch_set import GuessBasis, LaunchFile, LaunchSet, share_ranges
 from .block_classes import block_keys, parts_of
 from .candidates import find_candidates
+from .opengl import DRIVER_WAYS
 from .own_files import is_data
 from .priors import NO_WINDOWS, WINDOWS, Priors, Unseen, built_in_priors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from ...core.units import Interval
     from ...payload.source import Payload
     from .candidates import Candidate, Candidates
 
 LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""
+
+SURE = 0.95
+"""Chance from which nothing else is expected: the interval is where nine of ten lie."""
 
 _DIGITS = 2
 
@@ -44,6 +50,7 @@ def static_launch_set(
         kind=candidates.kind,
         unseen=unseen,
     )
+    read_share = _with_doubts(read_share, _doubts(candidates, files, unseen, known))
     recorded, spots = known.kinds.get(candidates.kind, ()), candidates.blind_spots
     basis = GuessBasis(kind=candidates.kind, recorded=recorded, blind_spots=spots)
     if unseen is not None and unseen.program:
@@ -58,6 +65,51 @@ def static_launch_set(
         seek_share=seek_share,
         unresolved=candidates.unresolved,
         basis=basis,
+    )
+
+
+def _doubts(
+    candidates: Candidates,
+    files: Sequence[LaunchFile],
+    unseen: Unseen | None,
+    priors: Priors,
+) -> Iterator[tuple[float, float]]:
+    """Yield for what is read all or not at all the chance, and its part of the blocks.
+
+    That is OpenGL's driver, found by one way or the other.
+    """
+    ways = {
+        candidate.entry.path: (candidate.way, opened_share(candidate, priors))
+        for candidate in (*candidates.files, *candidates.unreached)
+        if candidate.way.startswith(DRIVER_WAYS)
+    }
+    counted = (*files, *unseen.files) if unseen and unseen.program else files
+    blocks: dict[tuple[str, float], float] = {}
+    for file in counted:
+        if file.path in ways:
+            key = ways[file.path]
+            blocks[key] = blocks.get(key, 0.0) + file.expected_blocks
+    expected = sum(file.expected_blocks for file in counted)
+    for (_, chance), part in blocks.items():
+        yield chance, part / expected
+
+
+def _with_doubts(share: Interval, doubts: Iterable[tuple[float, float]]) -> Interval:
+    """Widen a share by what is read all or not at all, unless that is nearly sure.
+
+    :param doubts: the chance that a part is read, and the part that is expected of it:
+        either nothing of it is read, or more than expected.
+    """
+    below, above = (share.mid - share.low) ** 2, (share.high - share.mid) ** 2
+    for chance, part in doubts:
+        if chance < SURE:
+            below += (part * share.mid) ** 2
+        if chance > 1 - SURE:
+            above += (part * share.mid * (1 / chance - 1)) ** 2
+    return replace(
+        share,
+        low=max(min(share.low, LEAST_SHARE), share.mid - math.sqrt(below)),
+        high=share.mid + math.sqrt(above),
     )
 
 
