@@ -14,6 +14,7 @@ from .core.errors import BadDataError
 from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.guess.guess import static_launch_set
+from .launch.interval_parts import interval_parts
 from .launch.launch_set import LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
@@ -331,6 +332,7 @@ def _savings(launches: tuple[LaunchAnalysis, ...]) -> Iterator[Saving]:
                     device=device,
                     seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
                     xz_added_s=estimates["xz"].added_s,
+                    parts=interval_parts(estimates["xz"], estimates["lzo"]),
                 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from .advice.evidence import ColdStart, Policy, Saving
@@ -18,7 +18,31 @@ from .advice.reasons import (
     PaidAfter,
     Reason,
 )
+from .core.printable import printable
 from .core.units import format_bytes, format_seconds
+from .launch.launch_set import BlindReason
+
+_BLIND: Mapping[BlindReason, str] = {
+    "computed-command": "{where} starts a program whose name it computes",
+    "computed-import": "{where} loads modules whose names it computes",
+    "embedded-code": "{where} holds code that the advisor can't read",
+    "limit-reached": "there is more to follow than the search follows ({what})",
+    "syntax-error": "{where} can't be parsed",
+    "unfollowed-runtime": "{where} is written for {what}, which isn't followed",
+    "unreached-window": "{where} says that the app opens windows, but the search found "
+    "no toolkit that it loads",
+}
+
+_WEIGHT: tuple[BlindReason, ...] = (
+    "unreached-window",
+    "unfollowed-runtime",
+    "computed-command",
+    "embedded-code",
+    "computed-import",
+    "limit-reached",
+    "syntax-error",
+)
+"""Reasons, the one that matters most first."""
 
 Figures: TypeAlias = "Growth | PaidAfter | Saving | ColdStart"
 
@@ -55,6 +79,28 @@ def sentences(reasons: Iterable[Reason]) -> tuple[str, ...]:
         else:
             said.append(_sentence(reason))
     return tuple(said)
+
+
+def not_followed(
+    spots: Sequence[tuple[BlindReason, str, str]], *, recorded: int
+) -> str:
+    """Return what a guess could not follow, in a clause; the most important is named.
+
+    :param spots: reason, place and what it is about of each, at least one.
+    :param recorded: applications that stand in for what wasn't followed.
+    """
+    reason, where, what = min(spots, key=lambda spot: _WEIGHT.index(spot[0]))
+    said = _BLIND[reason].format(where=printable(where), what=printable(what))
+    others = f" (and {len(spots) - 1:,} more)" if len(spots) > 1 else ""
+    covered = "so the interval is wide"
+    if recorded:
+        which = (
+            "1 recorded application read that was"
+            if recorded == 1
+            else f"{recorded:,} recorded applications read that were"
+        )
+        covered = f"so the interval also covers what {which} searched as blindly"
+    return f"not followed: {said}{others}; {covered}"
 
 
 def _sentence(reason: Reason) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ..core.errors import UsageError
 from ..core.units import Interval
+from ..launch.interval_parts import IntervalParts
 
 _BITS_PER_BYTE = 8
 _BITS_PER_MBIT = 1_000_000
@@ -64,12 +65,14 @@ class Saving:
     :param seconds: may be negative.
     :param xz_added_s: what the launch takes longer than a warm one with xz; ``None``
         where only the difference is known.
+    :param parts: where the interval comes from; ``None`` where that isn't known.
     """
 
     app: str
     device: str
     seconds: Interval
     xz_added_s: Interval | None = None
+    parts: IntervalParts | None = None
 
     @property
     def share(self) -> Interval | None:

@@ -12,7 +12,7 @@ from ..codecs import CODECS
 from ..core.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,8 +59,8 @@ class LaunchEstimate:
         What is uncertain of the device has nothing to do with what is uncertain of the
         launch, so the interval takes the root of the sum of their squares.
         """
-        return _combined(
-            _total_s,
+        return combined(
+            total_s,
             (
                 self.seeks,
                 self.transfer,
@@ -146,27 +146,29 @@ def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     fast, a middling and a slow device; a fast processor may sit beside a slow disk, and
     neither says how large the launch is, so these are combined like independent errors.
     """
-    return _combined(
-        _total_s,
-        (
-            _difference(slow.seeks, fast.seeks),
-            _difference(slow.transfer, fast.transfer),
-            _difference(slow.decompress, fast.decompress)
-            + _difference(slow.fill, fast.fill),
-            slow.seek_share,
-            slow.read_share,
-            slow.waited_share,
-        ),
+    return combined(total_s, saved_figures(slow, fast))
+
+
+def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval, ...]:
+    """Return the figures of :func:`total_s` that a saving is made of."""
+    return (
+        _difference(slow.seeks, fast.seeks),
+        _difference(slow.transfer, fast.transfer),
+        _difference(slow.decompress, fast.decompress)
+        + _difference(slow.fill, fast.fill),
+        slow.seek_share,
+        slow.read_share,
+        slow.waited_share,
     )
 
 
-def _total_s(figures: Sequence[float]) -> float:
+def total_s(figures: Sequence[float]) -> float:
     """Return seconds from seeks, transfer and work, and the launch's shares of them."""
     seeks, transfer, work, seek_share, read_share, waited_share = figures
     return seeks * seek_share + (transfer + work * waited_share) * read_share
 
 
-def _combined(
+def combined(
     total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
 ) -> Interval:
     """Return a total of independent figures, with the interval that theirs make.
@@ -174,16 +176,9 @@ def _combined(
     Each figure goes to either end while the others stay in the middle; the distances
     add up by their squares (ISO/IEC Guide 98-3, 5.1.2), within what is possible.
     """
-    middles = [figure.mid for figure in figures]
-    mid = total(middles)
-    below = above = 0.0
-    for place, figure in enumerate(figures):
-        ends = [
-            total([*middles[:place], end, *middles[place + 1 :]])
-            for end in (figure.low, figure.high)
-        ]
-        below += max(0.0, *(mid - end for end in ends)) ** 2
-        above += max(0.0, *(end - mid for end in ends)) ** 2
+    mid = total([figure.mid for figure in figures])
+    squares = zip(*squares_of(total, figures), strict=True)
+    below, above = map(sum, squares)
     lowest = min(mid, total([figure.low for figure in figures]))
     low = mid - math.sqrt(below)
     return Interval(
@@ -191,6 +186,26 @@ def _combined(
         mid=mid,
         high=mid + math.sqrt(above),
     )
+
+
+def squares_of(
+    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
+) -> Iterator[tuple[float, float]]:
+    """Yield for each figure the squares of the distances that it alone makes.
+
+    Below the total's middle, and above it.
+    """
+    middles = [figure.mid for figure in figures]
+    mid = total(middles)
+    for place, figure in enumerate(figures):
+        ends = [
+            total([*middles[:place], end, *middles[place + 1 :]])
+            for end in (figure.low, figure.high)
+        ]
+        yield (
+            max(0.0, *(mid - end for end in ends)) ** 2,
+            max(0.0, *(end - mid for end in ends)) ** 2,
+        )
 
 
 def _difference(first: Interval, second: Interval) -> Interval:

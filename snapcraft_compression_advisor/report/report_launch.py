@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from ..codecs import CodecName  # pydantic reads it at run time
+from ..launch.interval_parts import interval_parts
 from ..launch.launch_set import (
-    Method,  # pydantic reads it at run time
+    BlindReason,  # pydantic reads it at run time
+    Method,  # likewise
     Source,  # likewise
 )
-from ..launch.model import cost_of_files
+from ..launch.model import cost_of_files, seconds_saved
 from .contract import Count, Interval, Part, Text, filled
 
 if TYPE_CHECKING:
@@ -49,6 +51,49 @@ class GuessReport(Part):
     recorded: dict[str, float] = Field(
         description="applications of this kind whose launches were recorded, and what "
         "each read per byte that was expected without it; measured"
+    )
+    blind_spots: list[BlindSpotReport] = Field(
+        default=[],
+        description="what the guess could not follow; the interval is wider for it",
+    )
+    reference: dict[str, float] = Field(
+        default={},
+        description="recorded applications that stand in for what could not be "
+        "followed, and what each read per byte that was expected likewise; measured",
+    )
+
+
+class BlindSpotReport(Part):
+    """What a guess could not follow."""
+
+    reason: BlindReason
+    where: Text = Field(description="a file, relative to the payload, or a name")
+    what: Text = Field(
+        description="the interpreter, limit or plug in question, else empty"
+    )
+
+
+class IntervalPartsReport(Part):
+    """Where the interval of the seconds that lzo saves comes from.
+
+    The shares are of the squared distances to its ends; they add up to 1.
+    """
+
+    device_name: Text = Field(description="the one on which lzo saves least")
+    seconds_saved: Interval
+    device: float = Field(description="share that the device's figures leave open")
+    guess: float = Field(
+        description="share that is open because it isn't known what the launch reads"
+    )
+    model: float = Field(
+        description="share that is open because it isn't known what the launch waits "
+        "for"
+    )
+    if_recorded: Interval = Field(
+        description="seconds saved, were it known that it reads what is expected"
+    )
+    if_calibrated: Interval = Field(
+        description="seconds saved, were the device known to be as in the middle"
     )
 
 
@@ -163,6 +208,9 @@ class LaunchReport(Part):
         default=[], description="the files that add most with xz"
     )
     devices: dict[str, dict[CodecName, CostReport]]
+    interval_parts: IntervalPartsReport | None = Field(
+        default=None, description="null if there is no estimate for both xz and lzo"
+    )
 
 
 def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
@@ -179,6 +227,8 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
             kind=basis.kind,
             expected_blocks=blocks,
             recorded=dict(basis.recorded),
+            blind_spots=[filled(BlindSpotReport, spot) for spot in basis.blind_spots],
+            reference=dict(basis.reference),
         )
         if basis
         else None,
@@ -194,7 +244,22 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
             device: {codec: _cost(cost, profile) for codec, cost in estimates.items()}
             for device, estimates in launch.estimates.items()
         },
+        interval_parts=_interval_parts(launch),
     )
+
+
+def _interval_parts(launch: LaunchAnalysis) -> IntervalPartsReport | None:
+    """Return where the interval comes from on the device where lzo saves least."""
+    pairs = [
+        (seconds_saved(costs["xz"], costs["lzo"]), name, costs)
+        for name, costs in launch.estimates.items()
+        if "xz" in costs and "lzo" in costs
+    ]
+    if not pairs:
+        return None
+    saved, name, costs = min(pairs, key=lambda pair: pair[0].mid)
+    parts = interval_parts(costs["xz"], costs["lzo"])
+    return filled(IntervalPartsReport, parts, device_name=name, seconds_saved=saved)
 
 
 def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport:

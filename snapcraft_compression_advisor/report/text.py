@@ -77,7 +77,7 @@ def _launch_lines(launch: LaunchReport, app_choice: str) -> Iterator[str]:
     )
     texts = [*launch_accuracy(launch)] if launch.files else []
     for text in (*texts, *not_shipped(launch.unresolved)):
-        yield from _indented(text)
+        yield from _indented(text.replace("\N{EN DASH}", "-"))
 
 
 def _method(report: Report) -> Iterator[str]:

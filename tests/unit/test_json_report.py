@@ -92,6 +92,8 @@ def test_guess_says_what_it_rests_on() -> None:
         "expected_blocks": 3.0,
         "read_share": {"low": 0.5, "mid": 1.0, "high": 3.0},
         "recorded": {"a": 1.1},
+        "blind_spots": [],
+        "reference": {},
     }
 
 

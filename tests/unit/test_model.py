@@ -13,6 +13,7 @@ from snapcraft_compression_advisor.devices.device import (
     BlockCost,
     DeviceProfile,
 )
+from snapcraft_compression_advisor.launch.interval_parts import interval_parts
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
@@ -239,3 +240,23 @@ def test_saving_is_of_what_the_launch_waits_for() -> None:
     xz = estimate_of((1, 1, 1), (10, 10, 10), waited=waited)
     lzo = estimate_of((1, 1, 1), (2, 2, 2), waited=waited)
     assert seconds_saved(xz, lzo) == Interval(low=4, mid=8, high=8)
+
+
+def test_parts_of_an_interval_add_up_and_say_what_would_narrow_it() -> None:
+    share = Interval(low=0.5, mid=1, high=2)
+    xz = estimate_of((1, 1, 1), (6, 10, 14), share=share)
+    lzo = estimate_of((1, 1, 1), (2, 2, 2), share=share)
+    saved = seconds_saved(xz, lzo)
+    parts = interval_parts(xz, lzo)
+    assert parts.device == pytest.approx(2 * 4**2 / (2 * 4**2 + 4**2 + 8**2))
+    assert parts.device + parts.guess + parts.model == pytest.approx(1)
+    assert parts.if_recorded == Interval(low=4, mid=8, high=12)
+    assert parts.if_calibrated == Interval(low=4, mid=8, high=16)
+    for narrowed in (parts.if_recorded, parts.if_calibrated):
+        assert saved.low < narrowed.low < narrowed.high < saved.high
+
+
+def test_interval_without_width_has_no_parts() -> None:
+    same = estimate_of((1, 1, 1), (2, 2, 2))
+    parts = interval_parts(same, same)
+    assert (parts.device, parts.guess, parts.model) == (0, 0, 0)

@@ -19,6 +19,7 @@ from lint_contexts import (
     sized,
 )
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.launch_set import BlindSpot, GuessBasis
 from snapcraft_compression_advisor.lint.project import ComponentSizes
 from snapcraft_compression_advisor.lint.rules.compression import (
     lzo_gains_nothing,
@@ -149,6 +150,24 @@ def test_lzo_that_pays_or_is_not_there_is_no_loss(
     declared: str, saves: Interval
 ) -> None:
     assert not found_by(lzo_gains_nothing, make_context(declared=declared, saves=saves))
+
+
+def test_undecided_finding_says_what_the_guess_could_not_follow() -> None:
+    context = make_context(saves=PERHAPS)
+    (launch,) = context.analysis.launches
+    spot = BlindSpot(reason="unreached-window", where="meta/gui/app0.desktop")
+    basis = GuessBasis(kind="Python", blind_spots=(spot,), reference=(("a", 1.2),))
+    blind = replace(launch, launch_set=replace(launch.launch_set, basis=basis))
+    analysis = replace(context.analysis, launches=(blind,))
+    (finding,) = found_by(lzo_would_gain, replace(context, analysis=analysis))
+    assert finding.undecided
+    assert finding.message.endswith(
+        "Not followed: meta/gui/app0.desktop says that the app opens windows, but the "
+        "search found no toolkit that it loads; so the interval also covers what 1 "
+        "recorded application read that was searched as blindly."
+    )
+    assert finding.fix is not None
+    assert "Record a launch" in finding.fix.description
 
 
 def test_whether_lzo_loses_may_be_undecided() -> None:

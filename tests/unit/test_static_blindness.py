@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -18,13 +18,14 @@ from snapcraft_compression_advisor.launch.guess.blindness import window_evidence
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
-from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+from snapcraft_compression_advisor.launch.launch_set import BlindReason, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
     cost_of_blocks,
     seconds_saved,
 )
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
+from snapcraft_compression_advisor.wording import not_followed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -249,6 +250,23 @@ def test_reference_class_without_members_may_be_the_whole_payload() -> None:
     high = found.expected_blocks * found.read_share.high
     assert high == pytest.approx(payload.inventory.data_blocks)
     assert verdict(found) == "undecided"
+
+
+@pytest.mark.parametrize("reason", get_args(BlindReason))
+def test_every_reason_has_words(reason: BlindReason) -> None:
+    text = not_followed([(reason, "bin/\x1bx", "befunge")], recorded=0)
+    assert "bin/\\x1bx" in text or "befunge" in text
+    assert text.endswith("so the interval is wide")
+
+
+def test_most_important_of_several_reasons_is_said() -> None:
+    text = not_followed(
+        [("syntax-error", "a.py", ""), ("unreached-window", "b.desktop", "")],
+        recorded=20,
+    )
+    assert "b.desktop says" in text
+    assert "(and 1 more)" in text
+    assert "20 recorded applications" in text
 
 
 def test_empty_payload_has_shares() -> None:

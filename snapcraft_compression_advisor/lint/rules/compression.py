@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
-from ...wording import sentences
+from ...wording import not_followed, sentences
 from ..figures import bytes_text, launches_text, seconds_text, share_text, size_origin
 from ..finding import Evidence, Finding, Fix
 from ..rule import RECORD, Context, Rule, compression_place, current_codec
@@ -133,8 +133,19 @@ def _open_question(context: Context) -> str:
     saving = advice.decisive
     return (
         f"{message} lzo saves an estimated {seconds_text(saving.seconds)} per cold "
-        f"launch of {saving.app} on {saving.device}."
+        f"launch of {saving.app} on {saving.device}.{_blind_spots(context, saving.app)}"
     )
+
+
+def _blind_spots(context: Context, app: str) -> str:
+    """Say what the guess of an app's launch could not follow; nothing if all was."""
+    for launch in context.analysis.launches:
+        basis = launch.launch_set.basis
+        if launch.launch_set.app == app and basis is not None and basis.blind_spots:
+            spots = [(spot.reason, spot.where, spot.what) for spot in basis.blind_spots]
+            text = not_followed(spots, recorded=len(basis.reference))
+            return f" {text[0].upper()}{text[1:]}."
+    return ""
 
 
 def _gain_message(context: Context) -> str:

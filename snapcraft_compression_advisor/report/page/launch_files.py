@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...core.units import format_bytes
+from ...wording import not_followed
 from ..phrases import counted, how_it_fits, how_known, how_sure, how_traced, not_shipped
 from .charts import FONT_PX, INK, PAPER, Drawing, Spec
 from .model import Chart, Group, Section, Table
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..json_report import Report
-    from ..report_launch import LaunchDirectoryReport, LaunchReport
+    from ..report_launch import (
+        IntervalPartsReport,
+        LaunchDirectoryReport,
+        LaunchReport,
+    )
 
 _SCHEMA = "https://vega.github.io/schema/vega/v6.json"
+_LEAST_PART = 0.05
+"""Parts of an interval that are smaller say nothing."""
 _TINTS = 4
 _PADDING_PX = 2
 _TEXT_ROOM = 0.84
@@ -112,10 +119,48 @@ def launch_accuracy(launch: LaunchReport) -> Iterator[str]:
     """Yield how far what is known of a launch can be trusted, in clauses."""
     if launch.guess is not None:
         yield how_sure(launch.guess.kind, [*launch.guess.recorded.values()])
+        if launch.guess.blind_spots:
+            yield not_followed(
+                [
+                    (spot.reason, spot.where, spot.what)
+                    for spot in launch.guess.blind_spots
+                ],
+                recorded=len(launch.guess.reference),
+            )
     if launch.trace is not None:
         yield how_traced()
     if launch.fit is not None:
         yield how_it_fits(launch.fit)
+    if launch.interval_parts is not None:
+        yield from _where_from(launch.interval_parts)
+
+
+def _where_from(parts: IntervalPartsReport) -> Iterator[str]:
+    """Yield where the interval comes from, and what would narrow it."""
+    shares = {
+        "the guess of what a launch reads": parts.guess,
+        "the device": parts.device,
+        "what a launch waits for": parts.model,
+    }
+    told = [
+        f"{percent(share)} from {name}"
+        for name, share in sorted(shares.items(), key=lambda item: -item[1])
+        if share >= _LEAST_PART
+    ]
+    if not told:
+        return
+    steps = []
+    if parts.guess >= _LEAST_PART:
+        steps.append(f"a recording would narrow it to {seconds(parts.if_recorded)}")
+    if parts.device >= _LEAST_PART:
+        steps.append(
+            f"a calibrated device would narrow it to {seconds(parts.if_calibrated)}"
+        )
+    ends = f"; {', '.join(steps)}" if steps else ""
+    yield (
+        f"interval of the time saved on {parts.device_name}, "
+        f"{seconds(parts.seconds_saved)}: {' and '.join(told)}{ends}"
+    )
 
 
 def _sentence(text: str) -> str:
