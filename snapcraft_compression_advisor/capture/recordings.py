@@ -7,7 +7,6 @@ import json
 import os
 import platform
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,10 +107,8 @@ def payload_digest(payload: Payload) -> str:
             message = f"Cannot read {str(payload.path)!r}: {error.strerror}"
             raise StorageError(message, resolution="Check the disk.") from error
         return whole.hexdigest()
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        entries = payload.inventory.entries.values()
-        for line in pool.map(lambda entry: _entry_digest(payload, entry), entries):
-            whole.update(line)
+    for entry in payload.inventory.entries.values():
+        whole.update(_entry_digest(payload, entry))
     return whole.hexdigest()
 
 
