@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..advice.recommendation import Recommendation
     from ..analysis import Analysis
@@ -53,7 +53,7 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
     if guessed:
         yield NextStep(
             text="A recorded launch in place of the guess may decide it",
-            commands=(*(_record(path, app) for app in guessed), advise),
+            commands=(f"compression-advisor advise {path} --record{_named(guessed)}",),
         )
         return
     if traced:
@@ -103,5 +103,8 @@ def _apps(analysis: Analysis, known: str) -> Sequence[str]:
 
 
 def _record(path: str, app: str) -> str:
-    name = shlex.quote(printable(app))
-    return f"compression-advisor record --root {path} --app {name} -o {_PROFILE}"
+    return f"compression-advisor record --root {path}{_named([app])} -o {_PROFILE}"
+
+
+def _named(apps: Iterable[str]) -> str:
+    return "".join(f" --app {shlex.quote(printable(app))}" for app in apps)

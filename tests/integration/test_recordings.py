@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,8 @@ MORE_APPS = """\
   client:
     command: bin/client
     desktop: meta/gui/client.desktop
+  forker:
+    command: bin/forker
   writer:
     command: bin/writer
   placed:
@@ -53,6 +56,7 @@ display.sync()
 time.sleep(4713)
 """
 PROGRAMS = {
+    "forker": "setsid $SNAP/bin/client > /dev/null 2>&1 &",
     "client": "exec env PYTHONPATH=$SNAP/lib /usr/bin/python3 $SNAP/lib/client.py",
     "writer": "echo > $SNAP/data/written",
     "placed": "cat /usr/share/launchy/themes/first > /dev/null",
@@ -224,11 +228,33 @@ def test_launch_that_fails_is_an_error_where_it_was_demanded(
 def test_app_that_forks_away_is_recorded_and_ended(
     prime: Path, variables: dict[str, str]
 ) -> None:
+    until = ("--until", "window")
     ran = advisor(
-        "advise", prime, "--record", "--app", "daemon", "--until", "output:started",
-        cwd=None, **variables,
-    )  # fmt: skip
+        "advise", prime, "--record", "--app", "forker", *until, cwd=None, **variables
+    )
     assert ran.returncode == 0, ran.stderr
+    profile = read_profile(kept(variables)[0])
+    assert "lib/client.py" in {file.path for file in profile.files}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_leaves_nothing(
+    prime: Path, variables: dict[str, str], number: signal.Signals
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "snapcraft_compression_advisor", "advise", str(prime),
+         "--record", "--app", "slow"],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        env={**os.environ, **variables},
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "Launching once" in line:
+                process.send_signal(number)
+                break
+        rest = process.stderr.read()
+        assert process.wait() == 128 + number, rest
+    assert kept(variables) == []
 
 
 def test_settings_ask_for_several_and_get_the_guess_of_what_fails(
