@@ -27,6 +27,9 @@ way, at most, and classes of one block are half of all."""
 
 _STRETCH = re.compile(r"((?:text|constants) .*) \d+")
 
+MANY = 20
+"""Ratios from which nine of ten of them say more than their standard deviation."""
+
 FEWEST = 3
 """Applications: of those left when one is left out, the spread is taken."""
 
@@ -142,8 +145,9 @@ def coverage_lines(folds: Sequence[Fold]) -> Iterator[str]:
     With the interval's width: high end ÷ low end, the median.
     """
     for name, scored in _ratios_by_guess(folds).items():
+        interval = spread if name == _SEEING else lognormal_spread
         found = [
-            (ratio, spread([r for k, r in scored if k != kind]))
+            (ratio, interval([r for k, r in scored if k != kind]))
             for kind, ratio in scored
             if sum(k != kind for k, _ in scored) >= FEWEST
         ]
@@ -156,13 +160,16 @@ def coverage_lines(folds: Sequence[Fold]) -> Iterator[str]:
             )
 
 
+_SEEING = "kind left out"
+
+
 def _ratios_by_guess(folds: Sequence[Fold]) -> dict[str, list[tuple[str, float]]]:
     """Return by what was guessed how, each application's kind and read ÷ expected."""
     found: dict[str, list[tuple[str, float]]] = {}
     for fold in folds:
         kind, reference = fold.application.kind, fold.application.reference
         if not fold.application.beside:
-            found.setdefault("kind left out", []).append((kind, fold.kind_out.ratio))
+            found.setdefault(_SEEING, []).append((kind, fold.kind_out.ratio))
         if fold.blind is not None:
             name = f"blind, {reference}"
             found.setdefault(name, []).append((kind, fold.blind.ratio))
@@ -207,8 +214,10 @@ def _references(folds: Sequence[Fold]) -> Iterator[tuple[str, Reference]]:
             yield (
                 name,
                 Reference(
-                    read_share=spread([blind.ratio for _, blind in found]),
-                    seek_share=spread([blind.runs_ratio for _, blind in found]),
+                    read_share=lognormal_spread([blind.ratio for _, blind in found]),
+                    seek_share=lognormal_spread(
+                        [blind.runs_ratio for _, blind in found]
+                    ),
                     least_share=min(
                         blind.expected_bytes / app.payload_bytes for app, blind in found
                     ),
@@ -222,7 +231,26 @@ def _references(folds: Sequence[Fold]) -> Iterator[tuple[str, Reference]]:
 def spread(ratios: Sequence[float]) -> Interval:
     """Return where the next application's ratio lies in nine cases of ten.
 
-    A prediction interval of log-normal ratios (Student's t).
+    As far from the median as nine of ten are, so that a few that are far off don't
+    widen it for all; of fewer than twenty, :func:`lognormal_spread`.
+
+    :param ratios: recorded ÷ expected, at least two.
+    """
+    if len(ratios) < MANY:
+        return lognormal_spread(ratios)
+    logs = [math.log(ratio) for ratio in ratios]
+    middle = statistics.median(logs)
+    distances = sorted(abs(each - middle) for each in logs)
+    half = distances[math.ceil(0.9 * (len(logs) + 1)) - 1]
+    return Interval(
+        low=math.exp(middle - half),
+        mid=math.exp(middle),
+        high=math.exp(middle + half),
+    )
+
+
+def lognormal_spread(ratios: Sequence[float]) -> Interval:
+    """Return the same as a prediction interval of log-normal ratios (Student's t).
 
     :param ratios: recorded ÷ expected, at least two.
     """

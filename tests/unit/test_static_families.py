@@ -238,6 +238,7 @@ MESA = {
     [
         (["libSDL2-2.0.so.0"], ["SDL_GL_CreateContext"], "imported"),
         (["libSDL2-2.0.so.0"], ["SDL_Init"], "sdl"),
+        (["libSDL-1.2.so.0"], ["SDL_Init"], "sdl1"),
         (["libgtk-3.so.0"], ["gtk_gl_area_new"], "imported"),
         (["libgtk-3.so.0"], ["gtk_window_new"], "gtk3"),
         (["libQt5Gui.so.5"], [], "qt"),

@@ -21,6 +21,7 @@ from static_accuracy import read_rows
 from static_data import (
     OWN_WEIGHT,
     Application,
+    Score,
     count,
     missed,
     recorded_names,
@@ -29,7 +30,15 @@ from static_data import (
     weighed,
 )
 from static_fit import PRIORS, SCORES, fit_of, read_applications
-from static_folds import make_folds, spread, summed, telling
+from static_folds import (
+    Fold,
+    coverage_lines,
+    lognormal_spread,
+    make_folds,
+    spread,
+    summed,
+    telling,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,6 +148,31 @@ def test_spread_holds_nine_of_ten() -> None:
     assert found.mid == pytest.approx(1.0)
     assert math.log(found.high) == pytest.approx(half)
     assert math.log(found.low) == pytest.approx(-half)
+
+
+def test_spread_of_many_is_not_widened_by_one_that_is_far_off() -> None:
+    near = [0.8, 0.9, 1.0, 1.1, 1.25] * 6
+    found = spread([*near, 100.0])
+    assert found.mid == pytest.approx(1.0)
+    assert found.high == pytest.approx(1.25)
+    assert lognormal_spread([*near, 100.0]).high > 2
+
+
+def test_coverage_counts_those_inside_of_what_other_kinds_give() -> None:
+    def fold(kind: str, ratio: float) -> Fold:
+        scored = Score(recall=1, precision=1, ratio=ratio, runs_ratio=1, read_bytes=1)
+        return Fold(
+            application=application(kind=kind, read={}),
+            priors=NOTHING,
+            closure=scored,
+            alone=scored,
+            kind_out=scored,
+        )
+
+    ratios = {"Qt": (0.9, 1.0, 1.1), "Tk": (0.9, 1.0, 5.0)}
+    folds = [fold(kind, ratio) for kind, each in ratios.items() for ratio in each]
+    (line,) = coverage_lines(folds)
+    assert line.startswith("kind left out: 5 of 6 inside (83%), width ")
 
 
 def test_classes_that_say_nothing_more_than_the_wider_ones_are_dropped() -> None:

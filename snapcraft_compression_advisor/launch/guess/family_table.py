@@ -34,6 +34,7 @@ _GL_KINDS = (
     ("qt", r"libQt5Gui\.so\S*", False),
     ("qt6", r"libQt6Gui\.so\S*", False),
     ("web", _WEB, False),
+    ("sdl1", r"libSDL-1\S+", False),
     ("sdl", r"libSDL\d?-\S+|lib[gG]lfw\S+", False),
     ("linked", r"lib(GL|GLX|EGL|OpenGL|GLESv2|GLEW)\.so\S*", True),
     ("gtk3", r"libgtk-3\S+", False),
