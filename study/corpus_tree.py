@@ -32,9 +32,19 @@ from snap_metadata import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from typing import Protocol
 
     from corpus_applications import Application
+
+    class RunInTree(Protocol):
+        """Runs a program of a tree, as :func:`.corpus_chroot.run_in_tree` does."""
+
+        def __call__(
+            self, root: Path, words: Sequence[str], *, binds: Mapping[Path, str]
+        ) -> str:
+            """Return what it wrote."""
+
 
 # Packages' scripts ask this file whether they may start a service: 101 says no
 # (Debian's invoke-rc.d(8)).
@@ -85,18 +95,26 @@ SMALL_BYTES = 65_536
 """Files up to this length are kept: a launch may read another one each time."""
 
 
-def build_base(root: Path, suite: str) -> None:
+def build_base(
+    root: Path,
+    suite: str,
+    *,
+    run: Callable[[Sequence[str]], str] = run_confined,
+    run_inside: RunInTree = run_in_tree,
+) -> None:
     """Make a minimal Debian system that packages can be installed in.
 
     Most documentation isn't unpacked in it, and its package lists are up to date.
 
     :param root: the directory to make.
     :param suite: the release.
+    :param run: runs debootstrap.
+    :param run_inside: runs apt in the tree.
     :raises PrimeError: if debootstrap failed or apt knows no mirror: status 69; 74
         where the disk is full.
     """
     mirror, security = debian_mirror(), debian_mirror("Debian-Security")
-    run_confined(["debootstrap", "--variant=minbase", suite, str(root), mirror])
+    run(["debootstrap", "--variant=minbase", suite, str(root), mirror])
     lines = (
         f"deb {mirror} {suite} main",
         f"deb {mirror} {suite}-updates main",
@@ -113,7 +131,7 @@ def build_base(root: Path, suite: str) -> None:
     excluded = "".join(f"path-exclude=/{name}/*\n" for name in names)
     (root / _NO_DOCUMENTATION).write_text(excluded, encoding="utf-8")
     (root / "etc/resolv.conf").touch()
-    run_in_tree(root, ["apt-get", "--quiet", "update"], binds=_NAME_SERVERS)
+    run_inside(root, ["apt-get", "--quiet", "update"], binds=_NAME_SERVERS)
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -121,15 +139,22 @@ def copy_tree(source: Path, target: Path) -> None:
     run_tool(["cp", "--archive", "--reflink=auto", str(source), str(target)])
 
 
-def install(root: Path, application: Application, archives: Path) -> None:
+def install(
+    root: Path,
+    application: Application,
+    archives: Path,
+    *,
+    run_inside: RunInTree = run_in_tree,
+) -> None:
     """Install an application's packages in a tree.
 
     :param archives: where .deb files are kept for the next tree.
+    :param run_inside: runs apt in the tree.
     :raises PrimeError: if apt failed: status 69, or 74 where the disk is full.
     """
     binds = {archives: _ARCHIVES, **_NAME_SERVERS}
     packages = (*application.packages, *KIND_PACKAGES[application.kind])
-    run_in_tree(root, [*_INSTALL, *packages], binds=binds)
+    run_inside(root, [*_INSTALL, *packages], binds=binds)
 
 
 def finish(root: Path, application: Application) -> None:

@@ -51,7 +51,7 @@ from prime_error import PrimeError, end_by_sigterm, note, run_script
 from snap_metadata import snap_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 TIMEOUT_S = 40
 PROBE_S = 30
@@ -242,24 +242,24 @@ def packaged(row: Drawn, base: Path, archives: Path) -> str:
         return found.read().decode("utf-8", errors="replace")
 
 
-def probed(root: Path, program: str) -> tuple[str, str]:
+def probed(
+    root: Path,
+    program: str,
+    run_inside: Callable[[Path, Sequence[str]], str] = run_in_tree,
+) -> tuple[str, str]:
     """Return a program and the first of two arguments with which it ends well.
 
+    :param run_inside: runs a program of the tree.
     :raises PrimeError: if it does with neither.
     """
     arguments = ("--version", "--help")
-    argument = next((it for it in arguments if _ends_well(root, program, it)), None)
-    if argument is None:
-        refuse("it fails with --version and with --help")
-    return program, argument
-
-
-def _ends_well(root: Path, program: str, argument: str) -> bool:
-    try:
-        run_in_tree(root, ["timeout", str(PROBE_S), f"/{program}", argument])
-    except PrimeError:
-        return False
-    return True
+    for argument in arguments:
+        try:
+            run_inside(root, ["timeout", str(PROBE_S), f"/{program}", argument])
+        except PrimeError:
+            continue
+        return program, argument
+    return refuse("it fails with --version and with --help")
 
 
 def run(arguments: argparse.Namespace) -> None:

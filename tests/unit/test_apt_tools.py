@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from apt_tools import debian_mirror, run_tool
+from machine import write_script
 from prime_error import PrimeError
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
 
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="missing: apt-get")
@@ -25,13 +22,20 @@ def test_mirror_is_one_of_this_machines_sources() -> None:
     assert any(debian_mirror().rstrip("/") in text for text in texts)
 
 
-def test_first_mirror_counts(mocker: MockerFixture) -> None:
-    mocker.patch("apt_tools.run_tool", return_value="http://a.example/\nhttp://b/\n")
+@pytest.fixture
+def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the script is to be that is apt-get."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path / "apt-get"
+
+
+def test_first_mirror_counts(apt: Path) -> None:
+    write_script(apt, "echo http://a.example/; echo http://b/")
     assert debian_mirror() == "http://a.example/"
 
 
-def test_machine_without_a_mirror_is_told_what_to_do(mocker: MockerFixture) -> None:
-    mocker.patch("apt_tools.run_tool", return_value="")
+def test_machine_without_a_mirror_is_told_what_to_do(apt: Path) -> None:
+    write_script(apt, 'test "$5" = "Label: Debian-Security"')
     with pytest.raises(PrimeError, match="apt-get update") as raised:
         debian_mirror("Debian-Security")
     assert raised.value.exit_status == os.EX_UNAVAILABLE

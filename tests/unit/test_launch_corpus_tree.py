@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,12 @@ import pytest
 
 import corpus_tree
 from corpus_applications import KIND_PACKAGES, Application
+from machine import write_script
 from prime_error import PrimeError
 from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_mock import MockerFixture
+    from collections.abc import Mapping, Sequence
 
 LONG_AGO_NS = 10**18
 SCRIPT = Application(
@@ -41,17 +41,16 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _tools(mocker: MockerFixture) -> None:
-    """Answer in place of dpkg."""
-    answers = {
-        "dpkg": "amd64\n",
-        "dpkg-query": "ii  python3 1:3.11\nii  python3-numpy 1.24\nrc  gone 1\n",
-    }
-
-    def answer(words: Sequence[str]) -> str:
-        return answers[words[0]]
-
-    mocker.patch("corpus_tree.run_tool", side_effect=answer)
+def _tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answer in place of dpkg and apt."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
+    listed = "ii  python3 1:3.11\\nii  python3-numpy 1.24\\nrc  gone 1"
+    for name, said in (
+        ("dpkg", "amd64"), ("dpkg-query", listed), ("apt-get", "http://mirror/"),
+    ):  # fmt: skip
+        write_script(programs / name, f"printf '{said}\\n'")
 
 
 def test_a_finished_tree_has_metadata_that_the_advisor_reads(root: Path) -> None:
@@ -129,31 +128,52 @@ def test_absolute_links_become_relative_and_directories_keep_their_times(
     assert fonts.stat().st_mtime_ns == LONG_AGO_NS
 
 
+@dataclass
+class Apt:
+    """Takes what apt is to do in a tree, and does nothing of it."""
+
+    root: Path = Path()
+    words: list[str] = field(default_factory=list)
+    binds: Mapping[Path, str] = field(default_factory=dict)
+
+    def __call__(
+        self, root: Path, words: Sequence[str], *, binds: Mapping[Path, str]
+    ) -> str:
+        self.root, self.words, self.binds = root, list(words), binds
+        return ""
+
+
+def debootstrap(words: Sequence[str]) -> str:
+    """Make the directories that a minimal system has, where the release is known."""
+    program, variant, suite, root, mirror = words
+    assert (program, variant, suite) == ("debootstrap", "--variant=minbase", "trixie")
+    assert mirror == "http://mirror/"
+    for name in ("etc/apt", "etc/dpkg/dpkg.cfg.d", "usr/sbin"):
+        (Path(root) / name).mkdir(parents=True)
+    return ""
+
+
 def test_apt_runs_in_the_tree_with_the_packages_of_the_kind(
-    root: Path, mocker: MockerFixture
+    root: Path,
 ) -> None:
-    run = mocker.patch("corpus_tree.run_in_tree", return_value="")
-    mocker.patch.dict(KIND_PACKAGES, {"python": ("of-the-kind",)})
-    corpus_tree.install(root, SCRIPT, Path("/cache/archives"))
-    install = run.call_args.args[1]
-    assert install[-3:] == ["python3", "python3-numpy", "of-the-kind"]
-    assert "--no-install-recommends" in install
-    binds = run.call_args.kwargs["binds"]
-    assert binds[Path("/cache/archives")] == "var/cache/apt/archives"
+    apt = Apt()
+    gtk = replace(SCRIPT, kind="gtk3")
+    corpus_tree.install(root, gtk, Path("/cache/archives"), run_inside=apt)
+    packages = apt.words[apt.words.index("install") + 1 :]
+    assert packages == ["python3", "python3-numpy", *KIND_PACKAGES["gtk3"]]
+    assert KIND_PACKAGES["gtk3"]
+    assert "--no-install-recommends" in apt.words
+    assert apt.root == root
+    assert apt.binds[Path("/cache/archives")] == "var/cache/apt/archives"
 
 
 @pytest.fixture
-def base(tmp_path: Path, mocker: MockerFixture) -> Path:
-    """Return a base of Debian 13, of which debootstrap and apt did nothing."""
-    root = tmp_path / "base"
-    for name in ("etc/apt", "etc/dpkg/dpkg.cfg.d", "usr/sbin"):
-        (root / name).mkdir(parents=True)
-    run = mocker.patch("corpus_tree.run_confined", return_value="")
-    update = mocker.patch("corpus_tree.run_in_tree", return_value="")
-    corpus_tree.build_base(root, "trixie")
-    assert run.call_args.args[0][:3] == ["debootstrap", "--variant=minbase", "trixie"]
-    assert update.call_args.args[1][-1] == "update"
-    return root
+def base(tmp_path: Path) -> Path:
+    """Return a base of Debian 13, of which debootstrap made empty directories."""
+    apt = Apt()
+    corpus_tree.build_base(tmp_path / "base", "trixie", run=debootstrap, run_inside=apt)
+    assert (apt.root, apt.words[-1]) == (tmp_path / "base", "update")
+    return tmp_path / "base"
 
 
 def test_a_base_starts_no_services(base: Path) -> None:

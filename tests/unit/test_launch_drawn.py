@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from apt_tools import run_tool
 from draw import Drawn, read_drawn, write_drawn
 from drawn_commands import below_root, desktop_words, event_of, service_words, words_of
 from launch_drawn import Work, launch_event, probed
+from machine import write_script
 from prime_error import PrimeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 DESKTOP = """\
 [Desktop Action New]
@@ -159,20 +160,20 @@ def test_nothing_is_begun_when_the_time_is_over(tmp_path: Path) -> None:
     assert read_drawn(work.table) == [ROW]
 
 
-FAILS = PrimeError("it failed", exit_status=69)
+def run_beside(root: Path, words: Sequence[str]) -> str:
+    """Run a tree's script without changing the root directory, which takes root."""
+    *before, program, argument = words
+    return run_tool([*before, f"{root}{program}", argument])
 
 
-def test_a_program_without_version_is_asked_for_help(
-    tmp_path: Path, mocker: MockerFixture
-) -> None:
-    run = mocker.patch("launch_drawn.run_in_tree", side_effect=[FAILS, ""])
-    assert probed(tmp_path, "usr/bin/tool") == ("usr/bin/tool", "--help")
-    assert run.call_args.args[1][-2:] == ["/usr/bin/tool", "--help"]
+def test_a_program_without_version_is_asked_for_help(tmp_path: Path) -> None:
+    write_script(tmp_path / "tool", 'test "$*" = --help')
+    assert probed(tmp_path, "tool", run_beside) == ("tool", "--help")
+    write_script(tmp_path / "tool", "exit 0")
+    assert probed(tmp_path, "tool", run_beside) == ("tool", "--version")
 
 
-def test_a_program_that_knows_neither_isnt_recorded(
-    tmp_path: Path, mocker: MockerFixture
-) -> None:
-    mocker.patch("launch_drawn.run_in_tree", side_effect=FAILS)
+def test_a_program_that_knows_neither_isnt_recorded(tmp_path: Path) -> None:
+    write_script(tmp_path / "tool", "exit 1")
     with pytest.raises(PrimeError, match="--version and with --help"):
-        probed(tmp_path, "usr/bin/tool")
+        probed(tmp_path, "tool", run_beside)
