@@ -53,6 +53,11 @@ def test_modules_in_c_bring_their_libraries() -> None:
     named = found(files, "usr/bin/hello")
     assert set(named) == set(files)
     assert named[f"{perl}/auto/SDL/Video/Video.so"].way == "perl-extension"
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    candidates = find_candidates(payload, "hello")
+    assert (candidates.kind, candidates.blind_spots) == ("SDL", ())
 
 
 def test_namespaces_of_gobject_are_loaded_in_the_version_asked_for() -> None:

@@ -346,7 +346,7 @@ class _Search:
         trigger = Trigger(
             name=name,
             folder=folder,
-            near=linked and started,
+            near=linked and (started or way.endswith("-extension")),
             opens=(linked or started) and not way.startswith("own-"),
         )
         self._triggers[trigger] = None

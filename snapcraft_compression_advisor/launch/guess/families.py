@@ -66,7 +66,8 @@ class Trigger:
     """What may make rules apply: a mapped library, a program, a word of a command.
 
     :param folder: where it is, empty for a word.
-    :param near: whether it was started itself, or linked by what was.
+    :param near: whether it was started itself, or linked by what was, or by a part in C
+        of a script.
     :param opens: whether it would open windows: what was started, whatever that links,
         by however many libraries, and what modules link themselves.
     """
