@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
@@ -17,7 +18,8 @@ from snapcraft_compression_advisor.devices.builtin_devices import default_device
 from snapcraft_compression_advisor.launch.guess.blindness import window_evidence
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
-from snapcraft_compression_advisor.launch.guess.priors import built_in_priors
+from snapcraft_compression_advisor.launch.guess.opengl import DRIVER_WAYS
+from snapcraft_compression_advisor.launch.guess.priors import Counts, built_in_priors
 from snapcraft_compression_advisor.launch.launch_set import BlindReason, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
@@ -273,3 +275,22 @@ def test_empty_payload_has_shares() -> None:
     found = static_launch_set(payload_of(snap={"plugs": {"x11": {}}}), "hello")
     assert found.files == ()
     assert found.read_share.low <= found.read_share.high
+
+
+def test_doubt_whether_the_driver_is_opened_stands_in_the_interval() -> None:
+    mesa = {
+        f"{LIB}/dri/swrast_dri.so": make_elf(needed=["libLLVM-15.so.1"]),
+        f"{LIB}/libLLVM-15.so.1": make_elf(padding_bytes=60_000_000),
+    }
+    unsure = f"{DRIVER_WAYS} of gtk4"
+    priors = built_in_priors()
+    files = Counts(
+        read=priors.files.read + Counter({unsure: 100}),
+        counted=priors.files.counted + Counter({unsure: 200}),
+    )
+    payload = payload_of(GTK, DESKTOP, mesa)
+    sure = static_launch_set(payload, "hello", priors=priors)
+    doubtful = static_launch_set(payload, "hello", priors=replace(priors, files=files))
+    assert sure.read_share == priors.read_share
+    assert doubtful.read_share.low < priors.read_share.low
+    assert doubtful.read_share.high > priors.read_share.high

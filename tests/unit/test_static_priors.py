@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.launch.guess.candidates import (
     Role,
 )
 from snapcraft_compression_advisor.launch.guess.priors import (
+    UNKNOWN_DRIVER_SHARE,
     UNKNOWN_FILE_SHARE,
     UNKNOWN_SHARE,
     UNLIKELY_FILE_SHARE,
@@ -84,6 +85,7 @@ def test_files_of_a_rule_that_was_never_seen_are_expected_as_it_was_written() ->
     assert PRIORS.file_share("never seen") == UNKNOWN_FILE_SHARE
     assert PRIORS.file_share("never seen" + NO_WINDOW) == UNLIKELY_FILE_SHARE
     assert PRIORS.file_share("own-image") == UNLIKELY_FILE_SHARE
+    assert PRIORS.file_share("mesa-driver of a new toolkit") == UNKNOWN_DRIVER_SHARE
     assert PRIORS.file_share("seen") == pytest.approx((9 + UNKNOWN_FILE_SHARE) / 11)
 
 

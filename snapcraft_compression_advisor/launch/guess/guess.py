@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""
 
-SURE = 0.95
+SURE = 0.9
 """Chance from which nothing else is expected: the interval is where nine of ten lie."""
 
 _DIGITS = 2

@@ -19,6 +19,7 @@ import pydantic
 
 from ...core.documents import DocumentKind
 from ...core.units import MIB, Interval
+from .opengl import DRIVER_WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +35,9 @@ UNKNOWN_SHARE = 0.5
 UNKNOWN_FILE_SHARE = 0.75
 """Of files that a rule names and no recorded launch had: set by hand, since a rule is
 written where such a file is expected."""
+
+UNKNOWN_DRIVER_SHARE = 0.5
+"""Likewise of OpenGL's driver: of what leads to it, one half opens it, one doesn't."""
 
 UNLIKELY_FILE_SHARE = 0.1
 """Likewise of what only windows need, where none is expected, and of own files."""
@@ -300,6 +304,8 @@ def _expected_share(way: str) -> float:
     """
     if way.endswith(", no window") or way.startswith(("own-", "unreached-")):
         return UNLIKELY_FILE_SHARE
+    if way.startswith(DRIVER_WAYS):
+        return UNKNOWN_DRIVER_SHARE
     return UNKNOWN_FILE_SHARE
 
 
