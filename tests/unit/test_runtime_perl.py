@@ -87,3 +87,16 @@ def test_module_of_a_computed_name_is_a_blind_spot_of_the_program_only() -> None
     )
     spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
     assert find_candidates(payload, "hello").blind_spots == (spot,)
+
+
+def test_functions_of_the_module_named_after_the_program_count() -> None:
+    perl = "usr/share/perl5"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse Hello;\nHello::start();\n",
+        "usr/bin/perl": make_elf(),
+        f"{perl}/Hello.pm": b"sub start {\n  require Wx;\n}\n",
+        f"{perl}/Wx.pm": b"use Other::Hello;\n",
+        f"{perl}/Other/Hello.pm": b"sub start {\n  require Rare;\n}\n",
+        f"{perl}/Rare.pm": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files) - {f"{perl}/Rare.pm"}

@@ -119,12 +119,13 @@ class _Search:
         yield from launched
         pending = deque((*scripts, *launched))
         started = {entry.path for entry in pending}
+        stems = {_stem(path) for path in started}
         seen = set(started)
         wanted = [(name, "") for name in self._language.startup]
         while (pending or wanted) and len(seen) <= MAX_FILES:
             if pending:
                 script = pending.popleft()
-                own = script.path in started
+                own = script.path in started or self._is_main(script.path, stems)
                 if own and self._language.beside:
                     self._folders.insert(0, posixpath.dirname(script.path))
                 wanted.extend(self._names(script, own=own))
@@ -136,6 +137,10 @@ class _Search:
                     pending.append(entry)
                     yield entry
             wanted.clear()
+
+    def _is_main(self, path: str, stems: set[str]) -> bool:
+        """Tell whether a module is a program's main one: it has the same name."""
+        return _stem(path) in stems and posixpath.dirname(path) in self._folders
 
     def _launched(self, script: Entry) -> Iterator[Entry]:
         """Yield the programs of packages that a script only starts."""
@@ -221,3 +226,7 @@ class _Search:
                 if entry is not None and entry.kind is EntryKind.FILE:
                     return entry
         return None
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(posixpath.basename(path))[0].lower()
