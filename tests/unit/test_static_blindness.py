@@ -282,15 +282,18 @@ def test_doubt_whether_the_driver_is_opened_stands_in_the_interval() -> None:
         f"{LIB}/dri/swrast_dri.so": make_elf(needed=["libLLVM-15.so.1"]),
         f"{LIB}/libLLVM-15.so.1": make_elf(padding_bytes=60_000_000),
     }
-    unsure = f"{DRIVER_WAYS} of gtk4"
     priors = built_in_priors()
-    files = Counts(
-        read=priors.files.read + Counter({unsure: 100}),
-        counted=priors.files.counted + Counter({unsure: 200}),
-    )
-    payload = payload_of(GTK, DESKTOP, mesa)
-    sure = static_launch_set(payload, "hello", priors=priors)
-    doubtful = static_launch_set(payload, "hello", priors=replace(priors, files=files))
+
+    def guessed(read: int) -> LaunchSet:
+        way = f"{DRIVER_WAYS} of gtk4"
+        files = Counts(
+            read=Counter({**priors.files.read, way: read}),
+            counted=Counter({**priors.files.counted, way: 200}),
+        )
+        payload = payload_of(GTK, DESKTOP, mesa)
+        return static_launch_set(payload, "hello", priors=replace(priors, files=files))
+
+    sure, doubtful = guessed(200), guessed(100)
     assert sure.read_share == priors.read_share
     assert doubtful.read_share.low < priors.read_share.low
     assert doubtful.read_share.high > priors.read_share.high

@@ -100,12 +100,15 @@ def _with_doubts(share: Interval, doubts: Iterable[tuple[float, float]]) -> Inte
     :param doubts: the chance that a part is read, and the part that is expected of it:
         either nothing of it is read, or more than expected.
     """
-    below, above = (share.mid - share.low) ** 2, (share.high - share.mid) ** 2
-    for chance, part in doubts:
-        if chance < SURE:
-            below += (part * share.mid) ** 2
-        if chance > 1 - SURE:
-            above += (part * share.mid * (1 / chance - 1)) ** 2
+    parts = [
+        (part * share.mid, part * share.mid * (1 / chance - 1))
+        for chance, part in doubts
+        if 1 - SURE < chance < SURE
+    ]
+    if not parts:
+        return share
+    below = (share.mid - share.low) ** 2 + sum(less**2 for less, _ in parts)
+    above = (share.high - share.mid) ** 2 + sum(more**2 for _, more in parts)
     return replace(
         share,
         low=max(min(share.low, LEAST_SHARE), share.mid - math.sqrt(below)),
