@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from snapcraft_compression_advisor.capture.mount import can_mount
 from snapcraft_compression_advisor.squashfs import mksquashfs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BLOCK = 128 * 1024
 
@@ -49,6 +54,18 @@ def is_in_memory(directory: Path) -> bool:
     command = ["stat", "--file-system", "--format=%T", str(directory)]
     kind = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return kind.strip() in {"tmpfs", "ramfs"}
+
+
+@contextmanager
+def small_disk(place: Path, options: str) -> Iterator[Path]:
+    """Have a directory be a file system in memory, with options of tmpfs(5)."""
+    place.mkdir(exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
+    subprocess.run(mount, check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
 
 
 def mount_points_below(directory: Path) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from machine import write_script
+from mounts import small_disk
 from real_payloads import fill_prime, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.child import run_child
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
@@ -18,10 +19,8 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
     from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.trial.result import TrialResult
 
@@ -39,13 +38,17 @@ def size(result: TrialResult, codec: str) -> float:
 
 
 @pytest.fixture
-def temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the empty directory that temporary files go to."""
-    directory = tmp_path / "tmp"
-    directory.mkdir()
-    monkeypatch.setenv("TMPDIR", str(directory))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    return directory
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return what puts a script before mksquashfs, which it goes on to."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    real = shutil.which("mksquashfs")
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+
+    def put(text: str) -> None:
+        write_script(programs / "mksquashfs", f'{text}\nexec {real} "$@"')
+
+    return put
 
 
 @pytest.mark.parametrize("compression", ["xz", "lzo"])
@@ -111,24 +114,18 @@ def test_built_snap_gives_the_sizes_of_its_prime_directory(
 
 
 def test_codec_that_mksquashfs_lacks_is_not_available(
-    small_prime: Path, mocker: MockerFixture
+    small_prime: Path, tool: Callable[[str], None]
 ) -> None:
-    def without_lz4(
-        command: Sequence[str], *, directory: Path | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        command = ["lz9" if word == "lz4" else word for word in command]
-        return run_child(command, directory=directory)
-
-    mocker.patch.object(mksquashfs, "run_child", without_lz4)
+    tool('case "$*" in *"-comp lz4"*) set -- "$1" "$2" -comp lz9;; esac')
     result = run(small_prime)
     assert not result.codecs["lz4"].available
     assert result.codecs["zstd"].available
 
 
 def test_missing_mksquashfs_is_a_tool_error(
-    small_prime: Path, mocker: MockerFixture
+    small_prime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mocker.patch("shutil.which", return_value=None)
+    monkeypatch.setenv("PATH", "")
     with pytest.raises(ToolError, match="mksquashfs is not installed") as caught:
         run(small_prime)
     assert caught.value.retcode == 69
@@ -155,51 +152,46 @@ def test_nothing_stays_behind(small_prime: Path, temporary_directory: Path) -> N
 
 
 def test_nothing_stays_behind_after_an_interruption(
-    small_prime: Path, temporary_directory: Path, mocker: MockerFixture
+    small_prime: Path, temporary_directory: Path, tool: Callable[[str], None]
 ) -> None:
-    mocker.patch.object(mksquashfs, "pack", side_effect=KeyboardInterrupt)
+    tool(
+        'case "$*" in *-wildcards*) : > "$2"; kill -INT $PPID; exec tail -f "$2";; esac'
+    )
     with pytest.raises(KeyboardInterrupt):
         run(small_prime)
     assert list(temporary_directory.iterdir()) == []
 
 
 def test_free_space_is_checked_before_anything_is_written(
-    small_prime: Path, temporary_directory: Path, mocker: MockerFixture
+    small_prime: Path,
+    temporary_directory: Path,
+    tmp_path: Path,
+    tool: Callable[[str], None],
 ) -> None:
-    mocker.patch("shutil.disk_usage").return_value.free = 1000
-    pack = mocker.spy(mksquashfs, "pack")
-    with pytest.raises(StorageError, match=r"needs up to .* MB, 1.0 kB are free"):
+    with (small_prime / "hole").open("wb") as file:
+        file.truncate(2 * shutil.disk_usage(tmp_path).free)
+    tool(f"case \"$*\" in *-comp*) echo >> '{tmp_path}/called';; esac")
+    with pytest.raises(StorageError, match=r"needs up to .*B, .*B are free"):
         run(small_prime)
-    assert pack.call_count == 0
+    assert not (tmp_path / "called").exists()
     assert list(temporary_directory.iterdir()) == []
 
 
 def test_file_that_vanishes_while_it_is_packed_is_an_error(
-    small_prime: Path, mocker: MockerFixture
+    small_prime: Path, tool: Callable[[str], None]
 ) -> None:
-    lost = "Failed to read file x, creating empty file\n"
-    result = subprocess.CompletedProcess([], 0, stdout="", stderr=lost)
-    with open_payload(small_prime) as payload:
-        mocker.patch.object(mksquashfs, "run_child", return_value=result)
-        mocker.patch.object(mksquashfs, "supports", return_value=True)
-        with pytest.raises(StorageError, match="changed or vanished"):
-            run_exact_trial(payload, wanted=(), progress=lambda _: None)
+    lost = "Failed to read file x, creating empty file"
+    tool(f'case "$*" in *-wildcards*) echo "{lost}" >&2;; esac')
+    with pytest.raises(StorageError, match="changed or vanished"):
+        run(small_prime)
 
 
 @pytest.mark.root
 def test_full_disk_is_a_storage_error(
-    small_prime: Path, tmp_path: Path, mocker: MockerFixture
+    small_prime: Path, temporary_directory: Path
 ) -> None:
-    full = tmp_path / "full"
-    full.mkdir()
-    subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(full)], check=True
-    )
-    try:
-        mocker.patch("shutil.disk_usage").return_value.free = 10**12
-        mocker.patch("tempfile.gettempdir", return_value=str(full))
+    """A disk with room for data, but not for as many files, is noticed late."""
+    with small_disk(temporary_directory, "size=500m,nr_inodes=4") as full:
         with pytest.raises(StorageError, match="disk is full"):
             run(small_prime)
         assert list(full.iterdir()) == []
-    finally:
-        subprocess.run(["umount", str(full)], check=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from image_sources import mksquashfs, noise, text
+from mounts import small_disk
 from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.preflight.resquash import needed_bytes, resquash
@@ -20,7 +21,6 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from store_images import SNAP_OPTIONS, write_store_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_mock import MockerFixture
@@ -146,17 +146,6 @@ def _running(scratch: Path) -> list[str]:
     return [line for line in said.stdout.splitlines() if str(scratch) in line]
 
 
-@contextmanager
-def small_disk(place: Path, options: str) -> Iterator[Path]:
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
-    subprocess.run(mount, check=True)
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
-
-
 @pytest.mark.root
 def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "size=8m") as disk:
@@ -176,19 +165,20 @@ def test_disk_that_fills_up_meanwhile_is_told(snap: Path, tmp_path: Path) -> Non
     assert "The disk is full" in result.stderr
 
 
+@pytest.mark.root
 def test_room_is_looked_at_before_anything_is_written(
-    snap: Path, scratch: Path, mocker: MockerFixture
+    snap: Path, temporary_directory: Path
 ) -> None:
-    mocker.patch("tempfile.gettempdir", return_value=str(scratch))
     with Image.open(snap) as image:
-        needed = needed_bytes(image)
-        usage = mocker.patch("shutil.disk_usage")
-        usage.return_value.free = needed - 1
-        with pytest.raises(StorageError, match="Not enough free space"):
-            resquash(snap, image, snap_type="app", progress=lambda _: None)
-        assert not list(scratch.iterdir())
-        usage.return_value.free = needed
-        assert resquash(snap, image, snap_type="app", progress=lambda _: None).equal
+        pages = -(-needed_bytes(image) // mmap.PAGESIZE)
+        too_few, enough = (f"size={n * mmap.PAGESIZE}" for n in (pages - 1, pages))
+        with small_disk(temporary_directory, too_few) as disk:
+            with pytest.raises(StorageError, match="Not enough free space"):
+                resquash(snap, image, snap_type="app", progress=lambda _: None)
+            assert not list(disk.iterdir())
+        with small_disk(temporary_directory, enough):
+            again = resquash(snap, image, snap_type="app", progress=lambda _: None)
+    assert again.equal
 
 
 def test_damaged_data_are_bad_data(slow_snap: Path, scratch: Path) -> None:
@@ -208,7 +198,7 @@ def test_damaged_data_are_bad_data(slow_snap: Path, scratch: Path) -> None:
 
 
 def test_base_keeps_its_owners_through_fakeroot(
-    tmp_path: Path, mocker: MockerFixture
+    tmp_path: Path, mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree, image = tmp_path / "tree", tmp_path / "image"
     write_store_tree(tree)
@@ -219,7 +209,7 @@ def test_base_keeps_its_owners_through_fakeroot(
         again = resquash(image, opened, snap_type="base", progress=lambda _: None)
         assert again.equal
         assert "-all-root" not in again.options
-        mocker.patch("shutil.which", return_value=None)
+        monkeypatch.setenv("PATH", "")
         with pytest.raises(ToolError, match="needs root or fakeroot"):
             resquash(image, opened, snap_type="base", progress=lambda _: None)
 
