@@ -161,7 +161,7 @@ def test_nothing_is_begun_when_the_time_is_over(tmp_path: Path) -> None:
 
 
 def run_beside(root: Path, words: Sequence[str]) -> str:
-    """Run a tree's script without changing the root directory, which takes root."""
+    """Run a tree's script without changing the root directory, which requires root."""
     *before, program, argument = words
     return run_tool([*before, f"{root}{program}", argument])
 
