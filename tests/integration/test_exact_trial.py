@@ -170,7 +170,7 @@ def test_free_space_is_checked_before_anything_is_written(
 ) -> None:
     with (small_prime / "hole").open("wb") as file:
         file.truncate(2 * shutil.disk_usage(tmp_path).free)
-    tool(f"case \"$*\" in *-comp*) echo >> '{tmp_path}/called';; esac")
+    tool(f"case \"$*\" in *-comp*) echo >> '{tmp_path}/called'; exit 1;; esac")
     with pytest.raises(StorageError, match=r"needs up to .*B, .*B are free"):
         run(small_prime)
     assert not (tmp_path / "called").exists()

@@ -1,0 +1,288 @@
+"""Writing snapcraft.yaml, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+)
+from snapcraft_compression_advisor.project.edit import Edit
+from snapcraft_compression_advisor.project.project_file import (
+    apply_edit,
+    declared_compression,
+    plan_edit,
+)
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
+
+BEFORE = b"name: x\nbase: core24\nparts: {}\n"
+AFTER = b"name: x\nbase: core24\ncompression: lzo\nparts: {}\n"
+
+
+@pytest.fixture
+def project_file(tmp_path: Path) -> Path:
+    path = tmp_path / "snapcraft.yaml"
+    path.write_bytes(BEFORE)
+    return path
+
+
+def test_planning_writes_nothing(project_file: Path) -> None:
+    edit = plan_edit(project_file, "lzo")
+    assert edit == Edit(path=project_file, before=BEFORE, after=AFTER)
+    assert edit.changes
+    assert project_file.read_bytes() == BEFORE
+
+
+def test_the_diff_names_the_path_as_it_was_given() -> None:
+    edit = Edit(path=Path("snap/snapcraft.yaml"), before=BEFORE, after=AFTER)
+    assert edit.diff() == (
+        "--- a/snap/snapcraft.yaml\n"
+        "+++ b/snap/snapcraft.yaml\n"
+        "@@ -1,3 +1,4 @@\n"
+        " name: x\n"
+        " base: core24\n"
+        "+compression: lzo\n"
+        " parts: {}\n"
+    )
+
+
+def test_the_diff_of_a_file_without_final_line_break_says_so() -> None:
+    edit = Edit(path=Path("/p/f"), before=b"a: b\r\nc: xz", after=b"a: b\r\nc: lzo")
+    assert edit.diff() == (
+        "--- a/p/f\n"
+        "+++ b/p/f\n"
+        "@@ -1,2 +1,2 @@\n"
+        " a: b\r\n"
+        "-c: xz\n"
+        "\\ No newline at end of file\n"
+        "+c: lzo\n"
+        "\\ No newline at end of file\n"
+    )
+
+
+def test_an_edit_that_changes_nothing_has_no_diff_and_writes_nothing(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    project_file.write_bytes(AFTER)
+    edit = plan_edit(project_file, "lzo")
+    opened = mocker.patch("os.open")
+    apply_edit(edit)
+    assert not edit.changes
+    assert not edit.diff()
+    opened.assert_not_called()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o2755])
+def test_applying_writes_the_file_and_keeps_its_mode(
+    project_file: Path, mode: int
+) -> None:
+    project_file.chmod(mode)
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
+    assert stat.S_IMODE(project_file.stat().st_mode) == mode
+    assert list(project_file.parent.iterdir()) == [project_file]
+
+
+def test_applying_keeps_the_owner(project_file: Path) -> None:
+    try:
+        os.chown(project_file, 12_345, 23_456)
+    except PermissionError:
+        pytest.skip("only root may give a file to another user")
+    apply_edit(plan_edit(project_file, "lzo"))
+    status = project_file.stat()
+    assert (status.st_uid, status.st_gid) == (12_345, 23_456)
+
+
+def test_an_owner_that_cannot_be_kept_stops_nothing(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.fchown", side_effect=PermissionError(errno.EPERM, "no"))
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
+
+
+def test_applying_keeps_extended_attributes_where_there_are_any(
+    project_file: Path,
+) -> None:
+    try:
+        os.setxattr(project_file, "user.note", b"kept")
+    except OSError as error:
+        pytest.skip(f"the file system of the tests: {error.strerror}")
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert os.getxattr(project_file, "user.note") == b"kept"
+
+
+def test_a_file_system_without_extended_attributes_will_do(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.listxattr", side_effect=OSError(errno.ENOTSUP, "no"))
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
+
+
+def test_a_symbolic_link_stays_one_and_its_target_is_written(tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere" / "real.yaml"
+    target.parent.mkdir()
+    target.write_bytes(BEFORE)
+    link = tmp_path / "project" / "snapcraft.yaml"
+    link.parent.mkdir()
+    link.symlink_to("../elsewhere/real.yaml")
+    apply_edit(plan_edit(link, "lzo"))
+    assert link.is_symlink()
+    assert target.read_bytes() == AFTER
+    assert len(list(tmp_path.rglob("*"))) == 4
+
+
+def test_a_file_with_several_hard_links_is_refused(project_file: Path) -> None:
+    other = project_file.with_name("other")
+    other.hardlink_to(project_file)
+    with pytest.raises(StorageError, match="2 hard links"):
+        apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == other.read_bytes() == BEFORE
+
+
+def test_a_read_only_file_is_refused_even_to_root(project_file: Path) -> None:
+    project_file.chmod(0o444)
+    with pytest.raises(StorageError, match="is read-only"):
+        apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == BEFORE
+
+
+def test_a_file_that_only_others_may_write_is_refused(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.access", return_value=False)
+    with pytest.raises(StorageError, match="is read-only"):
+        apply_edit(plan_edit(project_file, "lzo"))
+
+
+def test_a_read_only_directory_is_a_storage_error(project_file: Path) -> None:
+    directory = project_file.parent
+    directory.chmod(0o555)
+    try:
+        if os.access(directory, os.W_OK):
+            pytest.skip("this user (root?) writes to read-only directories")
+        with pytest.raises(StorageError, match="Permission denied"):
+            apply_edit(plan_edit(project_file, "lzo"))
+        assert project_file.read_bytes() == BEFORE
+    finally:
+        directory.chmod(0o755)
+
+
+def test_a_file_without_read_permission_is_no_input(project_file: Path) -> None:
+    project_file.chmod(0o200)
+    if os.access(project_file, os.R_OK):
+        pytest.skip("this user (root?) reads files without permission")
+    with pytest.raises(NoInputError, match="Permission denied"):
+        declared_compression(project_file)
+
+
+def test_a_file_that_has_changed_since_is_refused(project_file: Path) -> None:
+    edit = plan_edit(project_file, "lzo")
+    project_file.write_bytes(b"name: y\n")
+    with pytest.raises(BadDataError, match="has changed since it was read"):
+        apply_edit(edit)
+    assert project_file.read_bytes() == b"name: y\n"
+
+
+def test_a_file_that_changes_during_the_writing_is_refused(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    edit = plan_edit(project_file, "lzo")
+    mocker.patch(
+        "os.fsync", side_effect=lambda _: project_file.write_bytes(b"name: y\n")
+    )
+    with pytest.raises(BadDataError, match="has changed since it was read"):
+        apply_edit(edit)
+    assert list(project_file.parent.iterdir()) == [project_file]
+    assert project_file.read_bytes() == b"name: y\n"
+
+
+def test_a_file_that_has_gone_is_no_input(project_file: Path) -> None:
+    edit = plan_edit(project_file, "lzo")
+    project_file.unlink()
+    with pytest.raises(NoInputError, match="can't be read"):
+        apply_edit(edit)
+
+
+WAYS = ("nameless at first", "named")
+CALLS = ("os.fsync", "os.fchmod", "pathlib.Path.replace")
+
+
+@pytest.fixture(params=WAYS)
+def way_of_writing(request: pytest.FixtureRequest, mocker: MockerFixture) -> None:
+    """Write the new file in either way."""
+    if request.param == "named":
+        no_name = OSError(errno.EXDEV, "Invalid cross-device link")
+        mocker.patch("os.link", side_effect=no_name)
+
+
+@pytest.mark.usefixtures("way_of_writing")
+def test_either_way_of_writing_replaces_the_file(project_file: Path) -> None:
+    project_file.chmod(0o640)
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
+    assert stat.S_IMODE(project_file.stat().st_mode) == 0o640
+    assert list(project_file.parent.iterdir()) == [project_file]
+
+
+@pytest.mark.parametrize(
+    ("way_of_writing", "call"),
+    [*((way, call) for way in WAYS for call in CALLS), ("named", "tempfile.mkstemp")],
+    indirect=["way_of_writing"],
+)
+@pytest.mark.usefixtures("way_of_writing")
+@pytest.mark.parametrize(
+    ("failure", "raised"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), StorageError),
+        (OSError(errno.EROFS, "Read-only file system"), StorageError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+)
+def test_a_failure_anywhere_leaves_the_file_as_it_was_and_no_other(
+    project_file: Path,
+    mocker: MockerFixture,
+    call: str,
+    failure: BaseException,
+    raised: type[BaseException],
+) -> None:
+    edit = plan_edit(project_file, "lzo")
+    mocker.patch(call, side_effect=failure)
+    with pytest.raises(raised, match=getattr(failure, "strerror", None)):
+        apply_edit(edit)
+    assert list(project_file.parent.iterdir()) == [project_file]
+    assert project_file.read_bytes() == BEFORE
+
+
+def test_the_new_text_reaches_the_disk_before_its_name_does(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    seen = []
+
+    def synced(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}")
+        synced_text = None if path.is_dir() else path.read_bytes()
+        seen.append((synced_text, project_file.read_bytes()))
+
+    mocker.patch("os.fsync", side_effect=synced)
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert seen == [(AFTER, BEFORE), (None, AFTER)]
+
+
+def test_a_directory_that_cannot_be_synced_stops_nothing(
+    project_file: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch("os.fsync", side_effect=[None, OSError(errno.EINVAL, "no")])
+    apply_edit(plan_edit(project_file, "lzo"))
+    assert project_file.read_bytes() == AFTER
