@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import os
 import posixpath
-import selectors
 import shlex
-import signal
-import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..core.errors import ToolError, UsageError
+from ..core.errors import UsageError
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
@@ -27,26 +22,15 @@ from .isolation import (
     isolation_steps,
     snap_directory,
 )
-from .launch_event import LaunchEvent, LaunchState, Watch
+from .launch_event import LaunchEvent
+from .observer import Observer
 from .prepared_process import StartRequest
-from .process_tree import ProcessTree, process_tree
+from .process_tree import process_tree
 from .processes import ThreadFigures
 from .snap_environment import INSIDE, PATH, expand, launch_environment, launch_home
 
 PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 """Where a bare program name is looked up in a payload, in this order."""
-
-KEPT_LINES = 20
-"""Last lines of output that an error shows."""
-
-_LOOK_S = 0.02
-"""Between two looks at the processes of a launch that is watched."""
-_LOOK_SHARE = 0.05
-"""The same at first, as a share of the time since the start."""
-
-_READ_BYTES = 65536
-_LINE_MAX_BYTES = 65536
-"""Output without a line end is cut here; it would have to be kept else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +144,8 @@ def time_launch(  # noqa: PLR0913 # three say what, four say how
         request = start_request(command, root, home=home, display=event.display)
         tree = stack.enter_context(process_tree(request))
         started_s = tree.process.go()
-        observer = _Observer(tree, watch, event, command, watched)
+        name = command.words[0].removeprefix("$SNAP/")
+        observer = Observer(tree, watch, event, name, watched=watched, root=root)
         happened_s = observer.wait(started_s, timeout_s=timeout_s)
         tree.freeze()
         user_s, system_s = tree.cpu_s()
@@ -267,129 +252,6 @@ def _isolated(
     )
 
 
-class _Observer:
-    """Waits for one launch's event, reading the output on the way."""
-
-    def __init__(
-        self,
-        tree: ProcessTree,
-        watch: Watch,
-        event: LaunchEvent,
-        command: Command,
-        watched: Callable[[set[int]], object] | None,
-    ) -> None:
-        self._tree = tree
-        self._watch = watch
-        self._event = event
-        self._watched = watched
-        self._looked_s = 0.0
-        self._name = command.words[0].removeprefix("$SNAP/")
-        self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
-        self._unfinished = b""
-
-    def wait(self, started_s: float, *, timeout_s: float) -> float:
-        """Return when the event happened, on the monotonic clock in seconds.
-
-        :raises ToolError: where it doesn't.
-        """
-        with selectors.DefaultSelector() as selector:
-            self._register(selector)
-            while True:
-                now_s = time.monotonic()
-                self._tree.notice_exit()
-                state = LaunchState(
-                    elapsed_s=now_s - started_s,
-                    lines=self._new_lines(selector),
-                    exit_status=self._tree.exit_status,
-                    process_ids=self._tree.process_ids,
-                )
-                if self._watch.has_happened(state):
-                    return now_s
-                self._check_exit(selector)
-                if state.elapsed_s >= timeout_s:
-                    message = (
-                        f"{self._name!r} {self._event.missed} within {timeout_s:g} s"
-                    )
-                    raise self._failed(message)
-                due_s = min(timeout_s, self._watch.due_s or timeout_s)
-                due_s = min(due_s, self._next_look_s(started_s))
-                selector.select(max(0.0, started_s + due_s - time.monotonic()))
-
-    def _next_look_s(self, started_s: float) -> float:
-        """Have the processes looked at where it is time, and return when it is again.
-
-        Often at first, when a short launch may be over before the second look.
-
-        :returns: seconds after the start.
-        """
-        if self._watched is None:
-            return math.inf
-        if time.monotonic() >= self._looked_s:
-            self._watched(self._tree.process_ids())
-            now_s = time.monotonic()
-            pause_s = min(_LOOK_S, (now_s - started_s) * _LOOK_SHARE)
-            self._looked_s = now_s + pause_s
-        return self._looked_s - started_s
-
-    def _register(self, selector: selectors.BaseSelector) -> None:
-        selector.register(self._tree.process.exit_descriptor, selectors.EVENT_READ)
-        selector.register(self._tree.process.output_descriptor, selectors.EVENT_READ)
-        if self._watch.descriptor is not None:
-            selector.register(self._watch.descriptor, selectors.EVENT_READ)
-
-    def _new_lines(self, selector: selectors.BaseSelector) -> tuple[str, ...]:
-        """Return the lines printed since the last call.
-
-        At the end of the output the last one needs no line end.
-        """
-        text = self._unfinished
-        descriptor = self._tree.process.output_descriptor
-        while descriptor in selector.get_map():
-            try:
-                read = os.read(descriptor, _READ_BYTES)
-            except BlockingIOError:
-                break
-            if not read:
-                selector.unregister(descriptor)
-            text += read
-        *whole, self._unfinished = text.split(b"\n")
-        if descriptor not in selector.get_map() or len(text) > _LINE_MAX_BYTES:
-            whole, self._unfinished = [*whole, self._unfinished], b""
-        lines = tuple(line.decode(errors="replace") for line in whole if line)
-        self._last_lines.extend(lines)
-        return lines
-
-    def _check_exit(self, selector: selectors.BaseSelector) -> None:
-        """Take the command's end for a failure, unless others of it go on.
-
-        :raises ToolError: where nothing is left to wait for.
-        """
-        status = self._tree.exit_status
-        if status is None:
-            return
-        if self._tree.process.exit_descriptor in selector.get_map():
-            selector.unregister(self._tree.process.exit_descriptor)
-        if status == 0 and self._tree.process_ids():
-            return
-        if status < 0:
-            how = f"was ended by {_signal_name(-status)}"
-        else:
-            how = f"ended with status {status}"
-        message = f"{self._name!r} {how}"
-        if not self._event.exits:
-            message += f" and {self._event.missed}"
-        raise self._failed(message)
-
-    def _failed(self, message: str) -> ToolError:
-        lines = [*self._last_lines, self._unfinished.decode(errors="replace")]
-        return ToolError(
-            message,
-            details="\n".join(line for line in lines if line) or "It printed nothing.",
-            resolution="Check whether it starts on its own. Allow more time "
-            "(--timeout, --record-timeout), or wait for another event (--until).",
-        )
-
-
 def _expanded(command: Command, variables: Mapping[str, str]) -> list[str]:
     """Return the words to run; snapd drops those that expand to nothing."""
     if command.expands:
@@ -428,10 +290,3 @@ def _check_root(root: Path) -> None:
             f"{str(root)!r} can't be the root directory: it has no directory 'run'"
         )
         raise UsageError(message, resolution="Remove --chroot.")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -94,6 +94,16 @@ def test_payload_that_the_app_writes_into_is_an_error(prime: Path) -> None:
     assert result.stdout == ""
 
 
+def test_app_with_paths_built_in_is_told_of_layouts(prime: Path) -> None:
+    (prime / "usr/share/launchy").mkdir(parents=True)
+    (prime / "usr/share/launchy/ui").touch()
+    script = "cat /usr/share/launchy/ui"
+    result = record(prime, "--no-warm-up", "--", "sh", "-c", script)
+    assert result.returncode == 69
+    assert "The app looks for '/usr/share/launchy/ui'" in result.stderr
+    assert "--isolate" in result.stderr
+
+
 def test_python_writes_no_bytecode_into_the_payload(prime: Path) -> None:
     (prime / "module.py").write_text("value = 1")
     script = "import os, sys; sys.path.insert(0, os.environ['SNAP']); import module"

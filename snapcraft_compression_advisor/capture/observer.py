@@ -1,0 +1,185 @@
+"""Waits for the event that ends a launch, and says why it doesn't happen."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import selectors
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..core.errors import ToolError
+from .launch_event import LaunchEvent, LaunchState, Watch
+from .process_tree import ProcessTree
+
+KEPT_LINES = 20
+"""Last lines of output that an error shows."""
+
+_LOOK_S = 0.02
+"""Between two looks at the processes of a launch that is watched."""
+_LOOK_SHARE = 0.05
+"""The same at first, as a share of the time since the start."""
+
+_START_ADVICE = (
+    "Check whether it starts on its own. Allow more time "
+    "(--timeout, --record-timeout), or wait for another event (--until)."
+)
+_ABSOLUTE_PATH = re.compile(r"(?<![\w/])/(?:[\w.+-]+/)+[\w.+-]+")
+
+_READ_BYTES = 65536
+_LINE_MAX_BYTES = 65536
+"""Output without a line end is cut here; it would have to be kept else."""
+
+
+class Observer:
+    """Waits for one launch's event, reading the output on the way.
+
+    :param name: of the command, for errors.
+    :param watched: called with the ids of all processes, again and again.
+    :param root: the payload's directory or mount.
+    """
+
+    def __init__(  # noqa: PLR0913 # four say what of, two how
+        self,
+        tree: ProcessTree,
+        watch: Watch,
+        event: LaunchEvent,
+        name: str,
+        *,
+        watched: Callable[[set[int]], object] | None,
+        root: Path,
+    ) -> None:
+        self._tree = tree
+        self._watch = watch
+        self._event = event
+        self._watched = watched
+        self._root = root
+        self._looked_s = 0.0
+        self._name = name
+        self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._unfinished = b""
+
+    def wait(self, started_s: float, *, timeout_s: float) -> float:
+        """Return when the event happened, on the monotonic clock in seconds.
+
+        :raises ToolError: where it doesn't.
+        """
+        with selectors.DefaultSelector() as selector:
+            self._register(selector)
+            while True:
+                now_s = time.monotonic()
+                self._tree.notice_exit()
+                state = LaunchState(
+                    elapsed_s=now_s - started_s,
+                    lines=self._new_lines(selector),
+                    exit_status=self._tree.exit_status,
+                    process_ids=self._tree.process_ids,
+                )
+                if self._watch.has_happened(state):
+                    return now_s
+                self._check_exit(selector)
+                if state.elapsed_s >= timeout_s:
+                    message = (
+                        f"{self._name!r} {self._event.missed} within {timeout_s:g} s"
+                    )
+                    raise self._failed(message)
+                due_s = min(timeout_s, self._watch.due_s or timeout_s)
+                due_s = min(due_s, self._next_look_s(started_s))
+                selector.select(max(0.0, started_s + due_s - time.monotonic()))
+
+    def _next_look_s(self, started_s: float) -> float:
+        """Have the processes looked at where it is time, and return when it is again.
+
+        Often at first, when a short launch may be over before the second look.
+
+        :returns: seconds after the start.
+        """
+        if self._watched is None:
+            return math.inf
+        if time.monotonic() >= self._looked_s:
+            self._watched(self._tree.process_ids())
+            now_s = time.monotonic()
+            pause_s = min(_LOOK_S, (now_s - started_s) * _LOOK_SHARE)
+            self._looked_s = now_s + pause_s
+        return self._looked_s - started_s
+
+    def _register(self, selector: selectors.BaseSelector) -> None:
+        selector.register(self._tree.process.exit_descriptor, selectors.EVENT_READ)
+        selector.register(self._tree.process.output_descriptor, selectors.EVENT_READ)
+        if self._watch.descriptor is not None:
+            selector.register(self._watch.descriptor, selectors.EVENT_READ)
+
+    def _new_lines(self, selector: selectors.BaseSelector) -> tuple[str, ...]:
+        """Return the lines printed since the last call.
+
+        At the end of the output the last one needs no line end.
+        """
+        text = self._unfinished
+        descriptor = self._tree.process.output_descriptor
+        while descriptor in selector.get_map():
+            try:
+                read = os.read(descriptor, _READ_BYTES)
+            except BlockingIOError:
+                break
+            if not read:
+                selector.unregister(descriptor)
+            text += read
+        *whole, self._unfinished = text.split(b"\n")
+        if descriptor not in selector.get_map() or len(text) > _LINE_MAX_BYTES:
+            whole, self._unfinished = [*whole, self._unfinished], b""
+        lines = tuple(line.decode(errors="replace") for line in whole if line)
+        self._last_lines.extend(lines)
+        return lines
+
+    def _check_exit(self, selector: selectors.BaseSelector) -> None:
+        """Take the command's end for a failure, unless others of it go on.
+
+        :raises ToolError: where nothing is left to wait for.
+        """
+        status = self._tree.exit_status
+        if status is None:
+            return
+        if self._tree.process.exit_descriptor in selector.get_map():
+            selector.unregister(self._tree.process.exit_descriptor)
+        if status == 0 and self._tree.process_ids():
+            return
+        if status < 0:
+            how = f"was ended by {_signal_name(-status)}"
+        else:
+            how = f"ended with status {status}"
+        message = f"{self._name!r} {how}"
+        if not self._event.exits:
+            message += f" and {self._event.missed}"
+        raise self._failed(message)
+
+    def _failed(self, message: str) -> ToolError:
+        lines = [*self._last_lines, self._unfinished.decode(errors="replace")]
+        kept = [line for line in lines if line]
+        return ToolError(
+            message,
+            details="\n".join(kept) or "It printed nothing.",
+            resolution=_wanted_elsewhere(kept, self._root) or _START_ADVICE,
+        )
+
+
+def _wanted_elsewhere(lines: Sequence[str], root: Path) -> str | None:
+    """Return what to do where an app looks outside for what its payload has."""
+    for path in _ABSOLUTE_PATH.findall("\n".join(lines)):
+        if not os.path.lexists(path) and os.path.lexists(f"{root}{path}"):
+            return (
+                f"The app looks for {path!r}, which is in the payload only. Add a "
+                "layout to snapcraft.yaml that puts it there, and record with "
+                "--isolate, which follows layouts."
+            )
+    return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
