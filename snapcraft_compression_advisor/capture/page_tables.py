@@ -11,6 +11,7 @@ import contextlib
 import mmap
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,9 @@ from .processes import PROC
 AROUND_PAGES = max(1, 64 * 1024 // mmap.PAGESIZE)
 """With a page, the kernel maps its cached neighbours in 64 KiB of address space
 (``fault_around_bytes`` of Linux's ``mm/memory.c``)."""
+
+_ENOUGH_LOOKS = 10
+"""At a process that ended: what it did after the last one is a small part then."""
 
 _ENTRY_BYTES = 8
 _PRESENT_OR_SWAPPED = 62
@@ -82,6 +86,9 @@ class PageTables:
         self._paths: dict[bytes, str] = {}
         self._inodes: dict[tuple[int, int, int], str] = {}
         self._seen: dict[tuple[int, str, int], NDArray[np.bool_]] = {}
+        self._users: dict[str, set[int]] = {}
+        self._looks: Counter[int] = Counter()
+        self._last: set[int] = set()
         for entry in named_files(inventory):
             status = (root / entry.path).lstat()
             device = status.st_dev
@@ -95,7 +102,8 @@ class PageTables:
         Processes that are gone, or that hide from their user, are left out.
         """
         found: dict[str, list[Touch]] = {}
-        for pid in sorted(pids):
+        self._last = set(pids)
+        for pid in sorted(self._last):
             # Gone, or hidden.
             with contextlib.suppress(OSError):
                 self._look_at(pid, found)
@@ -103,10 +111,25 @@ class PageTables:
             touches.sort(key=lambda touch: touch.first)
             self.touches.setdefault(path, []).extend(touches)
 
+    def brief(self) -> set[str]:
+        """Return the files of which a good part may have been touched unseen.
+
+        All processes that had them mapped ended after a few looks.
+        """
+        return {
+            path
+            for path, pids in self._users.items()
+            if not pids & self._last
+            and max(self._looks[pid] for pid in pids) < _ENOUGH_LOOKS
+        }
+
     def _look_at(self, pid: int, found: dict[str, list[Touch]]) -> None:
         mappings = [*self._mappings((PROC / str(pid) / "maps").read_bytes())]
         if not mappings:
             return
+        self._looks[pid] += 1
+        for mapping in mappings:
+            self._users.setdefault(mapping.path, set()).add(pid)
         with (PROC / str(pid) / "pagemap").open("rb", buffering=0) as table:
             for mapping in mappings:
                 count = mapping.end - mapping.start

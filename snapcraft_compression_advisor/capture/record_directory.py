@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -43,8 +44,8 @@ from .start import Command
 
 _NAMED_FILES = 3
 _PAGE_TABLES = Path("/proc/self/pagemap")
-_Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]]]
-"""What is in the cache, and what was touched in mappings."""
+_Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]], AbstractSet[str]]
+"""What is in the cache, what was touched in mappings, and files briefly mapped."""
 
 
 class NotFromDirectoryError(ToolError):
@@ -97,9 +98,9 @@ def record_directory(
         kernel=platform.release(),
         read_ahead_kb=request.read_ahead_kb,
     )
-    resident, touches = seen
+    resident, touches, brief = seen
     files = directory_files(
-        payload, resident, touches, read_ahead_kb=request.read_ahead_kb
+        payload, resident, touches, read_ahead_kb=request.read_ahead_kb, brief=brief
     )
     return LaunchProfile(
         source="directory",
@@ -127,7 +128,9 @@ def _launch_evicted(
     tables = PageTables(root, inventory)
     drops = cache_drops()
     launch(request, root, home, watched=tables.look, frozen=look)
-    return (resident, tables.touches) if cache_drops() == drops else None
+    if cache_drops() != drops:
+        return None
+    return resident, tables.touches, tables.brief()
 
 
 def directory_files(
@@ -136,20 +139,22 @@ def directory_files(
     touches: Mapping[str, Sequence[Touch]],
     *,
     read_ahead_kb: int,
-    code_forward: bool | None = None,
+    brief: AbstractSet[str] = frozenset(),
 ) -> Iterator[ProfileFile]:
     """Yield what a mount would read of each file, sorted by path.
 
     A program or library that is in the cache though no process was ever seen to map it
     was mapped for too short a time to see. Its blocks have the shares that they have
-    in a trace: the directory's read-ahead may have brought in all of them.
+    in a trace: the directory's read-ahead may have brought in all of them. So have
+    the untouched blocks of files that were mapped briefly.
 
     :param resident: what is in the cache.
     :param touches: of files that were seen mapped.
     :param read_ahead_kb: of the mount.
-    :param code_forward: see :func:`reads_code_forward`; this kernel's by default.
+    :param brief: files of which a good part may have been touched unseen.
     """
-    forward = reads_code_forward() if code_forward is None else code_forward
+    forward = reads_code_forward()
+    priors = built_in_priors()
     cached = {file.path: file for file in resident}
     for path in sorted({*cached, *touches}):
         entry = payload.inventory.entries[path]
@@ -160,15 +165,15 @@ def directory_files(
                 read_ahead_kb=read_ahead_kb,
                 code_forward=forward,
             )
-            yield ProfileFile(path=path, size=entry.size_bytes, blocks=_ranges(blocks))
+            if path in brief and path in cached:
+                seen = SeenFile(entry, read=blocks, mapped=_numbers(cached[path]))
+                yield seen_file(seen, payload, priors)
+            else:
+                ranges = _ranges(blocks)
+                yield ProfileFile(path=path, size=entry.size_bytes, blocks=ranges)
         elif path in cached and _is_mapped_unseen(payload, cached[path]):
-            mapped = {
-                number
-                for first, last in cached[path].blocks
-                for number in range(first, last + 1)
-            }
-            seen = SeenFile(entry, read={0}, mapped=mapped)
-            yield seen_file(seen, payload, built_in_priors())
+            seen = SeenFile(entry, read={0}, mapped=_numbers(cached[path]))
+            yield seen_file(seen, payload, priors)
         elif path in cached:
             yield cached[path]
 
@@ -177,6 +182,10 @@ def _is_mapped_unseen(payload: Payload, file: ProfileFile) -> bool:
     if file.blocks[-1][1] == 0:
         return False
     return payload.read(file.path, offset=0, length=len(ELF_MAGIC)) == ELF_MAGIC
+
+
+def _numbers(file: ProfileFile) -> set[int]:
+    return {number for first, last in file.blocks for number in range(first, last + 1)}
 
 
 def _ranges(blocks: set[int]) -> tuple[tuple[int, int], ...]:

@@ -104,3 +104,25 @@ def test_process_that_is_gone_is_left_out(root: Path, mapping: mmap.mmap) -> Non
     tables = looked_at(root)
     tables.look([2**22 + 1, os.getpid()])
     assert tables.touches["data"]
+
+
+def test_file_of_a_process_that_ended_soon_is_brief(
+    root: Path, mapping: mmap.mmap
+) -> None:
+    tables = looked_at(root)
+    assert mapping[0]
+    tables.look([os.getpid()])
+    assert tables.brief() == set()
+    tables.look([])
+    assert tables.brief() == {"data"}
+
+
+def test_file_of_a_process_that_was_often_looked_at_is_not_brief(
+    root: Path, mapping: mmap.mmap
+) -> None:
+    tables = looked_at(root)
+    assert mapping[0]
+    for _ in range(20):
+        tables.look([os.getpid()])
+    tables.look([])
+    assert tables.brief() == set()

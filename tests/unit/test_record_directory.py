@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import directory_fit
 from elf_files import make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.capture import page_cache
@@ -71,6 +72,24 @@ def test_library_that_was_not_seen_mapped_has_shares_as_in_a_trace() -> None:
     assert small.shares is None
 
 
+def test_untouched_blocks_of_a_briefly_mapped_library_have_shares() -> None:
+    touch = Touch(first=3 * BLOCK_PAGES + 1, last=3 * BLOCK_PAGES + 1)
+    (file,) = directory_files(
+        PAYLOAD,
+        [cached("lib/libx.so", *ALL)],
+        {"lib/libx.so": [touch]},
+        read_ahead_kb=128,
+        brief={"lib/libx.so"},
+    )
+    shares = {
+        number: share
+        for (first, last), share in zip(file.blocks, file.shares or (), strict=True)
+        for number in range(first, last + 1)
+    }
+    assert {number for number, share in shares.items() if share == 1} == {0, 2, 3}
+    assert len(shares) == 8
+
+
 def profile(*resident: ProfileFile) -> LaunchProfile:
     found = directory_files(PAYLOAD, resident, {}, read_ahead_kb=128)
     return LaunchProfile(source="directory", app="hello", files=tuple(found))
@@ -84,7 +103,6 @@ def test_interval_is_wider_where_libraries_were_not_seen_mapped() -> None:
         profile(cached("data", *ALL), cached("lib/libx.so", *ALL)), PAYLOAD.inventory
     ).launch_set
     assert unseen.read_share.low < seen.read_share.low
-    assert unseen.read_share.high > seen.read_share.high
 
 
 def test_file_in_memory_can_not_be_evicted(tmp_path: Path) -> None:
@@ -109,3 +127,14 @@ def test_file_of_another_user_is_found(
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
     monkeypatch.setattr(page_cache, "_CAP_FOWNER", 63)
     assert strangers_file(tmp_path, inventory) == "data"
+
+
+def test_constants_are_those_that_follow_from_the_data() -> None:
+    rows = directory_fit.read_rows()
+    assert len(rows) >= 10
+    assert directory_fit.fitted(rows) == {
+        name: getattr(traced_share, name)
+        for name in ("DIRECTORY_READ_SHARE", "DIRECTORY_SEEK_SHARE")
+    }
+    agreed = [directory_fit.agreed(row) for row in rows]
+    assert sorted(agreed)[len(agreed) // 2] >= 0.95
