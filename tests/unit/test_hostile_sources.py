@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from payloads import make_inventory
+from payloads import make_payload
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.launch.guess.runtimes import gjs, tcl
 from snapcraft_compression_advisor.launch.guess.runtimes.lua import LUA
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from pytest_mock import MockerFixture
 
 LIMIT_S = 20.0
 """Of the processor: some hundred times what each takes, and far less than hours."""
@@ -117,11 +116,8 @@ def test_a_word_of_many_long_variables_stays_short() -> None:
     assert len(word) < MIB
 
 
-def test_a_module_with_more_parents_than_a_path_has_is_left_out(
-    mocker: MockerFixture,
-) -> None:
-    payload = mocker.Mock()
-    payload.inventory = make_inventory({"x.py": 10})
+def test_a_module_with_more_parents_than_a_path_has_is_left_out() -> None:
+    payload = make_payload({"x.py": b""})
     importer = Importer(payload, ModuleFinder(payload.inventory, folders=("",)))
     source = b"import a" + b".a" * 500_000 + b"\nimport b.c"
     importer.start_source(source, file="x.py")
@@ -130,12 +126,9 @@ def test_a_module_with_more_parents_than_a_path_has_is_left_out(
     assert not [name for name in importer.names if len(name) > 100]
 
 
-def test_a_node_program_of_many_names_is_asked_for_some(mocker: MockerFixture) -> None:
-    payload = mocker.Mock()
-    payload.inventory = make_inventory({"x.js": 10})
-    payload.read.return_value = b"".join(
-        b"require('./n%d')\n" % number for number in range(60_000)
-    )
+def test_a_node_program_of_many_names_is_asked_for_some() -> None:
+    text = b"".join(b"require('./n%d')\n" % number for number in range(60_000))
+    payload = make_payload({"x.js": text})
     asked: set[str] = set()
     scripts = [payload.inventory.entries["x.js"]]
     assert not [*required_files(scripts, payload, asked.add)]
