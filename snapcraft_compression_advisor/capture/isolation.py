@@ -13,6 +13,7 @@ import posixpath
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -168,19 +169,28 @@ class _Layout:
 
     def steps(self, layout: Mapping[str, Mapping[str, Any]]) -> list[Step]:
         """Return the steps of all layouts that are what snapd takes."""
-        placed = {}
+        placed: dict[str, Step] = {}
+        opened: set[str] = set()
         for target, how in layout.items():
-            place = self._expanded(target)
-            step = self._step(how, place) if place.startswith("/") else None
-            if step is not None:
-                placed[step[-1]] = step
-        opened = sorted({self._to_open(step) for step in placed.values()} - {"/"})
+            # No path at all, or in a directory that this user can't enter.
+            with suppress(OSError, ValueError):
+                place = self._expanded(target)
+                is_path = posixpath.isabs(place) and "\0" not in place
+                step = self._step(how, place) if is_path else None
+                if step is not None:
+                    opened.add(self._to_open(step))
+                    placed[step[-1]] = step
         taken = {*opened, *placed}
-        openings = [step for path in opened for step in self._open(path, taken)]
+        openings: list[Step] = []
+        for path in sorted(opened - {"/"}):
+            with suppress(OSError):
+                openings += self._open(path, taken)
         return [*openings, *(placed[target] for target in sorted(placed))]
 
     def _step(self, how: Mapping[str, Any], target: str) -> Step | None:
         parent, name = posixpath.split(target)
+        if not name:
+            return None
         if not self._is_within(parent, self.snap):
             target = posixpath.join(os.path.realpath(parent), name)
         if how.get("type") == "tmpfs":

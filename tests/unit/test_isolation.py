@@ -154,6 +154,10 @@ def steps_of(prime: Path, layout: dict[str, dict[str, str]]) -> list[Step]:
     ("target", "how"),
     [
         ("relative", {"bind": "$SNAP/data"}),
+        ("/", {"bind": "$SNAP/data"}),
+        ("/usr/share/\0", {"bind": "$SNAP/data"}),
+        ("/usr/share/x", {"bind": "$SNAP/\0"}),
+        ("/usr/share/x", {"bind": "$SNAP/loop"}),
         ("/usr/share/x", {"bind": "/etc"}),
         ("/usr/share/x", {"bind": "$SNAP/../.."}),
         ("/usr/share/x", {"bind": "$SNAP/no-such-file"}),
@@ -165,6 +169,7 @@ def test_layout_that_snapd_refuses_is_left_out(
     prime: Path, target: str, how: dict[str, str]
 ) -> None:
     (prime / "leaving").symlink_to("/root")
+    (prime / "loop").symlink_to("loop")
     assert steps_of(prime, {target: how}) == steps_of(prime, {})
 
 
