@@ -95,16 +95,17 @@ def scratch(tmp_path: Path) -> Iterator[Path]:
     yield directory
     assert list(directory.iterdir()) == []
     assert str(directory) not in Path("/proc/self/mounts").read_text()
-    assert sleepers() == set()
+    assert isolated_with(tmp_path) == set()
 
 
-def sleepers() -> set[int]:
-    """Return processes of these payloads that go on."""
+def isolated_with(folder: Path) -> set[int]:
+    """Return processes that see a payload of a folder mounted, as isolated ones do."""
     found = set()
+    # Relative: /tmp may be a file system of its own.
+    mounted = f"/{folder.parent.name}/{folder.name}/prime /snap/"
     for pid in list_processes():
         with contextlib.suppress(OSError):
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-            if b"sleep\x00471" in command or b"/lib/client.py" in command:
+            if mounted in Path(f"/proc/{pid}/mountinfo").read_text():
                 found.add(pid)
     return found
 
@@ -223,6 +224,21 @@ def test_launch_that_fails_is_an_error_where_it_was_demanded(
     assert ran.stdout == ""
     assert files_of(prime) == before
     assert kept(variables) == []
+
+
+def test_processes_of_an_isolated_launch_can_be_found(
+    prime: Path, variables: dict[str, str], tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "snapcraft_compression_advisor", "advise", str(prime),
+         "--record", "--app", "slow", "--until", "output:never"],
+        stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        env={**os.environ, **variables},
+    ) as process:  # fmt: skip
+        while not isolated_with(tmp_path) and process.poll() is None:
+            pass
+        assert process.poll() is None
+        process.terminate()
 
 
 def test_app_that_forks_away_is_recorded_and_ended(
