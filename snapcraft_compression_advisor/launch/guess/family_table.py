@@ -102,6 +102,15 @@ _DESKTOP = (
         ),
     ),
     *opened_by(
+        # They set up an input method of X themselves (XOpenIM).
+        r"libfltk\.so\S*|libXt\.so\S*|liballeg\S*|libtk\d\S*|libforms\.so\S*",
+        (
+            "x11-input-method",
+            r"X11/locale(/en_US\.UTF-8|/C)?",
+            r"XLC_\S+|locale\.\S+|Compose|compose\.dir",
+        ),
+    ),
+    *opened_by(
         r"libXcursor\.so\S*", ("cursors", r"icons/Adwaita/cursors", r"watch|xterm")
     ),
     *opened_by(r"libEGL\S*", ("glvnd-vendors", r"glvnd/egl_vendor\.d", r".*\.json")),
