@@ -183,12 +183,13 @@ class _Search:
                 self._triggers[Trigger(name=IMPORTS_OPENGL)] = None
         self._add_loaded_files()
         evidence = None
-        if not WINDOWLESS.intersection(self.programs.words):
+        windowless = not WINDOWLESS.isdisjoint(self.programs.words)
+        if not windowless:
             evidence = window_evidence(self._payload, self._app)
             self._window = self._reaches_windows() or evidence is not None
         self._follow_families()
         self._add_own_files()
-        self._judge_blindness(evidence)
+        self._judge_blindness(evidence, windowless=windowless)
         self.kind = application_kind(
             self._triggers, window=self._window, followed=self.programs.followed
         )
@@ -226,16 +227,17 @@ class _Search:
             unreached=tuple(files[True]),
         )
 
-    def _judge_blindness(self, evidence: BlindSpot | None) -> None:
+    def _judge_blindness(self, evidence: BlindSpot | None, *, windowless: bool) -> None:
         """Tell how much the search missed.
 
         :param evidence: of windows.
+        :param windowless: whether the command asks for none.
         """
         if self._reaches_windows():
             evidence = None
         spots = {spot.reason for spot in self.blind_spots}
         lost = bool(spots) or not self.programs.followed
-        if evidence is None and lost and not self._window:
+        if evidence is None and lost and not (self._window or windowless):
             evidence = toolkit_evidence(self._payload, self._app)
         if evidence is not None:
             self._window = True

@@ -280,6 +280,23 @@ _OTHERS = (
         beside=True,
     ),
     *opened_by(r"libSDL\d?-\S+", ("sdl-devices", r"lib(/[^/]+)?", r"libudev\.so\.\d")),
+    *opened_by(
+        r"liballeg\S*", ("allegro-modules", r"allegro/[^/]+", r"modules\.lst|.*\.so")
+    ),
+    *opened_by(
+        r"libgnustep-gui\S*",
+        ("gnustep-backend", r"GNUstep/Bundles/[^/]+\.bundle", r"libgnustep-\S+"),
+        ("gnustep-settings", r"GNUstep(/Bundles/.*)?", r".*\.(conf|plist)"),
+    ),
+    *opened_by(
+        r"libecore\S*",
+        (
+            "efl-modules",
+            r"(ecore|ecore_evas|ecore_imf|edje|evas|elementary)/.*",
+            r"module\.so",
+        ),
+        ("efl-theme", r"share/elementary/(config(/.*)?|themes)", r".*\.(cfg|edj)"),
+    ),
 )
 
 FAMILIES: tuple[Family, ...] = (
@@ -303,6 +320,7 @@ WINDOW_FAMILIES = frozenset(
 
 TOOLKIT = re.compile(
     rf"{_GTK}|{_QT}|libwx_gtk\S+|libtk\d\S*|libfltk\S*|libvclplug\S+|libawt_xawt\.so"
+    r"|lib(alleg|gnustep-gui|elementary|ecore_evas|forms|sfml-window|glut|Xaw|Xm)[\d.-]\S*"
     r"|chrom\S+|electron|resources\.pak|libxul\.so|soffice\.bin"
 )
 """Libraries that are linked to open windows, whoever links them, and such programs."""
