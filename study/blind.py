@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from draw import DATA, DISTRIBUTIONS, FOLDERS, SETS, read_drawn
 from snap_metadata import snap_name
+from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.launch.guess.compare import compare_launches
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.profile import fit_profile, read_profile
@@ -35,8 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from draw import Drawn
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
 
 SCORES = DATA / "blind-scores.csv"
+DEVICE = DATA / "calibrated-device.yaml"
+"""The machine that recorded most launches, as ``calibrate`` measured it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +53,10 @@ class BlindScore:
     :param low: of the interval that shall hold what was read in nine of ten cases;
         ``high`` its other end.
     :param recall: of the bytes read, those named; ``precision`` of those named, read.
-    :param verdict: for a snap packed with xz, on the default devices;
+    :param verdict: for a snap packed with xz, on the calibrated device;
         ``recorded_verdict`` likewise, from the recording.
-    :param saved_s: by lzo in place of xz on the slower of these devices, with the
-        interval; ``recorded_saved_s`` likewise.
+    :param saved_s: by lzo in place of xz on this device, with the interval;
+        ``recorded_saved_s`` likewise.
     """
 
     application: str
@@ -127,7 +131,8 @@ def main() -> int:
     if missing:
         print(f"{arguments.trees} lacks {', '.join(missing)}.", file=sys.stderr)
         return 1
-    scores = [score(row, arguments.trees) for row in drawn]
+    device = read_device(DEVICE)
+    scores = [score(row, arguments.trees, device) for row in drawn]
     write_scores(arguments.output, scores)
     return 0
 
@@ -136,10 +141,11 @@ def _tree(row: Drawn, trees: Path) -> Path:
     return trees / snap_name(row.package)
 
 
-def score(row: Drawn, trees: Path) -> BlindScore:
+def score(row: Drawn, trees: Path, device: DeviceProfile) -> BlindScore:
     """Guess an application's launch, and compare it with the recording.
 
     :param trees: directory of the payloads.
+    :param device: on which seconds count.
     """
     name = snap_name(row.package)
     payload = DirectoryPayload(trees / name)
@@ -148,12 +154,15 @@ def score(row: Drawn, trees: Path) -> BlindScore:
     recorded = fit_profile(profile, payload.inventory).launch_set
     compared = compare_launches(guessed.files, profile, payload.inventory)
     trial = try_blocks(payload, (guessed, recorded))
-    saved = max(savings(guessed, trial), key=lambda each: each.seconds.mid)
-    recorded_saved = {each.device: each.seconds for each in savings(recorded, trial)}
+    (saved,) = savings(guessed, trial, [device])
+    (recorded_saved,) = savings(recorded, trial, [device])
     share = guessed.read_share
     verdicts = [
         f"{verdict} ({compression})"
-        for compression, verdict in (advice(guessed, trial), advice(recorded, trial))
+        for compression, verdict in (
+            advice(guessed, trial, [device]),
+            advice(recorded, trial, [device]),
+        )
     ]
     return BlindScore(
         application=name,
@@ -168,11 +177,11 @@ def score(row: Drawn, trees: Path) -> BlindScore:
         precision=round(compared.precision, 4),
         verdict=verdicts[0],
         recorded_verdict=verdicts[1],
-        device=saved.device,
+        device=device.name,
         saved_s=round(saved.seconds.mid, 4),
         saved_low_s=round(saved.seconds.low, 4),
         saved_high_s=round(saved.seconds.high, 4),
-        recorded_saved_s=round(recorded_saved[saved.device].mid, 4),
+        recorded_saved_s=round(recorded_saved.seconds.mid, 4),
     )
 
 

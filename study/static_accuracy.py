@@ -41,6 +41,7 @@ from static_folds import make_folds
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.guess.priors import Priors
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
     from snapcraft_compression_advisor.payload.source import Payload
@@ -118,8 +119,10 @@ def try_blocks(payload: Payload, sets: Collection[LaunchSet]) -> TrialResult:
     )
 
 
-def savings(launch_set: LaunchSet, trial: TrialResult) -> list[Saving]:
-    """Return what lzo saves against xz on each of the default devices."""
+def savings(
+    launch_set: LaunchSet, trial: TrialResult, devices: Sequence[DeviceProfile] = ()
+) -> list[Saving]:
+    """Return what lzo saves against xz on each device, by default the default ones."""
     xz, lzo = trial.codecs["xz"], trial.codecs["lzo"]
     return [
         Saving(
@@ -130,11 +133,13 @@ def savings(launch_set: LaunchSet, trial: TrialResult) -> list[Saving]:
                 estimate_launch(launch_set, lzo, device),
             ),
         )
-        for device in default_devices()
+        for device in devices or default_devices()
     ]
 
 
-def advice(launch_set: LaunchSet, trial: TrialResult) -> tuple[str, str]:
+def advice(
+    launch_set: LaunchSet, trial: TrialResult, devices: Sequence[DeviceProfile] = ()
+) -> tuple[str, str]:
     """Return what the advisor says of a snap that is packed with xz now."""
     xz, lzo = trial.codecs["xz"], trial.codecs["lzo"]
     said = recommend(
@@ -143,7 +148,7 @@ def advice(launch_set: LaunchSet, trial: TrialResult) -> tuple[str, str]:
             xz_bytes=xz.image_bytes,
             lzo_bytes=lzo.image_bytes,
             bytes_added=trial.lzo_less_xz_bytes,
-            savings=savings(launch_set, trial),
+            savings=savings(launch_set, trial, devices),
         ),
         Policy(),
     )

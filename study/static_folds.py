@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.guess.guess import SURE, opened_share
+from snapcraft_compression_advisor.launch.guess.opengl import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.guess.priors import (
     NO_WINDOWS,
     WINDOWS,
@@ -50,6 +52,8 @@ class Fold:
     :param kind_out: how it does where all of its kind are left out.
     :param blind: likewise, of a search that was made blind; ``None`` where that misses
         nothing.
+    :param doubtful: whether it is open that OpenGL's driver is read: the guess's
+        interval has a part for that.
     """
 
     application: Application
@@ -58,6 +62,12 @@ class Fold:
     alone: Score
     kind_out: Score
     blind: Score | None = None
+    doubtful: bool = False
+
+    @property
+    def telling(self) -> bool:
+        """Whether its ratio says how good guesses are that leave nothing open."""
+        return not (self.application.beside or self.doubtful)
 
 
 def make_folds(
@@ -90,12 +100,22 @@ def make_folds(
                 blind=score(application, other_kinds, blindly)
                 if application.reference
                 else None,
+                doubtful=is_doubtful(application, priors),
             )
         )
     return [
         replace(fold, priors=_with_spread(fold.priors, [f for f in bare if f != fold]))
         for fold in bare
     ]
+
+
+def is_doubtful(application: Application, priors: Priors) -> bool:
+    """Tell whether it is open that an application's launch reads OpenGL's driver."""
+    return any(
+        1 - SURE < opened_share(candidate, priors) < SURE
+        for candidate, _ in application.found
+        if candidate.way.startswith(DRIVER_WAYS)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +188,7 @@ def _ratios_by_guess(folds: Sequence[Fold]) -> dict[str, list[tuple[str, float]]
     found: dict[str, list[tuple[str, float]]] = {}
     for fold in folds:
         kind, reference = fold.application.kind, fold.application.reference
-        if not fold.application.beside:
+        if fold.telling:
             found.setdefault(_SEEING, []).append((kind, fold.kind_out.ratio))
         if fold.blind is not None:
             name = f"blind, {reference}"
@@ -184,19 +204,27 @@ def fitted(folds: Sequence[Fold], counts: Sequence[tuple[Counts, Counts]]) -> Pr
 def _with_spread(priors: Priors, folds: Sequence[Fold]) -> Priors:
     """Return priors with what other applications read per byte expected.
 
-    Those whose search was blind by itself say nothing of other guesses.
+    Those whose search was blind by itself, or left open whether OpenGL's driver is
+    read, say nothing of other guesses. A kind that wasn't recorded is never surer than
+    one that was.
     """
     kinds: dict[str, tuple[tuple[str, float], ...]] = {}
     for fold in folds:
         kind = fold.application.kind
         row = (fold.application.name, round(fold.alone.ratio, 2))
         kinds[kind] = (*kinds.get(kind, ()), row)
-    seeing = [fold for fold in folds if not fold.application.beside]
+    seeing = [fold for fold in folds if fold.telling]
+    read_share = spread([fold.alone.ratio for fold in seeing])
+    unseen_share = spread([fold.kind_out.ratio for fold in seeing])
     return replace(
         priors,
-        read_share=spread([fold.alone.ratio for fold in seeing]),
+        read_share=read_share,
         seek_share=spread([fold.alone.runs_ratio for fold in seeing]),
-        unseen_share=spread([fold.kind_out.ratio for fold in seeing]),
+        unseen_share=replace(
+            unseen_share,
+            low=min(read_share.low, unseen_share.low),
+            high=max(read_share.high, unseen_share.high),
+        ),
         kinds=kinds,
         references=dict(_references(folds)),
     )

@@ -9,8 +9,9 @@ import pytest
 
 import blind
 from accuracy_blind import blind_lines, figures, score_table
-from blind import BlindScore, read_scores, write_scores
+from blind import DEVICE, BlindScore, read_scores, write_scores
 from draw import FOLDERS, Drawn
+from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
@@ -164,7 +165,7 @@ def test_a_guess_is_scored_by_its_recording(
         file="usr/bin/tool",
         outcome="recorded",
     )
-    score = blind.score(row, tmp_path)
+    score = blind.score(row, tmp_path, read_device(DEVICE))
     assert (score.application, score.distribution) == ("tool", "Debian 12")
     assert (score.read_bytes, score.recall) == (size, 1.0)
     assert score.low_bytes < score.expected_bytes < score.high_bytes

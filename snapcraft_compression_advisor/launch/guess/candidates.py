@@ -31,12 +31,12 @@ from .family_table import (
 )
 from .opengl import IMPORTS_OPENGL, imports_opengl, opengl_way
 from .own_files import is_data, own_files
-from .programs import SnapPaths, find_programs
+from .programs import SnapPaths, content_snaps, find_programs, supplier_elsewhere
 from .runtimes import RUNTIMES
 from .runtimes.runtime import StartedApp
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
@@ -52,8 +52,6 @@ MAX_ROUNDS = 8
 
 MAX_FAMILY_FILES = 500
 """Files of one rule that are followed; a launch that opens more is none we know."""
-
-CONTENT_SUPPLIER = "base or content snap"
 
 _OWN_LIBRARY = "own-library"
 
@@ -162,7 +160,7 @@ class _Search:
             self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = None
         self.unresolved: dict[str, Unresolved] = {
             **self.programs.unresolved,
-            **{each.name: each for each in _content_snaps(payload)},
+            **{each.name: each for each in content_snaps(payload)},
         }
         self.kind = UNKNOWN
         self._window = False
@@ -391,22 +389,3 @@ class _Search:
 def _opens_windows(entry: Entry) -> bool:
     name = posixpath.basename(entry.path)
     return bool(TOOLKIT.fullmatch(name) or WINDOW_SYSTEM.fullmatch(name))
-
-
-def _content_snaps(payload: Payload) -> Iterator[Unresolved]:
-    """Yield the snaps whose files a launch sees through content plugs."""
-    for name, plug in payload.snap.plugs.items():
-        if plug.interface == "content":
-            yield Unresolved(
-                name=plug.default_provider or plug.content or name,
-                needed_by=f"plug {name}",
-                supplier=CONTENT_SUPPLIER,
-            )
-
-
-def supplier_elsewhere(payload: Payload) -> str:
-    """Return who supplies what the payload doesn't hold."""
-    plugs = payload.snap.plugs.values()
-    if any(plug.interface == "content" for plug in plugs):
-        return CONTENT_SUPPLIER
-    return "missing" if payload.snap.base_name in ("bare", "none") else "base"

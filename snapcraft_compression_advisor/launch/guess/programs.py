@@ -349,3 +349,25 @@ def _layout(layout: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[str, s
             source = item.get(kind)
             if isinstance(source, str) and source.startswith(("$SNAP/", "${SNAP}/")):
                 yield posixpath.normpath(place), source
+
+
+CONTENT_SUPPLIER = "base or content snap"
+
+
+def content_snaps(payload: Payload) -> Iterator[Unresolved]:
+    """Yield the snaps whose files a launch sees through content plugs."""
+    for name, plug in payload.snap.plugs.items():
+        if plug.interface == "content":
+            yield Unresolved(
+                name=plug.default_provider or plug.content or name,
+                needed_by=f"plug {name}",
+                supplier=CONTENT_SUPPLIER,
+            )
+
+
+def supplier_elsewhere(payload: Payload) -> str:
+    """Return who supplies what the payload doesn't hold."""
+    plugs = payload.snap.plugs.values()
+    if any(plug.interface == "content" for plug in plugs):
+        return CONTENT_SUPPLIER
+    return "missing" if payload.snap.base_name in ("bare", "none") else "base"
