@@ -28,7 +28,9 @@ The guess was scored on this [blind set](glossary.md#blind-set) once, by
 
     .venv/bin/python study/blind.py --trees DRAWN/blind
 
-and the scores stand as they came out. What was read is by residency. The interval is
+and the scores stand as they came out. (The search had once been run on the files of
+keepass2, without its recording; nothing was changed for it.) What was read is by
+residency. The interval is
 that of the bytes read, for nine cases of ten. The seconds are what lzo saves over xz in
 a cold launch on the [calibrated machine](../study/data/calibrated-device.yaml) that
 recorded the launches. The verdict is for a snap that is packed with xz, on this machine

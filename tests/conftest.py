@@ -51,6 +51,7 @@ THE_MACHINE = frozenset(
         "measure_rounds",
         "never_damaged",
         "nothing_left",
+        "page_cache",
         "real_mounts",
         "record",
         "record_command",

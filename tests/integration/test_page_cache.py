@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_mock import MockerFixture
-
     from snapcraft_compression_advisor.payload.inventory import Inventory
 
 pytestmark = needs_mounts
@@ -102,17 +100,6 @@ def test_file_of_two_names_counts_once_under_the_first(
 ) -> None:
     read_byte(cold_mount.root / "lib/one", 0)
     assert resident_blocks(cold_mount.root, inventory) == (ONE,)
-
-
-def test_without_the_quick_count_the_answer_is_the_same(
-    cold_mount: Mount, inventory: Inventory, mocker: MockerFixture
-) -> None:
-    read_byte(cold_mount.root / "lib/one", 0)
-    read_byte(cold_mount.root / "lib/large", 3 * BLOCK)
-    expected = (ONE, large((3, 3)))
-    assert resident_blocks(cold_mount.root, inventory) == expected
-    mocker.patch.object(page_cache, "_CACHESTAT", 100_000)  # no such call
-    assert resident_blocks(cold_mount.root, inventory) == expected
 
 
 def launch_files(*files: ProfileFile) -> tuple[LaunchFile, ...]:
