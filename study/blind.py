@@ -33,7 +33,7 @@ from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from static_accuracy import advice, savings, try_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from draw import Drawn
     from snapcraft_compression_advisor.devices.device import DeviceProfile
@@ -106,14 +106,17 @@ class BlindScore:
         return sure and self.verdict != self.recorded_verdict
 
 
-def main() -> int:
-    """Score the set."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Score the set.
+
+    :param words: the arguments, by default the command line's.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trees", metavar="DIR", type=Path, required=True)
     parser.add_argument("--set", choices=SETS, default="blind")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=SCORES)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     if arguments.set != "blind" and arguments.output == SCORES:
         parser.error("-o FILE is needed: these aren't scores of the blind set")
     if arguments.set == "blind" and arguments.names:

@@ -113,23 +113,19 @@ def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
 def test_the_blind_scores_are_of_the_whole_blind_set(
     words: list[str],
     said: str,
-    mocker: MockerFixture,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    mocker.patch("sys.argv", ["blind.py", "--trees", "trees", *words])
     with pytest.raises(SystemExit):
-        blind.main()
+        blind.main(["--trees", "trees", *words])
     assert said in capsys.readouterr().err
 
 
 def test_scores_arent_written_over(
-    tmp_path: Path, mocker: MockerFixture, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "scores.csv"
     output.write_text("as it came out")
-    words = ["blind.py", "--trees", str(tmp_path), "-o", str(output)]
-    mocker.patch("sys.argv", words)
-    assert blind.main() == 1
+    assert blind.main(["--trees", str(tmp_path), "-o", str(output)]) == 1
     assert "scored once" in capsys.readouterr().err
     assert output.read_text() == "as it came out"
 

@@ -16,7 +16,6 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
-from snapcraft_compression_advisor.cli import launch_arguments
 from snapcraft_compression_advisor.cli.arguments import add_arguments
 from snapcraft_compression_advisor.cli.commands import split_command
 from snapcraft_compression_advisor.cli.launch_arguments import (
@@ -29,9 +28,7 @@ from snapcraft_compression_advisor.cli.launch_arguments import (
 from snapcraft_compression_advisor.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from unittest.mock import MagicMock
-
-    from pytest_mock import MockerFixture
+    from craft_cli.pytest_plugin import RecordingEmitter
 
     from snapcraft_compression_advisor.capture.start import Command
 
@@ -42,11 +39,12 @@ PAYLOAD = make_payload(
 
 
 @pytest.fixture
-def said(mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch) -> MagicMock:
-    """Return what takes messages to the user."""
+def said(
+    emitter: RecordingEmitter, monkeypatch: pytest.MonkeyPatch
+) -> RecordingEmitter:
+    """Return what takes messages to the user, who has no display."""
     monkeypatch.delenv("DISPLAY", raising=False)
-    progress: MagicMock = mocker.patch.object(launch_arguments, "emit").progress
-    return progress
+    return emitter
 
 
 def options(*arguments: str) -> LaunchOptions:
@@ -69,10 +67,10 @@ def test_app_is_that_which_advice_would_look_at() -> None:
 
 
 def test_without_a_display_only_the_end_counts_and_xvfb_is_named(
-    said: MagicMock,
+    said: RecordingEmitter,
 ) -> None:
     assert choose("--app", "tool")[1] == EXITED
-    assert "xvfb" in said.call_args.args[0]
+    assert "xvfb" in said.interactions[-1].args[1]
 
 
 @pytest.mark.usefixtures("said")
@@ -96,14 +94,14 @@ def test_window_without_a_display_is_refused_before_any_work(
     ],
 )
 def test_window_is_waited_for_where_there_may_be_one(
-    said: MagicMock,
+    said: RecordingEmitter,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
     event: LaunchEvent,
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":0")
     assert choose(*arguments)[1] == event
-    assert said.called == ("--until" not in arguments)
+    assert bool(said.interactions) == ("--until" not in arguments)
 
 
 @pytest.mark.usefixtures("said")
