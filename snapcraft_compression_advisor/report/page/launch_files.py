@@ -132,13 +132,14 @@ def launch_accuracy(launch: LaunchReport) -> Iterator[str]:
     if launch.fit is not None:
         yield how_it_fits(launch.fit)
     if launch.interval_parts is not None:
-        yield from _where_from(launch.interval_parts)
+        yield from _where_from(launch.interval_parts, recorded=launch.guess is None)
 
 
-def _where_from(parts: IntervalPartsReport) -> Iterator[str]:
+def _where_from(parts: IntervalPartsReport, *, recorded: bool) -> Iterator[str]:
     """Yield where the interval comes from, and what would narrow it."""
+    of_blocks = "the recording" if recorded else "the guess of what a launch reads"
     shares = {
-        "the guess of what a launch reads": parts.guess,
+        of_blocks: parts.guess,
         "the device": parts.device,
         "what a launch waits for": parts.model,
     }
@@ -150,7 +151,7 @@ def _where_from(parts: IntervalPartsReport) -> Iterator[str]:
     if not told:
         return
     steps = []
-    if parts.guess >= _LEAST_PART:
+    if parts.guess >= _LEAST_PART and not recorded:
         steps.append(f"a recording would narrow it to {seconds(parts.if_recorded)}")
     if parts.device >= _LEAST_PART:
         steps.append(
@@ -159,7 +160,7 @@ def _where_from(parts: IntervalPartsReport) -> Iterator[str]:
     ends = f"; {', '.join(steps)}" if steps else ""
     yield (
         f"interval of the time saved on {parts.device_name}, "
-        f"{seconds(parts.seconds_saved)}: {' and '.join(told)}{ends}"
+        f"{seconds(parts.seconds_saved)}: {', '.join(told)}{ends}"
     )
 
 
