@@ -132,7 +132,9 @@ def launch_accuracy(launch: LaunchReport) -> Iterator[str]:
     if launch.fit is not None:
         yield how_it_fits(launch.fit)
     if launch.interval_parts is not None:
-        yield from _where_from(launch.interval_parts, recorded=launch.guess is None)
+        yield from _where_from(
+            launch.interval_parts, recorded=launch.source == "recorded"
+        )
 
 
 def _where_from(parts: IntervalPartsReport, *, recorded: bool) -> Iterator[str]:
