@@ -55,6 +55,8 @@ THE_MACHINE = frozenset(
         "real_mounts",
         "record",
         "record_command",
+        "record_from_directory",
+        "record_option",
         "residency",
         "resquash_command",
         "scale",
