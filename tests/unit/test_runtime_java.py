@@ -34,3 +34,30 @@ def test_wrapper_of_java_leads_to_it_through_variables_with_defaults() -> None:
         "usr/share/hello/hello.jar": b"x",
     }
     assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+def test_launcher_with_functions_leads_to_java_and_its_archives() -> None:
+    files = {
+        "usr/bin/hello": b"#!/bin/bash\n"
+        b'run() {\n  "$JAVA" -cp "$JAR:/usr/share/java/*" Main "$@"\n}\n'
+        b"JAR=/usr/share/hello/hello.jar\n"
+        b'if [ -x "$JAVA_HOME/bin/java" ]; then JAVA="$JAVA_HOME/bin/java"\n'
+        b'else JAVA="${JAVA_CMD:-java}"; fi\nrun "$@"\n',
+        "usr/lib/jvm/java-21/bin/java": make_elf(),
+        "usr/share/hello/hello.jar": b"x",
+        "usr/share/java/other.jar": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+def test_tools_of_a_launcher_are_read_but_not_its_messages() -> None:
+    files = {
+        "usr/bin/hello": b"#!/bin/sh\ndirname $0\nzenity --error\nexec other",
+        "usr/bin/dirname": make_elf(),
+        "usr/bin/zenity": make_elf(needed=["libgtk-3.so.0"]),
+        "usr/bin/other": make_elf(),
+        "usr/lib/x86_64-linux-gnu/libgtk-3.so.0": make_elf(),
+    }
+    named = found(files, "usr/bin/hello")
+    assert set(named) == {"usr/bin/hello", "usr/bin/dirname", "usr/bin/other"}
+    assert named["usr/bin/dirname"].way == "called"

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.launch.guess.shell import (
     Shebang,
+    command_place,
     parse_shebang,
+    shell_commands,
     shell_words,
 )
 
@@ -49,6 +51,37 @@ def test_defaults_and_snap_variables_stay_usable() -> None:
     words = list(shell_words('exec "$SNAP/bin/${NAME:-tool}"; ${OTHER}/x'))
     assert "$SNAP/bin/tool" in words
     assert "${OTHER}/x" in words
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("exec ${A:-${B:-java}} -jar x.jar", "java -jar x.jar"),
+        ('A="${A:-${B:-"java"}}"\nexec "$A" x', "java x"),
+        ("run() {\n  $A x\n}\nA=java\nrun", "java x"),
+        (': "${A:=java}"\nexec $A x', "java x"),
+        ("A=$(which java 2>/dev/null)\n$A x", "java x"),
+        ("A=`command -v java`\n$A x", "java x"),
+        ('A=(java -cp "x.jar")\nexec "${A[@]}" x', "java -cp x.jar x"),
+        ('A="java -ea"\nexec $A x', "java -ea x"),
+        ("cat <<-'EOS'\n\tdon't\n\tEOS\nexec java x", "java x"),
+        ("exec java x || \\\n  printf 'it\nfailed'", "java x"),
+        ("echo ${0##*/}; exec java x >/dev/null 2>&1 # now", "java x 2"),
+    ],
+)
+def test_program_of_a_launcher_is_named(script: str, words: str) -> None:
+    ran = {
+        variant[command_place(variant) :]
+        for variants in shell_commands(script, {})
+        for variant in variants
+    }
+    assert tuple(words.split()) in ran
+
+
+def test_command_is_yielded_for_each_value_that_it_may_be_run_by() -> None:
+    script = "if x; then A=/jre/java; else A=java; fi\nexec $A y"
+    *_, last = shell_commands(script, {})
+    assert last == (("exec", "/jre/java", "y"), ("exec", "java", "y"))
 
 
 def test_variable_that_doubles_itself_stays_short() -> None:

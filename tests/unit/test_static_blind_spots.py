@@ -29,11 +29,44 @@ def test_language_that_is_not_followed_is_one() -> None:
     )
 
 
-def test_shell_script_that_computes_what_it_starts_is_one() -> None:
-    files = {"bin/hello": b'#!/bin/sh\nexec "$(choose)"\n'}
+@pytest.mark.parametrize(
+    "script",
+    [
+        b'exec "$(choose)"',
+        b'$SNAP/bin/other --check; exec "$(choose)" "$@"',
+        b'A=$(choose)\nother x\n$A/bin/run "$@"',
+        b"$A x",
+        b"other; $A x",
+        b"missing",
+    ],
+)
+def test_shell_script_that_computes_what_it_starts_is_one(script: bytes) -> None:
+    files = {"bin/hello": b"#!/bin/sh\n" + script, "bin/other": make_elf()}
     assert blind_spots(files, "bin/hello") == (
         BlindSpot(reason="computed-command", where="bin/hello"),
     )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        b'exec "$@"',
+        b'other "$@"',
+        b"other",
+        b'exec $WRAPPER $SNAP/bin/other "$@"',
+        b'if x; then exec "$DEBUGGER" "$@"; fi; exec other',
+        b"exec ${A:-${B:-other}}",
+        b". bin/settings; exec $OTHER",
+        b"$HOME_OF_OTHER/bin/other",
+    ],
+)
+def test_shell_script_that_names_what_it_starts_is_none(script: bytes) -> None:
+    files = {
+        "bin/hello": b"#!/bin/sh\nother\n" + script,
+        "bin/settings": b"OTHER=other",
+        "bin/other": make_elf(),
+    }
+    assert blind_spots(files, "bin/hello") == ()
 
 
 def test_more_programs_than_are_followed_are_one() -> None:

@@ -16,7 +16,7 @@ from ...payload.snap_yaml import SNAP_YAML_PATH
 from ...squashfs.entry import EntryKind
 from ..launch_set import BlindSpot, desktop_file
 from .own_files import is_data
-from .programs import PROGRAM_FOLDERS
+from .snap_paths import PROGRAM_FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

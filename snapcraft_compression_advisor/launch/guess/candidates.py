@@ -31,9 +31,10 @@ from .family_table import (
 )
 from .opengl import IMPORTS_OPENGL, imports_opengl, opengl_way
 from .own_files import is_data, own_files
-from .programs import SnapPaths, content_snaps, find_programs, supplier_elsewhere
+from .programs import find_programs
 from .runtimes import RUNTIMES
 from .runtimes.runtime import StartedApp
+from .snap_paths import SnapPaths, content_snaps, supplier_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -179,6 +180,9 @@ class _Search:
             self._add(program, way="started", role="program", needs="linked")
             if imports_opengl(self._payload, program):
                 self._triggers[Trigger(name=IMPORTS_OPENGL)] = None
+        for tool in self.programs.called:
+            if not any(map(_opens_windows, self._closure(tool).files)):
+                self._add(tool, way="called", role="program", needs="called")
         self._add_loaded_files()
         evidence = None
         windowless = not WINDOWLESS.isdisjoint(self.programs.words)

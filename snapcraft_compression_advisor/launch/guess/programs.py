@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import posixpath
 import re
 import shlex
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ...payload.linkage import Unresolved
-from ...payload.paths import PathResolver
-from ...squashfs.entry import EntryKind
 from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES
-from .shell import parse_shebang, shell_commands
+from .shell import command_place, is_computed, parse_shebang, shell_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
     from ..launch_set import BlindReason
     from .runtimes.runtime import Runtime
+    from .snap_paths import SnapPaths
 
 SCRIPT_MAX_BYTES = 256 * 1024
 """How much of a script is looked at; wrappers are far shorter."""
@@ -30,19 +28,21 @@ SCRIPT_MAX_BYTES = 256 * 1024
 MAX_PROGRAMS = 64
 """Programs followed from one app; wrappers start a handful."""
 
-_STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
-
 _STARTED_UNSEEN = {
     "oosplash": (r".*/program/soffice\.bin",),
     **{name: paths for each in RUNTIMES for name, paths in each.starts.items()},
 }
 """Programs that start others without a script that says so, and which."""
 
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _OWN_NAME = ("$0", "${0}")
-_BEFORE_COMMANDS = _STARTERS | frozenset(
-    ("!", "{", "do", "else", "elif", "if", "then", "time", "while")
-)
+_ARGUMENTS = frozenset(("$@", "${@}", "$*", "${@:2}", "${1+$@}", "${1:+$@}"))
+_BUILT_IN = frozenset({"[", "echo", "false", "kill", "printf", "pwd", "test", "true"})
+_STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
+End = Literal["run", "computed", "unnamed", "other"]
+"""What became of a command of a script: a program of the payload runs; the script
+computes which one; a variable that nothing is known of names it; another."""
+
+_ENDS: tuple[End, ...] = get_args(End)
 _FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
 _KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads and each.interpreter)
 
@@ -77,6 +77,7 @@ class Programs:
         language than shell leaves that open.
     :param blind_spots: what could not be followed.
     :param invocations: of interpreters, by commands of the app and of shell scripts.
+    :param called: tools that shell scripts run by bare names.
     :param variables: what shell scripts assign.
     """
 
@@ -86,6 +87,7 @@ class Programs:
     followed: bool
     blind_spots: tuple[BlindSpot, ...] = ()
     invocations: tuple[Invocation, ...] = ()
+    called: tuple[Entry, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -106,6 +108,7 @@ def find_programs(
         followed=walk.followed,
         blind_spots=tuple(walk.blind_spots),
         invocations=tuple(walk.invocations),
+        called=tuple(walk.called.values()),
         variables=walk.variables,
     )
 
@@ -124,6 +127,7 @@ class _Walk:
         self.followed = True
         self.blind_spots: dict[BlindSpot, None] = {}
         self.invocations: list[Invocation] = []
+        self.called: dict[str, Entry] = {}
         self.variables: dict[str, str] = {}
 
     def run(self, name: str) -> None:
@@ -207,39 +211,91 @@ class _Walk:
             self._miss(interpreter, script, self._elsewhere)
 
     def _follow_shell_script(self, script: Entry, text: str) -> None:
-        known = len(self.started) + len(self.invocations)
-        folder = ""
-        for words in shell_commands(text, self.variables):
-            own = f"$SNAP/{script.path}"  # a script in two languages starts itself
-            command = [own if word in _OWN_NAME else word for word in words]
-            if command[0] == "cd":
-                place = self._paths.in_payload(command[-1])
-                folder = command[-1].strip("/") if place is None else place
-                continue
-            self._note_invocation(command, folder, needed_by=script.path)
-            for before, word in itertools.pairwise(("", *command)):
-                if "/" in word and not word.startswith(("-", "#")):
-                    self._start_path(word, script, folder)
-                elif before in _STARTERS and word and word[0] not in "-$":
-                    entry = self._paths.program(word)
-                    if entry is not None:
-                        self._add(entry)
-        if len(self.started) + len(self.invocations) == known:
+        known = len(self.called)
+        ends = {*self._follow_commands(script, text, "")}
+        tools = len(self.called) > known and "unnamed" not in ends
+        if "computed" in ends or not ("run" in ends or tools):
             self.followed = False
             self._blind("computed-command", script.path)
 
+    def _follow_commands(self, script: Entry, text: str, folder: str) -> Iterator[End]:
+        """Follow the commands of a script, and yield what became of each."""
+        own = f"$SNAP/{script.path}"  # a script in two languages starts itself
+        for variants in shell_commands(text, self.variables):
+            ends: set[End] = set()
+            for words in variants:
+                command = [own if word in _OWN_NAME else word for word in words]
+                if command[0] == "cd":
+                    inside = self._paths.in_payload(command[-1])
+                    folder = command[-1].strip("/") if inside is None else inside
+                elif command[0] in (".", "source"):
+                    ends.update(self._follow_sourced(script, command[-1], folder))
+                else:
+                    ends.add(self._follow_command(script, command, folder))
+            yield next(end for end in _ENDS if end in ends or end == _ENDS[-1])
+
+    def _follow_sourced(self, script: Entry, path: str, folder: str) -> Iterator[End]:
+        """Follow a file that a script reads as a part of itself."""
+        for entry in self._named(path, script, folder):
+            if entry.path not in self.started:
+                self.started[entry.path] = entry
+                self._start_unseen(entry)
+                if posixpath.basename(entry.path) in _STARTED_UNSEEN:
+                    yield "run"
+                    continue
+                text = self._payload.read(entry.path, offset=0, length=SCRIPT_MAX_BYTES)
+                yield from self._follow_commands(
+                    script, text.decode(errors="replace"), folder
+                )
+
+    def _follow_command(self, script: Entry, command: list[str], folder: str) -> End:
+        """Start what a command names, and tell what became of its program."""
+        place = command_place(command)
+        program, arguments = command[place : place + 1], command[place + 1 :]
+        named = [
+            entry
+            for word in (*command[:place], *arguments)
+            if "/" in word and not word.startswith(("-", "#"))
+            for entry in self._named(word, script, folder)
+        ]
+        for entry in named:
+            self._add(entry)
+        if not program:
+            return "other"
+        started = not (
+            _STARTERS.isdisjoint(command[:place]) and _ARGUMENTS.isdisjoint(arguments)
+        )
+        if self._run(command[place:], script, folder, started=started):
+            return "run"
+        if named or not is_computed(*program):
+            return "other"
+        return "computed" if started and "(" in program[0] else "unnamed"
+
+    def _run(
+        self, command: list[str], script: Entry, folder: str, *, started: bool
+    ) -> bool:
+        """Start the program of a command, and tell whether that is what a script runs.
+
+        Bare names run tools, unless it ends with them or passes its arguments on.
+        """
+        runs = self._note_invocation(command, folder, needed_by=script.path)
+        program = self._program(command[0], script, folder)
+        if program is None:
+            return runs
+        if not (runs or started or "/" in command[0]):
+            self.called[program.path] = program
+            return False
+        self._add(program)
+        return True
+
     def _note_invocation(
         self, command: Sequence[str], folder: str, *, needed_by: str
-    ) -> None:
+    ) -> bool:
         """Note a command that runs an interpreter, and start what it runs."""
-        words = list(command)
-        while words and words[0] in _BEFORE_COMMANDS:
-            words.pop(0)
-            while words and (words[0].startswith("-") or _ASSIGNED.match(words[0])):
-                words.pop(0)
+        words = command[command_place(command) :]
         runtime = runtime_of(posixpath.basename(words[0])) if words else None
         if runtime is None:
-            return
+            return False
         invocation = Invocation(words=tuple(words), folder=folder)
         self.invocations.append(invocation)
         if not self._start_if_shipped(words[0]):
@@ -251,6 +307,7 @@ class _Walk:
                     posixpath.join(each, runtime.main_file) for each in places
                 ]
                 any(map(self._start_if_shipped, (*places, *main_files)))
+        return True
 
     def _start_interpreter_elsewhere(self, name: str, needed_by: str) -> None:
         """Start an interpreter by its bare name, or one that the base may have."""
@@ -260,20 +317,33 @@ class _Walk:
         elif self._elsewhere != "missing":
             self._miss(name, needed_by, self._elsewhere)
 
-    def _start_path(self, word: str, script: Entry, folder: str) -> None:
-        """Start what a word names; one after an unknown variable, beside the script.
-
-        Wrappers look for their own directory at run time.
-        """
-        if self._start_if_shipped(word):
-            return
-        if not word.startswith("$"):
-            if folder and not word.startswith("/"):
-                self._start_if_shipped(posixpath.normpath(f"{folder}/{word}"))
-            return
+    def _program(self, word: str, script: Entry, folder: str) -> Entry | None:
+        """Return the program that a command's word names."""
+        if word in _BUILT_IN or word.startswith("-"):
+            return None
+        if "/" not in word:
+            return self._paths.program(word)
+        found = next(self._named(word, script, folder), None)
         rest = word.partition("/")[2]
-        if rest and not word.startswith(("$SNAP/", "${SNAP}/")):
-            self._start_if_shipped(posixpath.join(posixpath.dirname(script.path), rest))
+        if found is None and "/" in rest and is_computed(word):
+            return self._paths.only_one(rest)
+        return found
+
+    def _named(self, word: str, script: Entry, folder: str) -> Iterator[Entry]:
+        """Yield the files that a word names, of which a class path has several.
+
+        Wrappers look for their own directory at run time: what stands after an unknown
+        variable is searched for beside the script.
+        """
+        for part in word.split(":"):
+            places = [part]
+            if folder and not part.startswith(("/", "$")):
+                places.append(posixpath.normpath(f"{folder}/{part}"))
+            rest = part.partition("/")[2]
+            if rest and is_computed(part):
+                places.append(f"{posixpath.dirname(script.path)}/{rest}")
+            found = map(self._paths.matching, places)
+            yield from next(filter(None, found), ())
 
 
 def runtime_of(name: str) -> Runtime | None:
@@ -291,83 +361,3 @@ def _split_command(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:
         return command.split()
-
-
-PROGRAM_FOLDERS = ("usr/sbin", "usr/bin", "sbin", "bin", "usr/games", "usr/local/bin")
-"""Where a bare program name is looked for: snapd's and snapcraft's PATH in a snap."""
-
-_NO_FILES = ("bare", "none")
-
-
-class SnapPaths(PathResolver):
-    """Follows paths as :class:`PathResolver` does, and two kinds more.
-
-    A ``layout`` of snap.yaml brings an absolute path into the payload; with a base
-    that holds no files, so does every absolute path that the payload has.
-    """
-
-    def __init__(self, payload: Payload) -> None:
-        super().__init__(payload.inventory, snap_name=payload.snap.name)
-        self._layout = dict(_layout(payload.snap.layout))
-        self._rooted = payload.snap.base_name in _NO_FILES
-
-    def in_payload(self, path: str) -> str | None:
-        """Return a path relative to the payload, ``None`` where it lies outside."""
-        inside = super().in_payload(path)
-        if inside is not None or not path.startswith("/"):
-            return inside
-        normal = posixpath.normpath(path)
-        for place, source in self._layout.items():
-            if normal == place or normal.startswith(place + "/"):
-                return super().in_payload(source + normal[len(place) :])
-        if self._rooted and not normal.startswith("/snap/"):
-            return normal.lstrip("/")
-        return None
-
-    def file(self, path: str) -> Entry | None:
-        """Return the regular file that a path leads to, links followed."""
-        entry = self.locate(path).entry
-        return entry if entry is not None and entry.kind is EntryKind.FILE else None
-
-    def shipped(self, path: str) -> Entry | None:
-        """Return the regular file of a path, an absolute one of the payload's root too.
-
-        Scripts of distribution packages carry such paths, and snaps lay them out.
-        """
-        return self.file(path) or self.file(path.lstrip("/"))
-
-    def program(self, name: str) -> Entry | None:
-        """Return the program of a bare name, as a shell would look it up."""
-        found = (self.file(f"{folder}/{name}") for folder in PROGRAM_FOLDERS)
-        return next((entry for entry in found if entry is not None), None)
-
-
-def _layout(layout: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[str, str]]:
-    """Yield each laid-out path with its source in the snap."""
-    for place, item in layout.items():
-        for kind in ("bind", "bind-file", "symlink"):
-            source = item.get(kind)
-            if isinstance(source, str) and source.startswith(("$SNAP/", "${SNAP}/")):
-                yield posixpath.normpath(place), source
-
-
-CONTENT_SUPPLIER = "base or content snap"
-
-
-def content_snaps(payload: Payload) -> Iterator[Unresolved]:
-    """Yield the snaps whose files a launch sees through content plugs."""
-    for name, plug in payload.snap.plugs.items():
-        if plug.interface == "content":
-            yield Unresolved(
-                name=plug.default_provider or plug.content or name,
-                needed_by=f"plug {name}",
-                supplier=CONTENT_SUPPLIER,
-            )
-
-
-def supplier_elsewhere(payload: Payload) -> str:
-    """Return who supplies what the payload doesn't hold."""
-    plugs = payload.snap.plugs.values()
-    if any(plug.interface == "content" for plug in plugs):
-        return CONTENT_SUPPLIER
-    return "missing" if payload.snap.base_name in ("bare", "none") else "base"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-import shlex
+from collections import ChainMap
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from .shell_words import END, split_words
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MAX_ASSIGNED_CHARACTERS = 4096
 """Longest value that a variable is followed to: the kernel's PATH_MAX."""
@@ -16,12 +20,28 @@ MAX_ASSIGNED_CHARACTERS = 4096
 MAX_EXPANSIONS = 64
 """Variables followed in one word, each of which may be that long."""
 
-_PUNCTUATION = ";&|()<>`"
+MAX_DEFAULTS = 8
+"""Defaults within defaults that are followed."""
+
+MAX_VARIANTS = 8
+"""Values of a variable that a command is run by."""
+
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
 _SHEBANG = re.compile(rb"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
-_ASSIGNMENT = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)=(?P<value>\S*)$")
-_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))")
+_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\+?=(?P<value>.*)", re.DOTALL)
+_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)(?:\[[@*0]\])?\}|(?P<plain>\w+))")
+_LEADING = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)")
 _DEFAULT = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^{}]*)\}")
+_ASSIGNED_DEFAULT = re.compile(r"\$\{(?P<name>\w+):?=(?P<value>[^{}]*)\}")
+_LOOKED_UP = re.compile(
+    r"\$\(\s*(?:which|command\s+-v|type\s+-[pP])\s+(?P<name>[\w.+/-]+)[^()]*\)"
+)
+_PARAMETERS = re.compile(r"\$(?:[@*\d]|\{[@*\d].*\})")
+_SPACES = re.compile(r"\s")
+_BEFORE_COMMANDS = frozenset(
+    {*"!{", "do", "else", "elif", "env", "eval", "exec", "if", "nohup", "setsid"}
+    | {"then", "time", "until", "while"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,79 +76,147 @@ def parse_shebang(text: bytes) -> Shebang | None:
 
 def shell_words(text: str) -> Iterator[str]:
     """Yield the words of a shell script, those of :func:`shell_commands`."""
-    for command in shell_commands(text, {}):
-        yield from command
+    for variants in shell_commands(text, {}):
+        yield from itertools.chain(*variants)
 
 
-def shell_commands(text: str, variables: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def shell_commands(
+    text: str, variables: dict[str, str]
+) -> Iterator[tuple[tuple[str, ...], ...]]:
     """Yield the words of each simple command of a script, plain variables followed.
 
-    Assignments are taken in the order of the lines, whatever branch they stand in.
-    ``$SNAP`` stays. What can't be split (an unclosed quote) is ignored.
+    Assignments are taken in the order of the script, whatever branch they stand in; a
+    function may use what is assigned below it. A command that is run by a variable has
+    a variant for each value that the script assigns to it. ``$SNAP`` stays.
 
     :param variables: takes what is assigned.
     """
-    known = {**variables, "SNAP": "$SNAP"}
-    for line in _logical_lines(text):
-        command: list[str] = []
-        for word in (*_split(line), ";"):
-            if word and not word.strip(_PUNCTUATION):
-                if command:
-                    yield tuple(command)
-                command = []
-                continue
-            assignment = _ASSIGNMENT.match(word)
+    commands = [*_simple_commands(text)]
+    known, later = _Assigned(variables), _Assigned(variables)
+    for command in commands:
+        later.take(command)
+    for command in commands:
+        words = known.take(command)
+        variants = tuple(filter(None, _variants(words, known, later)))
+        if variants:
+            yield variants
+    variables.update(known.values.maps[0])
+
+
+def command_place(words: Sequence[str]) -> int:
+    """Return where the program stands among the words of a command.
+
+    Behind what runs others (``exec``, ``env``, ``nohup``), their options, and
+    variables for that program alone.
+    """
+    place = 0
+    while place < len(words) and (
+        words[place] in _BEFORE_COMMANDS
+        or _ASSIGNMENT.fullmatch(words[place])
+        or (place and words[place].startswith("-"))
+    ):
+        place += 2 if words[place] == "-a" else 1
+    return place
+
+
+def is_computed(word: str) -> bool:
+    """Tell whether the word of a program names one that only the run time knows.
+
+    A script's own parameters don't count: these are the words of who calls it.
+    """
+    known = word.startswith(("$SNAP/", "${SNAP}/")) or _PARAMETERS.fullmatch(word)
+    return word.startswith("$") and not known
+
+
+def _simple_commands(text: str) -> Iterator[list[str]]:
+    command: list[str] = []
+    for word in (*split_words(text), END):
+        if word != END:
+            command.append(_LOOKED_UP.sub(r"\g<name>", word))
+        elif command:
+            yield command
+            command = []
+
+
+class _Assigned:
+    """What a script has assigned up to one of its commands.
+
+    :param values: the last value of each variable, or else what others assigned: a file
+        that the script reads as a part of itself may do so at any time.
+    """
+
+    def __init__(self, others: dict[str, str]) -> None:
+        self.values: ChainMap[str, str] = ChainMap({}, others)
+        self._all: dict[str, dict[str, None]] = {}
+
+    def take(self, command: list[str]) -> list[str]:
+        """Take what a command assigns, and return its other words."""
+        words = []
+        for word in command:
+            assignment = _ASSIGNMENT.fullmatch(word)
             if assignment is None:
-                command.append(_expand(word, known))
-            else:
-                _assign(assignment, known, variables)
+                words.append(word)
+                assignment = _ASSIGNED_DEFAULT.search(word)
+            if assignment is not None:
+                self._assign(assignment["name"], assignment["value"])
+        if words[:1] == ["for"] and words[2:3] == ["in"]:
+            for value in words[3:]:
+                self._assign(words[1], value)
+        return words
+
+    def _assign(self, name: str, value: str) -> None:
+        expanded = _expand(value, self.values)
+        if len(expanded) <= MAX_ASSIGNED_CHARACTERS and name != "SNAP":
+            self.values[name] = expanded
+            self._all.setdefault(name, {})[expanded] = None
+
+    def all_values(self, name: str) -> Iterator[str]:
+        """Yield all values that a variable was given, but empty ones."""
+        return filter(None, self._all.get(name, ()))
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Yield lines with those that continue them; neither comments nor empty ones."""
-    parts: list[str] = []
-    for line in text.splitlines():
-        if not parts and line.lstrip()[:1] in ("", "#"):
-            continue
-        parts.append(line.removesuffix("\\"))
-        if not line.endswith("\\"):
-            yield " ".join(parts)
-            parts.clear()
-    if parts:
-        yield " ".join(parts)
+def _variants(
+    words: list[str], known: _Assigned, later: _Assigned
+) -> Iterator[tuple[str, ...]]:
+    """Yield a command's words for each value of the variable that it is run by."""
+    head = "".join(words[command_place(words) :][:1])
+    match = _LEADING.match(head)
+    name = match["name"] if match else ""
+    values = dict.fromkeys((*known.all_values(name), *later.all_values(name)))
+    variables = ChainMap(*known.values.maps, later.values)
+    for value in [*values][:MAX_VARIANTS] or [variables.get(name, "")]:
+        chosen = variables.new_child({name: value}) if value else variables
+        yield tuple(_expanded_words(words, chosen))
 
 
-def _assign(
-    assignment: re.Match[str], known: dict[str, str], variables: dict[str, str]
-) -> None:
-    name = assignment["name"]
-    value = _expand(assignment["value"], known)
-    if len(value) <= MAX_ASSIGNED_CHARACTERS and name != "SNAP":
-        known[name] = variables[name] = value
+def _expanded_words(
+    words: Iterable[str], variables: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield words expanded; a variable's value may be several."""
+    for word in words:
+        expanded = _expand(word, variables)
+        if expanded == word or _SPACES.search(word):
+            yield expanded
+        else:
+            yield from expanded.split()
 
 
-def _split(line: str) -> list[str]:
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=_PUNCTUATION)
-    lexer.whitespace_split = True
-    try:
-        return list(lexer)
-    except ValueError:
-        return []
+def _expand(word: str, variables: Mapping[str, str]) -> str:
+    """Return a word with variables replaced, and defaults within defaults."""
+    for _ in range(MAX_DEFAULTS):
+        before = word
+        for pattern, value in ((_VARIABLE, _value), (_DEFAULT, _value_or_default)):
+            replace = partial(value, variables=variables)
+            word = pattern.sub(replace, word, count=MAX_EXPANSIONS)
+        if word == before or len(word) > MAX_ASSIGNED_CHARACTERS:
+            break
+    return word
 
 
-def _expand(word: str, variables: dict[str, str]) -> str:
-    inner = _known(word, variables)
-    filled = _DEFAULT.sub(
-        lambda match: variables.get(match["name"]) or match["value"],
-        inner,
-        count=MAX_EXPANSIONS,
-    )
-    return _known(filled, variables)
+def _value(match: re.Match[str], *, variables: Mapping[str, str]) -> str:
+    name = match["braced"] or match["plain"]
+    return "$SNAP" if name == "SNAP" else variables.get(name, match[0])
 
 
-def _known(word: str, variables: dict[str, str]) -> str:
-    return _VARIABLE.sub(
-        lambda match: variables.get(match["braced"] or match["plain"], match[0]),
-        word,
-        count=MAX_EXPANSIONS,
-    )
+def _value_or_default(match: re.Match[str], *, variables: Mapping[str, str]) -> str:
+    return variables.get(match["name"]) or match["value"]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ....payload.source import Payload
     from ...launch_set import BlindSpot
     from ..families import Family, Trigger
-    from ..programs import Invocation, Programs, SnapPaths
+    from ..programs import Invocation, Programs
+    from ..snap_paths import SnapPaths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

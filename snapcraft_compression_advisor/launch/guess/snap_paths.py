@@ -1,0 +1,121 @@
+"""Where the paths of commands and scripts lead in a snap."""
+
+from __future__ import annotations
+
+import posixpath
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ...payload.linkage import Unresolved
+from ...payload.paths import PathResolver
+from ...squashfs.entry import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ...payload.inventory import Entry
+    from ...payload.source import Payload
+
+PROGRAM_FOLDERS = ("usr/sbin", "usr/bin", "sbin", "bin", "usr/games", "usr/local/bin")
+"""Where a bare program name is looked for: snapd's and snapcraft's PATH in a snap."""
+
+_NO_FILES = ("bare", "none")
+
+
+class SnapPaths(PathResolver):
+    """Follows paths as :class:`PathResolver` does, and two kinds more.
+
+    A ``layout`` of snap.yaml brings an absolute path into the payload; with a base
+    that holds no files, so does every absolute path that the payload has.
+    """
+
+    def __init__(self, payload: Payload) -> None:
+        super().__init__(payload.inventory, snap_name=payload.snap.name)
+        self._layout = dict(_layout(payload.snap.layout))
+        self._rooted = payload.snap.base_name in _NO_FILES
+
+    def in_payload(self, path: str) -> str | None:
+        """Return a path relative to the payload, ``None`` where it lies outside."""
+        inside = super().in_payload(path)
+        if inside is not None or not path.startswith("/"):
+            return inside
+        normal = posixpath.normpath(path)
+        for place, source in self._layout.items():
+            if normal == place or normal.startswith(place + "/"):
+                return super().in_payload(source + normal[len(place) :])
+        if self._rooted and not normal.startswith("/snap/"):
+            return normal.lstrip("/")
+        return None
+
+    def file(self, path: str) -> Entry | None:
+        """Return the regular file that a path leads to, links followed."""
+        entry = self.locate(path).entry
+        return entry if entry is not None and entry.kind is EntryKind.FILE else None
+
+    def shipped(self, path: str) -> Entry | None:
+        """Return the regular file of a path, an absolute one of the payload's root too.
+
+        Scripts of distribution packages carry such paths, and snaps lay them out.
+        """
+        return self.file(path) or self.file(path.lstrip("/"))
+
+    def matching(self, path: str) -> tuple[Entry, ...]:
+        """Return the file of a path, or the archives of Java that a pattern names."""
+        entry = self.shipped(path)
+        if entry is not None or "*" not in path:
+            return (entry,) if entry is not None else ()
+        folder, _, pattern = path.rpartition("/")
+        inside = self.in_payload(folder) or folder.lstrip("/")
+        found = (
+            self.file(each)
+            for each in self._entries
+            if each.endswith(".jar")
+            and posixpath.dirname(each) == inside
+            and fnmatchcase(posixpath.basename(each), pattern)
+        )
+        return tuple(entry for entry in found if entry is not None)
+
+    def only_one(self, ending: str) -> Entry | None:
+        """Return the file whose path ends so, ``None`` where there are others."""
+        found = {
+            entry.identity: entry
+            for path, entry in self._entries.items()
+            if f"/{path}".endswith(f"/{ending}") and entry.kind is EntryKind.FILE
+        }
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def program(self, name: str) -> Entry | None:
+        """Return the program of a bare name, as a shell would look it up."""
+        found = (self.file(f"{folder}/{name}") for folder in PROGRAM_FOLDERS)
+        return next((entry for entry in found if entry is not None), None)
+
+
+def _layout(layout: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[str, str]]:
+    """Yield each laid-out path with its source in the snap."""
+    for place, item in layout.items():
+        for kind in ("bind", "bind-file", "symlink"):
+            source = item.get(kind)
+            if isinstance(source, str) and source.startswith(("$SNAP/", "${SNAP}/")):
+                yield posixpath.normpath(place), source
+
+
+CONTENT_SUPPLIER = "base or content snap"
+
+
+def content_snaps(payload: Payload) -> Iterator[Unresolved]:
+    """Yield the snaps whose files a launch sees through content plugs."""
+    for name, plug in payload.snap.plugs.items():
+        if plug.interface == "content":
+            yield Unresolved(
+                name=plug.default_provider or plug.content or name,
+                needed_by=f"plug {name}",
+                supplier=CONTENT_SUPPLIER,
+            )
+
+
+def supplier_elsewhere(payload: Payload) -> str:
+    """Return who supplies what the payload doesn't hold."""
+    plugs = payload.snap.plugs.values()
+    if any(plug.interface == "content" for plug in plugs):
+        return CONTENT_SUPPLIER
+    return "missing" if payload.snap.base_name in ("bare", "none") else "base"
