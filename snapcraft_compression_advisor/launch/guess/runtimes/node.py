@@ -6,8 +6,9 @@ import json
 import posixpath
 import re
 from collections import deque
+from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..families import opened_by
 from .runtime import Loaded, Runtime
@@ -32,15 +33,52 @@ SOURCE_MAX_BYTES = 1024 * 1024
 """How much of a file is looked at."""
 
 _REQUIRED = re.compile(
-    rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s+)["'](?P<name>[^"'\n]+)["']"""
+    rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s*)["'](?P<name>[^"'\n]+)["']"""
 )
-_SUFFIXES = ("", ".js", ".mjs", ".cjs", ".json", ".node")
+SCRIPTS = (".js", ".mjs", ".cjs")
+_SUFFIXES = ("", *SCRIPTS, ".json", ".node", ".jsc")
+"""What a name may lack; the last one where a module for it is loaded (bytenode)."""
+
 _GLOBAL = (
     "usr/share/nodejs",
     "usr/lib/nodejs",
     "usr/lib/node_modules",
     "lib/node_modules",
 )
+
+
+class Sources(Protocol):
+    """Files that modules are looked for in: a payload's, or those of an archive."""
+
+    def find(self, path: str) -> str | None:
+        """Return the file that a path leads to, links followed."""
+
+    def read(self, path: str) -> bytes:
+        """Return what is looked at of a file."""
+
+    def has_folder(self, path: str) -> bool:
+        """Tell whether there is a directory of this path."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shipped:
+    """The files of a payload.
+
+    :param entry: gives the file that a path of the payload leads to.
+    """
+
+    payload: Payload
+    entry: Callable[[str], Entry | None]
+
+    def find(self, path: str) -> str | None:
+        found = self.entry(path)
+        return found.path if found is not None else None
+
+    def read(self, path: str) -> bytes:
+        return self.payload.read(path, offset=0, length=SOURCE_MAX_BYTES)
+
+    def has_folder(self, path: str) -> bool:
+        return path in self.payload.inventory.entries
 
 
 def required_names(source: bytes) -> Iterator[str]:
@@ -56,75 +94,92 @@ def required_files(
 
     :param find: gives the file that a path of the payload leads to.
     """
-    pending = deque(scripts)
-    seen = {entry.path for entry in pending}
+    shipped = _Shipped(payload, find)
+
+    def reads(path: str) -> Iterator[str]:
+        if path.endswith(SCRIPTS) or "." not in path:
+            yield from required_by(shipped.read(path), path, shipped)
+
+    for path in followed((entry.path for entry in scripts), reads):
+        yield payload.inventory.entries[path]
+
+
+def followed(
+    starts: Iterable[str], reads: Callable[[str], Iterable[str]]
+) -> Iterator[str]:
+    """Yield the files that files read, and those that these do, each once.
+
+    :param reads: gives what one file reads.
+    """
+    pending = deque(starts)
+    seen = set(pending)
     while pending and len(seen) <= MAX_FILES:
-        entry = pending.popleft()
-        if not entry.path.endswith((".js", ".mjs", ".cjs")) and "." in entry.path:
-            continue
-        source = payload.read(entry.path, offset=0, length=SOURCE_MAX_BYTES)
-        for name in _distinct(required_names(source)):
-            for found in _resolve(name, entry, payload, find):
-                if found.path not in seen:
-                    seen.add(found.path)
-                    pending.append(found)
-                    yield found
+        for found in reads(pending.popleft()):
+            if found not in seen:
+                seen.add(found)
+                pending.append(found)
+                yield found
 
 
-def _distinct(names: Iterator[str]) -> tuple[str, ...]:
+def required_by(source: bytes, path: str, sources: Sources) -> Iterator[str]:
+    """Yield the files that a source requires.
+
+    :param path: of the source.
+    """
+    for name in some_of(required_names(source)):
+        yield from _resolve(name, posixpath.dirname(path), sources)
+
+
+def some_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names that can be files', each once, and not too many."""
     short = (name for name in names if len(name) <= MAX_NAME_CHARACTERS)
     return tuple(islice(dict.fromkeys(short), MAX_NAMES))
 
 
-def _resolve(
-    name: str, script: Entry, payload: Payload, find: Callable[[str], Entry | None]
-) -> Iterator[Entry]:
-    folder = posixpath.dirname(script.path)
+def _resolve(name: str, folder: str, sources: Sources) -> Iterator[str]:
     if name.startswith("."):
-        yield from _module(
-            posixpath.normpath(posixpath.join(folder, name)), payload, find
+        yield from module_files(
+            posixpath.normpath(posixpath.join(folder, name)), sources
         )
         return
     if name.startswith(("/", "node:")):
         return
-    for place in (*_above(folder, payload), *_GLOBAL):
-        found = tuple(_module(f"{place}/{name}", payload, find))
+    for place in (*_above(folder, sources), *_GLOBAL):
+        found = tuple(module_files(f"{place}/{name}", sources))
         if found:
             yield from found
             return
 
 
-def _above(folder: str, payload: Payload) -> Iterator[str]:
+def _above(folder: str, sources: Sources) -> Iterator[str]:
     """Yield the ``node_modules`` that there are in a folder and those above it."""
     parts = folder.split("/")
     for end in range(len(parts), -1, -1):
         place = "/".join((*parts[:end], "node_modules"))
-        if place in payload.inventory.entries:
+        if sources.has_folder(place):
             yield place
 
 
-def _module(
-    path: str, payload: Payload, find: Callable[[str], Entry | None]
-) -> Iterator[Entry]:
+def module_files(path: str, sources: Sources) -> Iterator[str]:
     """Yield the file of a module, and the ``package.json`` that names it."""
     for suffix in _SUFFIXES:
-        entry = find(path + suffix)
-        if entry is not None:
-            yield entry
+        file = sources.find(path + suffix)
+        if file is not None:
+            yield file
             return
-    described = find(f"{path}/package.json")
+    described = sources.find(f"{path}/package.json")
     main = ""
     if described is not None:
         yield described
-        main = _main(payload.read(described.path, offset=0, length=SOURCE_MAX_BYTES))
+        main = _main(sources.read(described))
     for place in (f"{path}/{main}", f"{path}/{main}.js", f"{path}/{main}/index.js"):
-        entry = find(posixpath.normpath(place)) if main else None
-        if entry is not None:
-            yield entry
+        file = sources.find(posixpath.normpath(place)) if main else None
+        if file is not None:
+            yield file
             return
-    entry = find(f"{path}/index.js")
-    if entry is not None:
-        yield entry
+    file = sources.find(f"{path}/index.js")
+    if file is not None:
+        yield file
 
 
 def _main(text: bytes) -> str:
