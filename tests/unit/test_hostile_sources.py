@@ -10,7 +10,7 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.launch.guess.runtimes import gjs, tcl
+from snapcraft_compression_advisor.launch.guess.runtimes import electron, gjs, tcl
 from snapcraft_compression_advisor.launch.guess.runtimes.lua import LUA
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
@@ -62,6 +62,14 @@ TEXTS = {
         "<key": " id",
         "<key id='": " id=\"'",
         "<schema": "<key",
+        "<script ": "src ",
+        "<script src": " ",
+        "dirname": " ",
+        "dirname+": "'a longer name'+",
+        "const ": " ",
+        "const": " a\nconst",
+        "require(__dirname": ",''\nrequire(__dirname",
+        '"': ".js",
     }.items()
 }
 
@@ -70,7 +78,7 @@ LANGUAGES = (PERL, RUBY, LUA)
 PATTERNS = [
     pattern
     for pattern in (
-        *(value for module in (gjs, tcl) for value in vars(module).values()),
+        *(value for module in (electron, gjs, tcl) for value in vars(module).values()),
         LOADED_ENTRY_POINT,
         *(each.statement for each in LANGUAGES),
         *(each.search for each in LANGUAGES),

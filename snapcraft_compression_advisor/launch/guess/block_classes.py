@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
     from .candidates import Candidate
 
+MEMBER, NO_MEMBER = "archive, loaded", "archive, not loaded"
+"""Classes of an archive's blocks: with and without a member that is known to be loaded;
+that of the header is among the former."""
+
 LONG_FILE_BLOCKS = 16
 DATA_STRETCHES = 64
 """Parts that a long file of data is told apart in, where its name is known."""
@@ -40,6 +44,12 @@ def block_keys(
 
     :param parts: of an ELF file, ``None`` for any other.
     """
+    if candidate.reached is not None:
+        reached = candidate.reached
+        return tuple(
+            (MEMBER if number in reached else NO_MEMBER,)
+            for number in range(block_count)
+        )
     if parts is None:
         return tuple(_data_keys(candidate, block_count))
     size = _size_class(parts.text_bytes)

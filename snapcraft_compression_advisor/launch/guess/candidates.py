@@ -69,6 +69,8 @@ class Candidate:
         what brought them in.
     :param direct: whether it was found that way itself, not for a file that was.
     :param under: the way of what must be read first where that isn't sure; else empty.
+    :param reached: of an archive, the data blocks that hold members that are loaded;
+        ``None`` where that isn't known.
     """
 
     entry: Entry
@@ -76,6 +78,7 @@ class Candidate:
     role: Role
     direct: bool = True
     under: str = ""
+    reached: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,6 +289,10 @@ class _Search:
                     role="library" if file.library else "plugin",
                     needs=file.needs or file.way,
                 )
+                if file.reached is not None:
+                    known = self.files[file.entry.identity]
+                    found = replace(known, reached=file.reached)
+                    self.files[file.entry.identity] = found
 
     def _reaches_windows(self) -> bool:
         """Tell whether the search reached what opens windows.

@@ -207,10 +207,6 @@ _WEB_OPENS = (
         beside=True,
     ),
     *opened_by(
-        r"app\.asar",
-        ("electron-extensions", r"app\.asar\.unpacked(/.*)?", r".*\.node"),
-    ),
-    *opened_by(
         r"libxul\.so",
         ("mozilla-libraries", r"", r"lib(moz|nss|ssl|soft)\S+\.so"),
         ("mozilla-resources", r"(browser)?", r"omni\.ja"),

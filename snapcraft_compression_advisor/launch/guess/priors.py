@@ -19,6 +19,7 @@ import pydantic
 
 from ...core.documents import DocumentKind
 from ...core.units import MIB, Interval
+from .block_classes import MEMBER, NO_MEMBER
 from .opengl import DRIVER_WAYS
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ WEIGHT = 4.0
 
 UNKNOWN_SHARE = 0.5
 """Of the blocks of what no recorded launch tells anything."""
+
+UNKNOWN_SHARES = {MEMBER: 0.9, NO_MEMBER: 0.1}
+"""Likewise of archives whose program was followed: set by hand, as no application with
+such an archive (Electron's) was recorded."""
 
 UNKNOWN_FILE_SHARE = 0.75
 """Of files that a rule names and no recorded launch had: set by hand, since a rule is
@@ -290,7 +295,7 @@ class Priors:
 
         :param keys: from wide to narrow.
         """
-        share = UNKNOWN_SHARE
+        share = UNKNOWN_SHARES.get(keys[0] if keys else "", UNKNOWN_SHARE)
         for key in keys:
             share = _drawn(self.blocks, key, share, weight=WEIGHT)
         return share

@@ -2,6 +2,7 @@
 
 from . import (
     dotnet,
+    electron,
     gjs,
     java,
     lua,
@@ -27,6 +28,7 @@ RUNTIMES = (
     vlc.RUNTIME,
     dotnet.RUNTIME,
     node.RUNTIME,
+    electron.RUNTIME,
     java.RUNTIME,
 )
 """In the order in which their programs are followed. The last one that an app runs is

@@ -25,12 +25,14 @@ class Loaded:
     :param way: how priors call files that are found like this one.
     :param needs: likewise, the libraries that it links; as itself by default.
     :param library: whether it is loaded as a library.
+    :param reached: of an archive, the data blocks that hold members that are loaded.
     """
 
     entry: Entry
     way: str
     needs: str | None = None
     library: bool = False
+    reached: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
