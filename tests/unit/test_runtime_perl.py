@@ -25,6 +25,19 @@ def test_perl_program_reads_the_modules_that_it_uses() -> None:
 
 
 @pytest.mark.parametrize(
+    "statement", [b"use parent qw/A::B/;", b"use base 'A::B';", b"use parent ('A::B');"]
+)
+def test_classes_that_a_class_is_made_of_are_read(statement: bytes) -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse C;\n",
+        "usr/bin/perl": make_elf(),
+        "usr/share/perl5/A/B.pm": b"",
+        "usr/share/perl5/C.pm": statement,
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+@pytest.mark.parametrize(
     "change",
     [
         b"use lib '/usr/share/hello';\n",

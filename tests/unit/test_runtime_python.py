@@ -36,6 +36,7 @@ def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[s
     ("source", "names"),
     [
         (b"import os, sys as s\n", ["os", "sys"]),
+        (b"if x:\n    m = importlib.import_module('a.b')\n", ["a.b"]),
         (b"from a.b import c, d as e\n", ["a.b", "a.b.c", "a.b.d"]),
         (b"from a import (b,\n  c)\n", ["a", "a.b", "a.c"]),
         (b"from . import a\n", ["p.q", "p.q.a"]),

@@ -35,6 +35,11 @@ def linked_to(*libraries: str) -> dict[str, bytes]:
         ("libgio-2.0.so.0", "usr/share/glib-2.0/schemas/gschemas.compiled"),
         ("libgio-2.0.so.0", "usr/share/mime/mime.cache"),
         ("libfontconfig.so.1", "etc/fonts/fonts.conf"),
+        ("libguile-3.0.so.1", f"{LIB}/guile/3.0/ccache/ice-9/boot-9.go"),
+        (
+            "libgnustep-gui.so.0.31",
+            f"{LIB}/ImageMagick-7.1.1/modules-Q16/coders/png.so",
+        ),
         ("libfontconfig.so.1", "var/cache/fontconfig/x.cache-8"),
         ("libfontconfig.so.1", "usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"),
         ("libQt5Gui.so.5", f"{LIB}/qt5/plugins/platforms/libqxcb.so"),
@@ -239,7 +244,10 @@ MESA = {
         (["libSDL2-2.0.so.0"], ["SDL_GL_CreateContext"], "imported"),
         (["libSDL2-2.0.so.0"], ["SDL_Init"], "sdl"),
         (["libSDL-1.2.so.0"], ["SDL_Init"], "sdl1"),
-        (["libgtk-3.so.0"], ["gtk_gl_area_new"], "imported"),
+        (["libsfml-window.so.2"], ["_ZN2sf12RenderWindowC1Ev"], "imported"),
+        (["libglut.so.3", "libGL.so.1"], ["glutCreateWindow", "glEnd"], "imported"),
+        (["libgtk-3.so.0"], ["gtk_gl_area_new"], "drawn"),
+        (["libfltk.so.1"], ["glEnd"], "drawn"),
         (["libgtk-3.so.0"], ["gtk_window_new"], "gtk3"),
         (["libQt5Gui.so.5"], [], "qt"),
         (["libQt6Gui.so.6"], [], "qt6"),
@@ -253,6 +261,33 @@ def test_way_to_the_driver_is_that_of_calls_before_that_of_toolkits(
     files = {**linked_to(*needed), **MESA, "usr/bin/hello": program}
     way = f"mesa-driver of {kind}"
     assert found(files, "usr/bin/hello")[f"{LIB}/libLLVM-15.so.1"].way == way
+
+
+def test_toolkit_that_only_a_library_of_a_module_links_opens_nothing() -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/python3\nimport gui, numbers_qt\n",
+        "usr/bin/python3": make_elf(),
+        f"{PYTHON}/gui.so": make_elf(needed=["libgtk-3.so.0"]),
+        f"{PYTHON}/numbers_qt.so": make_elf(needed=["libnumbers.so"]),
+        f"{LIB}/libnumbers.so": make_elf(needed=["libQt5Gui.so.5"]),
+        f"{LIB}/libQt5Gui.so.5": make_elf(),
+        f"{LIB}/libgtk-3.so.0": make_elf(),
+        f"{LIB}/qt5/plugins/platforms/libqxcb.so": make_elf(),
+        **MESA,
+    }
+    named = found(files, "usr/bin/hello")
+    assert f"{LIB}/libQt5Gui.so.5" in named
+    assert f"{LIB}/qt5/plugins/platforms/libqxcb.so" not in named
+    assert named[f"{LIB}/libLLVM-15.so.1"].way == "mesa-driver of gtk3"
+
+
+def test_what_a_library_opens_has_another_way_if_only_a_library_links_it() -> None:
+    opened = f"{LIB}/openmpi/lib/openmpi3/mca_a.so"
+    files = {**linked_to("libmpi.so.40"), opened: make_elf()}
+    assert found(files, "usr/bin/hello")[opened].way == "mpi-components"
+    files |= linked_to("libother.so")
+    files[f"{LIB}/libother.so"] = make_elf(needed=["libmpi.so.40"])
+    assert found(files, "usr/bin/hello")[opened].way == "mpi-components of libraries"
 
 
 def test_driver_that_others_link_is_found_as_the_driver() -> None:

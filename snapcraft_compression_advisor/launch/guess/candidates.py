@@ -29,7 +29,7 @@ from .family_table import (
     WINDOW_SYSTEM,
     application_kind,
 )
-from .opengl import IMPORTS_OPENGL, imports_opengl, opengl_way
+from .opengl import opengl_trigger, opengl_way
 from .own_files import is_data, own_files
 from .programs import find_programs
 from .runtimes import RUNTIMES
@@ -181,8 +181,8 @@ class _Search:
         """Collect programs, their libraries, and what these open."""
         for program in self.programs.started:
             self._add(program, way="started", role="program", needs="linked")
-            if imports_opengl(self._payload, program):
-                self._triggers[Trigger(name=IMPORTS_OPENGL)] = None
+            if trigger := opengl_trigger(self._payload, program):
+                self._triggers[Trigger(name=trigger)] = None
         for tool in self.programs.called:
             if not any(map(_opens_windows, self._closure(tool).files)):
                 self._add(tool, way="called", role="program", needs="called")

@@ -30,6 +30,7 @@ class Family:
     :param file: what their names match.
     :param beside: whether ``folder`` is relative to the directory of the trigger.
     :param near: whether only a started program or what it links itself triggers it.
+    :param opens: whether only what would open windows (:attr:`Trigger.opens`) does.
     """
 
     name: str
@@ -38,10 +39,19 @@ class Family:
     file: re.Pattern[str]
     beside: bool = False
     near: bool = False
+    opens: bool = False
+
+    def triggered_by(self, trigger: Trigger) -> bool:
+        """Tell whether a trigger of its name makes it apply."""
+        return (trigger.near or not self.near) and (trigger.opens or not self.opens)
 
 
 def opened_by(
-    trigger: str, *rules: tuple[str, str, str], beside: bool = False, near: bool = False
+    trigger: str,
+    *rules: tuple[str, str, str],
+    beside: bool = False,
+    near: bool = False,
+    opens: bool = False,
 ) -> tuple[Family, ...]:
     """Return the rules of one trigger.
 
@@ -56,6 +66,7 @@ def opened_by(
             file=re.compile(file),
             beside=beside,
             near=near,
+            opens=opens,
         )
         for name, folder, file in rules
     )
@@ -104,7 +115,7 @@ class FamilyFiles:
                 trigger.folder
                 for name in filter(family.trigger.fullmatch, known)
                 for trigger in known[name]
-                if trigger.near or not family.near
+                if family.triggered_by(trigger)
             }
             if not folders:
                 continue

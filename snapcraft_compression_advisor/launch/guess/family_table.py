@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from .families import opened_by
-from .opengl import IMPORTS_OPENGL
+from .family_others import OTHERS
+from .opengl import IMPORTS_OPENGL, WINDOW_OF_OPENGL
 from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ _ANY = r".*"
 _FONT_FILES = r".*\.(ttf|otf|ttc|pf[ab])"
 _PIXBUF_LOADERS = r"gdk-pixbuf-2\.0/[^/]+/loaders"
 _GL_KINDS = (
-    ("imported", IMPORTS_OPENGL, False),
+    ("imported", WINDOW_OF_OPENGL, False),
+    ("drawn", IMPORTS_OPENGL, False),
     ("gtk4", r"libgtk-4\S+", False),
     ("qt-quick", r"libQt[56](Qml|Quick|QuickWidgets|OpenGLWidgets)\.so\S*", True),
     ("qt", r"libQt5Gui\.so\S*", False),
@@ -71,6 +73,7 @@ _GL = tuple(
         (f"mesa-settings of {kind}", r"share/drirc\.d", r".*\.conf"),
         (f"glvnd-egl of {kind}", r"lib(/[^/]+)?", r"libEGL(_mesa)?\.so\.\d"),
         near=near,
+        opens=kind.startswith("qt"),
     )
 )
 _FONT = (
@@ -159,10 +162,17 @@ _QT_OPENS = (
         ("qt-icons", r"plugins/iconengines", r".*\.so"),
         ("qt-input", r"plugins/platforminputcontexts", r".*\.so"),
         ("qt-themes", r"plugins/(platformthemes|styles)", r".*\.so"),
+        opens=True,  # a program with another toolkit may link it through a library
     ),
     *opened_by(
         r"libQt6Multimedia\.so\S*",
         ("qt-media", r"plugins/multimedia", r".*ffmpeg.*\.so"),
+        near=True,
+    ),
+    *opened_by(
+        r"libQt6Multimedia\.so\S*",
+        ("qt-media of libraries", r"plugins/multimedia", r".*ffmpeg.*\.so"),
+        ("qt-sound", r"lib(/[^/]+)?", r"libpipewire-0\.3\.so\.0"),
     ),
     *opened_by(r"libQt5Network\.so\S*", ("qt-bearers", r"plugins/bearer", r".*\.so")),
     *opened_by(
@@ -241,60 +251,6 @@ _OFFICE = (
         )
     ),
 )
-_OTHERS = (
-    *opened_by(
-        r"emacs\S*",
-        ("lisp-dump", r"libexec/emacs/.*", r"emacs.*\.pdmp"),
-        ("lisp-code", r"native-lisp/.*/preloaded", r".*\.eln"),
-    ),
-    *(
-        family
-        for engine in ("pdflatex", "latex", "lualatex", "xelatex", "pdftex", "tex")
-        for family in opened_by(
-            engine, ("tex-format", r"web2c(/.*)?", rf"{engine}\.fmt")
-        )
-    ),
-    *opened_by(r"\w*tex", ("tex-settings", r"(texmf\S*|web2c)", r"texmf\.cnf|ls-R\S*")),
-    *opened_by(
-        r"libasound\.so\S*", ("sound-settings", r"share/alsa(/.*)?", r".*\.conf")
-    ),
-    *opened_by(
-        r"libgstreamer-1\S+",
-        ("gstreamer-core", r"gstreamer-1\.0", r"libgst(coreelements|playback)\.so"),
-    ),
-    *opened_by(
-        _ANY,
-        ("godot-pack", r"", r".+\.pck"),
-        ("unity-data", r"[^/]+_Data", r"globalgamemanagers\S*|boot\.config|level0"),
-        ("unity-assets", r"[^/]+_Data", r"(resources|sharedassets0)\.assets\S*"),
-        beside=True,
-    ),
-    *opened_by(
-        r"globalgamemanagers",
-        ("unity-code", r"Managed", r"(Assembly-CSharp|mscorlib|Unity\S+)\.dll"),
-        ("unity-resources", r"Resources", r"unity\S*|UnityPlayer\S*"),
-        beside=True,
-    ),
-    *opened_by(r"libSDL\d?-\S+", ("sdl-devices", r"lib(/[^/]+)?", r"libudev\.so\.\d")),
-    *opened_by(
-        r"liballeg\S*", ("allegro-modules", r"allegro/[^/]+", r"modules\.lst|.*\.so")
-    ),
-    *opened_by(
-        r"libgnustep-gui\S*",
-        ("gnustep-backend", r"GNUstep/Bundles/[^/]+\.bundle", r"libgnustep-\S+"),
-        ("gnustep-settings", r"GNUstep(/Bundles/.*)?", r".*\.(conf|plist)"),
-    ),
-    *opened_by(
-        r"libecore\S*",
-        (
-            "efl-modules",
-            r"(ecore|ecore_evas|ecore_imf|edje|evas|elementary)/.*",
-            r"module\.so",
-        ),
-        ("efl-theme", r"share/elementary/(config(/.*)?|themes)", r".*\.(cfg|edj)"),
-    ),
-)
-
 FAMILIES: tuple[Family, ...] = (
     *_SYSTEM,
     *_GL,
@@ -305,7 +261,7 @@ FAMILIES: tuple[Family, ...] = (
     *_WEB_OPENS,
     *_OFFICE,
     *(family for runtime in RUNTIMES for family in runtime.families),
-    *_OTHERS,
+    *OTHERS,
 )
 """All rules; where several name one file, the first counts."""
 

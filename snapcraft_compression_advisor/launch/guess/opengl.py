@@ -19,11 +19,20 @@ if TYPE_CHECKING:
 IMPORTS_OPENGL = "imports OpenGL"
 """What triggers rules where a program itself calls what opens OpenGL's driver."""
 
+WINDOW_OF_OPENGL = "makes a window of OpenGL"
+"""What triggers rules where it makes a window by a library that games use: these open
+the driver at once. What draws by OpenGL in a toolkit's window may do so later."""
+
 _NAMES = re.compile(
     rb"\0(gl[A-Z]|glX[A-Z]|egl[A-Z]|vk[A-Z]|epoxy_|glut[A-Z]|glfw[A-Z]|SDL_GL_"
     rb"|SDL_CreateRenderer|SDL_Vulkan_|gtk_gl_area_|gdk_gl_)"
 )
 """Beginnings of such a program's dynamic symbols."""
+
+_WINDOW_NAMES = re.compile(
+    rb"\0(glutCreateWindow|glfwCreateWindow|SDL_GL_|SDL_CreateRenderer|SDL_Vulkan_"
+    rb"|_ZN2sf(6|12Render)Window|al_create_display)"
+)
 
 DRIVER_WAYS = "mesa-driver"
 """How the ways of OpenGL's driver, and of the libraries that it links, begin."""
@@ -32,15 +41,21 @@ _DRIVER = re.compile(r"(libgallium|libLLVM)\S*")
 _DRIVER_STUB = re.compile(r"libdril_dri\.so")
 
 
-def imports_opengl(payload: Payload, program: Entry) -> bool:
-    """Tell whether a program itself calls what opens the driver."""
+def opengl_trigger(payload: Payload, program: Entry) -> str:
+    """Return what triggers rules if a program itself calls what opens the driver.
+
+    Empty where it doesn't.
+    """
     if is_data(program.path):
-        return False
+        return ""
     try:
         elf = elf_of(payload, program)
-        return bool(elf and _NAMES.search(elf.dynamic_names()))
+        names = elf.dynamic_names() if elf else b""
     except BrokenElfError:
-        return False
+        return ""
+    if _WINDOW_NAMES.search(names):
+        return WINDOW_OF_OPENGL
+    return IMPORTS_OPENGL if _NAMES.search(names) else ""
 
 
 def opengl_way(way: str, name: str) -> str:

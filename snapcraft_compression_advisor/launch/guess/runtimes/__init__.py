@@ -3,6 +3,7 @@
 from . import (
     dotnet,
     electron,
+    erlang,
     gjs,
     java,
     lua,
@@ -27,6 +28,7 @@ RUNTIMES = (
     qml.RUNTIME,
     vlc.RUNTIME,
     dotnet.RUNTIME,
+    erlang.RUNTIME,
     node.RUNTIME,
     electron.RUNTIME,
     java.RUNTIME,

@@ -13,6 +13,7 @@ PERL = Language(
     way="perl-module",
     statement=re.compile(
         rb"^(?P<later>[ \t]+(?=require))?[ \t]*(?:use|require)[ \t]+"
+        rb"(?:(?:parent|base)[ \t]+(?:qw[ \t]*)?[\"'(\[{/]{1,2}[ \t]*)?"
         rb"(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?P<near>)\b",
         re.MULTILINE,
     ),

@@ -14,6 +14,8 @@ _LINE = re.compile(
     rb"^(?P<indent>[ \t]*)(?:(?P<block>def|class|async|if|elif|else|try|except|finally"
     rb"|with|for|while)\b(?P<test>[^\n]*)"
     rb"|import[ \t]+(?P<names>[^\n;#]+)"
+    rb"|(?:[\w.]+[ \t]*=[ \t]*)?(?:importlib\.)?import_module\("
+    rb"[\"'](?P<loaded>[\w.]+)[\"']"
     rb"|from[ \t]+(?P<module>[\w.]+)[ \t]*import[ \t]*"
     rb"(?P<members>\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n;#]+))",
     re.MULTILINE,
@@ -55,6 +57,8 @@ def imported_names(
                 skipped_beyond = indent
         elif match["names"] is not None:
             yield from _names(match["names"])
+        elif match["loaded"] is not None:
+            yield match["loaded"].decode(errors="replace")
         else:
             yield from _members(match["module"], match["members"], package)
 
