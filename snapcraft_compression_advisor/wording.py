@@ -25,6 +25,7 @@ from .launch.launch_set import BlindReason
 _BLIND: Mapping[BlindReason, str] = {
     "computed-command": "{where} starts a program whose name it computes",
     "computed-import": "{where} loads modules whose names it computes",
+    "computed-program": "{where} starts other programs, whose names it computes",
     "embedded-code": "{where} holds code that the advisor can't read",
     "limit-reached": "there is more to follow than the search follows ({what})",
     "syntax-error": "{where} can't be parsed",
@@ -39,6 +40,7 @@ _WEIGHT: tuple[BlindReason, ...] = (
     "computed-command",
     "embedded-code",
     "computed-import",
+    "computed-program",
     "limit-reached",
     "syntax-error",
 )

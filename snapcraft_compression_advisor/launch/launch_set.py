@@ -28,6 +28,7 @@ which files were read or mapped."""
 BlindReason = Literal[
     "computed-command",
     "computed-import",
+    "computed-program",
     "embedded-code",
     "limit-reached",
     "syntax-error",
@@ -38,6 +39,8 @@ BlindReason = Literal[
 
 - ``computed-command``: a shell script starts a program whose name it makes at run time;
 - ``computed-import``: a script loads a module whose name it makes at run time;
+- ``computed-program``: a script in another language than shell starts a program whose
+  name it makes at run time;
 - ``embedded-code``: the program holds code that names files, and that can't be read;
 - ``limit-reached``: there is more to follow than the search follows;
 - ``syntax-error``: a script can't be parsed;

@@ -24,6 +24,16 @@ def linked_to(*libraries: str) -> dict[str, bytes]:
     }
 
 
+def test_php_opens_its_extensions() -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/env php\n",
+        "usr/bin/php": make_elf(),
+        "usr/lib/php/20220829/phar.so": make_elf(),
+    }
+    named = found(files, "usr/bin/hello")
+    assert named["usr/lib/php/20220829/phar.so"].way == "php-extensions"
+
+
 @pytest.mark.parametrize(
     ("library", "opened"),
     [

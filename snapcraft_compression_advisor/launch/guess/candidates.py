@@ -28,6 +28,7 @@ from .family_table import (
     WINDOW_FAMILIES,
     WINDOW_SYSTEM,
     application_kind,
+    opens_windows,
 )
 from .opengl import opengl_trigger, opengl_way
 from .own_files import is_data, own_files
@@ -184,7 +185,7 @@ class _Search:
             if trigger := opengl_trigger(self._payload, program):
                 self._triggers[Trigger(name=trigger)] = None
         for tool in self.programs.called:
-            if not any(map(_opens_windows, self._closure(tool).files)):
+            if not any(opens_windows(each.path) for each in self._closure(tool).files):
                 self._add(tool, way="called", role="program", needs="called")
         self._add_loaded_files()
         evidence = None
@@ -205,7 +206,7 @@ class _Search:
         """Collect programs, and files as if these had told of no others."""
         for program in self.programs.started:
             libraries = self._closure(program).files
-            if window and any(_opens_windows(entry) for entry in libraries):
+            if window and any(opens_windows(entry.path) for entry in libraries):
                 self._add_file(program, way="started", role="program")
             else:
                 self._add(program, way="started", role="program", needs="linked")
@@ -395,8 +396,3 @@ class _Search:
                 self._add(entry, way=way, role="plugin", needs=_OWN_LIBRARY)
             else:
                 self._add_file(entry, way=way, role="plugin")
-
-
-def _opens_windows(entry: Entry) -> bool:
-    name = posixpath.basename(entry.path)
-    return bool(TOOLKIT.fullmatch(name) or WINDOW_SYSTEM.fullmatch(name))

@@ -60,6 +60,11 @@ OTHERS = (
         ("gnustep-tools", r"usr/bin", r"dpkg-architecture|dpkg|perl|dash"),
     ),
     *opened_by(
+        r"php[\d.]*",
+        ("php-extensions", r"lib/php/\d+", r".*\.so"),
+        ("php-settings", r"etc/php/[^/]+/cli(/conf\.d)?", r".*\.ini"),
+    ),
+    *opened_by(
         r"libguile-\d\S*",
         ("guile-core", r"guile/[\d.]+/ccache/ice-9", _GUILE_CORE),
         ("guile-modules", r"guile/[\d.]+/ccache/(oop|rnrs|srfi|system/vm)", _GUILE),

@@ -283,6 +283,13 @@ WINDOW_SYSTEM = re.compile(
 """Libraries that say so where the program links them itself: those of codecs and of
 number crunchers link them too, for what a command-line tool doesn't use."""
 
+
+def opens_windows(path: str) -> bool:
+    """Tell by its name whether a library opens windows, or is below those that do."""
+    name = path.rpartition("/")[2]
+    return bool(TOOLKIT.fullmatch(name) or WINDOW_SYSTEM.fullmatch(name))
+
+
 _WINDOW_KINDS = tuple(
     (name, re.compile(mapped))
     for name, mapped in (

@@ -34,10 +34,14 @@ _OFFERED = re.compile(
 )
 _FILE = re.compile(rb"(?<![\w.+-])[\w.+-]{1,200}\.(?:tcl|itcl|tk|tm|so(?:\.[\d.]+)?)\b")
 _SOURCED = re.compile(
-    rb"^[ \t]*source[ \t]+[^\n;]{0,200}?(?P<file>(?<![\w.+-])[\w.+-]{1,99}\.\w+)?"
-    rb"[\])\"'}]{0,9}[ \t]{0,9}$",
+    rb"^[ \t]*source[ \t]+[^\n;]{0,200}?(?P<file>(?<![\w./+-])[\w./+-]{1,99}\.\w{1,9})?"
+    rb"[\])\"'}]{0,9}[ \t]{0,9}(?:;[^\n]*)?$",
     re.MULTILINE,
 )
+_COMPUTED = re.compile(rb"\bpackage[ \t]+require[ \t]+(?:-exact[ \t]+)?[$\[]")
+_STARTS = re.compile(rb"\bexec[ \t]+(?:[$\[]|\{\*\})|\bopen[ \t]+\"?\|[ \t]*[$\[]")
+_NO_WORDS = bytes.maketrans(b'{}[]();"', b" " * 8)
+_LIBRARY = re.compile(r"(?:usr/)?lib/(?:[^/]+-linux-gnu/)?lib(?:tk|tcl)[^/]*\.so[^/]*")
 _TK_SCRIPTS = (
     "tk|button|entry|icons|listbox|menu|panedwindow|scale|scrlbar|spinbox|tearoff|text"
 )
@@ -49,6 +53,10 @@ class _Packages:
     def __init__(self, app: StartedApp) -> None:
         self._entries = app.payload.inventory.entries
         self._offered: dict[str, list[Entry]] = {}
+        self._libraries: dict[str, list[Entry]] = {}
+        for path, entry in self._entries.items():
+            if entry.kind is EntryKind.FILE and _LIBRARY.fullmatch(path):
+                self._libraries[posixpath.basename(path)] = [entry]
         indices = [path for path in self._entries if path.endswith("/pkgIndex.tcl")]
         for path in indices[:MAX_FILES]:
             if self._entries[path].kind is EntryKind.FILE:
@@ -65,14 +73,27 @@ class _Packages:
         """Yield the file of a name in a directory, or in one beside it."""
         places = (folder, posixpath.dirname(folder), *_library_folders(folder))
         for place in places:
-            entry = self._entries.get(f"{place}/{name}")
+            entry = self._entries.get(posixpath.join(place, name.lstrip("/")))
             if entry is not None and entry.kind is EntryKind.FILE:
                 yield entry
                 return
+        yield from self._libraries.get(name, ())
 
     def offered(self, name: str) -> list[Entry]:
         """Return the files that a package is loaded from."""
         return self._offered.get(name, [])
+
+    def required(self, source: bytes, *, started: bool) -> Iterator[Entry]:
+        """Yield the files of what a script requires.
+
+        :param started: whether it is the program itself. If that requires packages by
+            computed names, these are likely to be words of it.
+        """
+        names = [match["name"] for match in _REQUIRED.finditer(source)]
+        if started and _COMPUTED.search(source):
+            names.extend(dict.fromkeys(source.translate(_NO_WORDS).split()))
+        for name in names:
+            yield from self.offered(name.decode(errors="replace"))
 
 
 def _library_folders(folder: str) -> Iterator[str]:
@@ -90,22 +111,20 @@ def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     packages = _Packages(app)
     pending = deque(scripts)
     seen = {script.path for script in scripts}
+    names = {_stem(path) for path in seen}
     while pending and len(seen) <= MAX_FILES:
         script = pending.popleft()
         source = app.payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
         if b"\0" in source[:4096]:
             continue
-        found = [
-            entry
-            for match in _REQUIRED.finditer(source)
-            for entry in packages.offered(match["name"].decode())
-        ]
+        started = script in scripts
+        found = [*packages.required(source, started=started)]
+        folder = posixpath.dirname(script.path)
         for match in _SOURCED.finditer(source):
             if match["file"]:
-                folder = posixpath.dirname(script.path)
                 found.extend(packages.near(folder, match["file"].decode()))
-            elif script in scripts:
-                yield BlindSpot(reason="computed-import", where=script.path)
+        if started or _stem(script.path) in names:
+            yield from _blind_spots(script, source)
         for entry in found:
             if entry.path not in seen:
                 seen.add(entry.path)
@@ -114,6 +133,19 @@ def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
                 yield Loaded(
                     entry=entry, way="tcl-library" if is_library else "tcl-module"
                 )
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(posixpath.basename(path))[0]
+
+
+def _blind_spots(script: Entry, source: bytes) -> Iterator[BlindSpot]:
+    """Yield what can't be known of a program's own script."""
+    sourced = _SOURCED.finditer(source)
+    if _COMPUTED.search(source) or not all(match["file"] for match in sourced):
+        yield BlindSpot(reason="computed-import", where=script.path)
+    if _STARTS.search(source):
+        yield BlindSpot(reason="computed-program", where=script.path)
 
 
 RUNTIME = Runtime(
