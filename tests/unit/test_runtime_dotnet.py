@@ -40,6 +40,18 @@ def test_mono_program_reads_the_assemblies_and_libraries_that_it_names() -> None
     assert named[f"{LIB}/libgtk-3.so.0"].way == "assembly-library"
 
 
+def test_windows_forms_open_windows() -> None:
+    compose = "usr/share/X11/locale/en_US.UTF-8/Compose"
+    files = {
+        "usr/bin/hello": b"#!/bin/sh\nexec /usr/bin/cli /usr/lib/hello/hello.exe\n",
+        "usr/bin/cli": make_elf(),
+        "usr/lib/hello/hello.exe": assembly("Main", "System.Windows.Forms"),
+        f"{GAC}/System.Windows.Forms/4.0/System.Windows.Forms.dll": assembly(),
+        compose: b"x",
+    }
+    assert found(files, "usr/bin/hello")[compose].way == "x11-input-method"
+
+
 def test_program_of_dotnet_starts_the_assembly_of_its_name() -> None:
     files = {
         "opt/hello/Hello": make_elf(),

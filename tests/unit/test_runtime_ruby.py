@@ -42,12 +42,19 @@ def test_directories_that_a_program_adds_are_searched(change: bytes) -> None:
     assert {"usr/share/hello/own.rb"} <= set(found(files, "usr/bin/hello"))
 
 
-def test_bindings_load_the_namespaces_of_gobject() -> None:
+@pytest.mark.parametrize(
+    "loader",
+    [
+        b"loader.load(\"Gtk\", version: '3.0')\n",
+        b'def load\n  self.version = "3.0"\n  super("Gtk")\nend\n',
+    ],
+)
+def test_bindings_load_the_namespaces_of_gobject(loader: bytes) -> None:
     lib = "usr/lib/x86_64-linux-gnu"
     files = {
         "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'gtk3'\n",
         "usr/bin/ruby": make_elf(),
-        "usr/lib/ruby/vendor_ruby/gtk3.rb": b"loader.load(\"Gtk\", version: '3.0')\n",
+        "usr/lib/ruby/vendor_ruby/gtk3.rb": loader,
         f"{lib}/girepository-1.0/Gtk-3.0.typelib": b"GOBJ\nMETADATA\r\n\x1a"
         b"\0libgtk-3.so.0\0",
         f"{lib}/libgtk-3.so.0": make_elf(),

@@ -106,7 +106,8 @@ _DESKTOP = (
     ),
     *opened_by(
         # They set up an input method of X themselves (XOpenIM).
-        r"libfltk\.so\S*|libXt\.so\S*|liballeg\S*|libtk\d\S*|libforms\.so\S*",
+        r"libfltk\.so\S*|libXt\.so\S*|liballeg\S*|libtk\d\S*|libforms\.so\S*"
+        r"|System\.Windows\.Forms\.dll",
         (
             "x11-input-method",
             r"X11/locale(/en_US\.UTF-8|/C)?",
@@ -274,6 +275,7 @@ TOOLKIT = re.compile(
     rf"{_GTK}|{_QT}|libwx_gtk\S+|libtk\d\S*|libfltk\S*|libvclplug\S+|libawt_xawt\.so"
     r"|lib(alleg|gnustep-gui|elementary|ecore_evas|forms|sfml-window|glut|Xaw|Xm)[\d.-]\S*"
     r"|chrom\S+|electron|resources\.pak|libxul\.so|soffice\.bin"
+    r"|System\.Windows\.Forms\.dll|g[td]k-sharp\.dll"
 )
 """Libraries that are linked to open windows, whoever links them, and such programs."""
 

@@ -26,7 +26,7 @@ RUBY = Language(
     ),
     variable="RUBYLIB",
     introspected=re.compile(
-        rb"\bload(?:er\.load)?[ \t(]+[\"'](?P<name>[A-Z]\w*)[\"']"
+        rb"\b(?:load(?:er\.load)?|super)[ \t(]+[\"'](?P<name>[A-Z]\w*)[\"']"
         rb"(?:[^\"'\n]{0,40}[\"'](?P<version>[\d.]+)[\"'])?"
     ),
     launched=(
