@@ -248,7 +248,7 @@ def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], s
                 resolution=f"Record a launch of this snap. Its apps: {apps}.",
             )
     if recorded and not request.apps:
-        return recorded, "recorded in the launch profile"
+        return recorded, "with a recorded launch"
     return select_apps(payload.snap, payload.inventory, requested=request.apps)
 
 

@@ -57,7 +57,9 @@ def _judges_nothing(rule: Rule, _context: Context) -> Iterator[Finding]:
     raise NotImplementedError(rule.id)
 
 
-RECORD = Fix("Record a launch and specify it as 'launch-profile'")
+RECORD = Fix(
+    "Record a launch with --record, or specify a recording as 'launch-profile'"
+)
 """What decides many a finding that is undecided."""
 
 

@@ -154,6 +154,7 @@ def test_unchanged_payload_is_not_started_again(
 ) -> None:
     first = advisor("advise", prime, "--record", cwd=None, **variables)
     assert RUNS in first.stderr
+    assert "App launchy (with a recorded launch)" in first.stdout
     again = advisor("advise", prime, "--record", cwd=None, **variables)
     assert RUNS not in again.stderr
     assert KEPT in again.stderr
@@ -206,7 +207,7 @@ def test_built_snap_is_recorded_as_its_directory_is(
             "--record-timeout",
         ),
         (("--app", "crash"), "'bin/crash' ended with status 7", "starts on its own"),
-        (("--app", "writer"), "'bin/writer' ended with status", "starts on its own"),
+        (("--app", "writer"), "'bin/writer' ended with status", "read-only"),
     ],
 )
 def test_launch_that_fails_is_an_error_where_it_was_demanded(

@@ -167,7 +167,7 @@ def test_undecided_finding_says_what_the_guess_could_not_follow() -> None:
         "recorded application read that was searched as blindly."
     )
     assert finding.fix is not None
-    assert "Record a launch" in finding.fix.description
+    assert "Record a launch with --record" in finding.fix.description
 
 
 def test_whether_lzo_loses_may_be_undecided() -> None:
