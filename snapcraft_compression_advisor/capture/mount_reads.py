@@ -43,13 +43,17 @@ def mount_blocks(
 ) -> set[int]:
     """Return the blocks of a file that a mount reads.
 
-    The first block counts in any case: who maps a file has looked at its head.
+    The first block of a mapped file counts in any case: who maps one has looked at its
+    head.
 
     :param touches: in their order.
     :param read_ahead_kb: of the mount.
     :param code_forward: see :func:`reads_code_forward`.
     """
+    touches = [*touches]
+    is_mapped = not touches or not all(touch.is_read for touch in touches)
     file = _File(
+        blocks={0} if is_mapped else set(),
         last_page=(size_bytes - 1) // mmap.PAGESIZE,
         window=max(1, read_ahead_kb * 1024 // mmap.PAGESIZE),
         code_forward=code_forward,
@@ -58,6 +62,17 @@ def mount_blocks(
         if touch.first <= file.last_page:
             file.touch(touch)
     return file.blocks
+
+
+def _hits(touch: Touch, mark: int) -> bool:
+    """Tell whether a page with a mark was used itself.
+
+    The kernel leaves such pages out when it maps those around a fault
+    (``next_uptodate_folio`` in ``mm/filemap.c``). So where several pages came together,
+    it most likely wasn't, but for a file's second page: the loader's tables are there.
+    """
+    is_seen = touch.is_read or touch.first == touch.last or mark == 1
+    return is_seen and touch.first <= mark <= touch.last
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,20 +87,44 @@ class _File:
     last_page: int
     window: int
     code_forward: bool
-    blocks: set[int] = field(default_factory=lambda: {0})
+    blocks: set[int]
     marks: set[int] = field(default_factory=lambda: {1})
+    read_up_to: int = 0
 
     def touch(self, touch: Touch) -> None:
-        """Read what the kernel reads at a fault in these pages."""
-        page = min(touch.middle, self.last_page)
-        if page // BLOCK_PAGES not in self.blocks:
-            self._read_around(page, touch.code_end)
+        """Read what the kernel reads at a fault in these pages, or a read of them."""
+        if touch.is_read:
+            self._read_missing(touch.first, min(touch.last, self.last_page))
+        else:
+            page = min(touch.middle, self.last_page)
+            if page // BLOCK_PAGES not in self.blocks:
+                self._read_around(page, touch.code_end)
         if self.window == 1:
             return
-        while hit := [mark for mark in self.marks if touch.first <= mark <= touch.last]:
+        while hit := [mark for mark in self.marks if _hits(touch, mark)]:
             self.marks -= {*hit}
             for mark in hit:
                 self._read_ahead(mark // BLOCK_PAGES + 1)
+
+    def _read_missing(self, first: int, last: int) -> None:
+        """Read from the first page on that isn't there yet.
+
+        A read that goes on from the one before, or begins the file, leaves a mark
+        behind it. Where what comes before is cached, the kernel reads a whole window.
+        """
+        page = first
+        while page <= last and page // BLOCK_PAGES in self.blocks:
+            page = (page // BLOCK_PAGES + 1) * BLOCK_PAGES
+        if page <= last:
+            goes_on = first in (self.read_up_to, self.read_up_to + 1)
+            before = page // BLOCK_PAGES - 1 in self.blocks
+            end = last + 1
+            if before and page % BLOCK_PAGES == 0:
+                end = max(end, page + self.window)
+            self._read(page, end)
+            if goes_on or before:
+                self.marks.add(end)
+        self.read_up_to = last
 
     def _read_around(self, page: int, code_end: int | None) -> None:
         if code_end is not None and self.code_forward:

@@ -1,8 +1,9 @@
-"""Which pages of a payload's files the processes of a launch have touched.
+"""Which pages of a payload's files the processes of a launch have touched or read.
 
 A page that a process touches in a mapping comes into its page table, from the cache or
 from storage. ``/proc/PID/pagemap`` shows that to whoever runs the process, as root or
-not. What the kernel only read ahead isn't in any page table.
+not. What the kernel only read ahead isn't in any page table. What processes read by
+system calls isn't either: where the kernel tells of these calls, they say it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import mmap
 import os
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..payload.inventory import Inventory
+from .call_notices import HeldCall
 from .page_cache import named_files
 from .processes import PROC
 
@@ -29,6 +32,9 @@ AROUND_PAGES = max(1, 64 * 1024 // mmap.PAGESIZE)
 
 _ENOUGH_LOOKS = 10
 """At a process that ended: what it did after the last one is a small part then."""
+
+_DESCRIPTOR_BITS = 0xFFFFFFFF
+"""Of an argument; the kernel ignores the others."""
 
 _ENTRY_BYTES = 8
 _PRESENT_OR_SWAPPED = 62
@@ -46,13 +52,18 @@ class Touch:
     """Pages of a file that came into a page table together, by one fault or some.
 
     :param first: page of the file.
-    :param last: page of the file, at most 15 pages later.
+    :param last: page of the file, at most 15 pages later but for a read.
     :param code_end: for a mapping of code, the page behind it; else ``None``.
+    :param is_read: whether a system call read them instead.
+    :param is_tail: whether it is where a writable mapping ends. The loader fills the
+        rest of that page with zeros, before it does anything else with the mapping.
     """
 
     first: int
     last: int
     code_end: int | None = None
+    is_read: bool = False
+    is_tail: bool = False
 
     @property
     def middle(self) -> int:
@@ -69,6 +80,7 @@ class _Mapping:
     end: int
     offset: int
     is_code: bool
+    is_writable: bool
 
 
 class PageTables:
@@ -76,8 +88,9 @@ class PageTables:
 
     :param root: the payload's directory, as processes see it or by its files' inodes.
 
-    ``touches`` has, for each file that was mapped, what was touched, in the order in
-    which it was seen; within one look by its place in the file.
+    ``touches`` has, for each file that was mapped or seen to be read, what was touched
+    or read, in the order in which it was seen; within one look by its place in the
+    file.
     """
 
     def __init__(self, root: Path, inventory: Inventory) -> None:
@@ -87,8 +100,13 @@ class PageTables:
         self._inodes: dict[tuple[int, int, int], str] = {}
         self._seen: dict[tuple[int, str, int], NDArray[np.bool_]] = {}
         self._users: dict[str, set[int]] = {}
+        self._raw: dict[tuple[int, _Mapping], bytes] = {}
+        self._parsed: dict[bytes, _Mapping | None] = {}
         self._looks: Counter[int] = Counter()
         self._last: set[int] = set()
+        self._complete: set[int] = set()
+        self._lock = threading.Lock()
+        self._has_ended = False
         for entry in named_files(inventory):
             status = (root / entry.path).lstat()
             device = status.st_dev
@@ -101,25 +119,72 @@ class PageTables:
 
         Processes that are gone, or that hide from their user, are left out.
         """
+        with self._lock:
+            self._last = set(pids)
+            self._look_at_all(self._last)
+
+    def notice(self, call: HeldCall) -> None:
+        """Take note of what a system call reads, or of all before a process ends.
+
+        :raises OSError: where the process is gone, or hides from its user.
+        """
+        with self._lock:
+            if self._has_ended:
+                return
+            if call.name in ("read", "pread64"):
+                self._read(call)
+            else:
+                pid = _process_of(call.thread)
+                self._look_at_all([pid])
+                self._complete.add(pid)
+
+    def end(self) -> None:
+        """Take no further notice: the launch has ended, and its processes will."""
+        with self._lock:
+            self._has_ended = True
+
+    def _look_at_all(self, pids: Iterable[int]) -> None:
         found: dict[str, list[Touch]] = {}
-        self._last = set(pids)
-        for pid in sorted(self._last):
+        for pid in sorted(pids):
             # Gone, or hidden.
             with contextlib.suppress(OSError):
                 self._look_at(pid, found)
         for path, touches in found.items():
-            touches.sort(key=lambda touch: touch.first)
+            touches.sort(key=lambda touch: (not touch.is_tail, touch.first))
             self.touches.setdefault(path, []).extend(touches)
+
+    def _read(self, call: HeldCall) -> None:
+        number, _, length, offset, *_ = call.arguments
+        descriptor = number & _DESCRIPTOR_BITS
+        status = (PROC / f"{call.thread}/fd/{descriptor}").stat()
+        device = status.st_dev
+        path = self._inodes.get((os.major(device), os.minor(device), status.st_ino))
+        if path is None:
+            return
+        if call.name == "read":
+            state = (PROC / f"{call.thread}/fdinfo/{descriptor}").read_bytes()
+            offset = int(state.split(maxsplit=2)[1])
+        end = min(offset + length, status.st_size)
+        if offset < end:
+            read = Touch(
+                first=offset // mmap.PAGESIZE,
+                last=(end - 1) // mmap.PAGESIZE,
+                is_read=True,
+            )
+            touches = self.touches.setdefault(path, [])
+            if touches[-1:] != [read]:
+                touches.append(read)
 
     def brief(self) -> set[str]:
         """Return the files of which a good part may have been touched unseen.
 
-        All processes that had them mapped ended after a few looks.
+        All processes that had them mapped ended after a few looks, none of them at
+        the end.
         """
         return {
             path
             for path, pids in self._users.items()
-            if not pids & self._last
+            if not pids & (self._last | self._complete)
             and max(self._looks[pid] for pid in pids) < _ENOUGH_LOOKS
         }
 
@@ -136,26 +201,39 @@ class PageTables:
                 raw = os.pread(
                     table.fileno(), count * _ENTRY_BYTES, mapping.start * _ENTRY_BYTES
                 )
+                found.setdefault(mapping.path, [])
+                if raw == self._raw.get((pid, mapping)):
+                    continue
+                self._raw[pid, mapping] = raw
                 entries = np.frombuffer(raw, dtype=np.uint64) >> np.uint64(
                     _PRESENT_OR_SWAPPED
                 )
                 new = self._new_pages(pid, mapping, entries != 0)
-                found.setdefault(mapping.path, []).extend(_touches(mapping, new))
+                found[mapping.path].extend(_touches(mapping, new))
 
     def _mappings(self, table: bytes) -> Iterator[_Mapping]:
         for line in table.splitlines():
-            match = _MAPPING.fullmatch(line)
-            if match is None or b"r" not in match["access"]:
-                continue
-            path = self._path_of(match)
-            if path is not None:
-                yield _Mapping(
-                    path=path,
-                    start=int(match["start"], 16) // mmap.PAGESIZE,
-                    end=int(match["end"], 16) // mmap.PAGESIZE,
-                    offset=int(match["offset"], 16) // mmap.PAGESIZE,
-                    is_code=b"x" in match["access"],
-                )
+            if line not in self._parsed:
+                self._parsed[line] = self._mapping(line)
+            mapping = self._parsed[line]
+            if mapping is not None:
+                yield mapping
+
+    def _mapping(self, line: bytes) -> _Mapping | None:
+        match = _MAPPING.fullmatch(line)
+        if match is None or b"r" not in match["access"]:
+            return None
+        path = self._path_of(match)
+        if path is None:
+            return None
+        return _Mapping(
+            path=path,
+            start=int(match["start"], 16) // mmap.PAGESIZE,
+            end=int(match["end"], 16) // mmap.PAGESIZE,
+            offset=int(match["offset"], 16) // mmap.PAGESIZE,
+            is_code=b"x" in match["access"],
+            is_writable=b"w" in match["access"],
+        )
 
     def _path_of(self, match: re.Match[bytes]) -> str | None:
         """Return the file of a mapping.
@@ -186,6 +264,11 @@ class PageTables:
 
 def _touches(mapping: _Mapping, pages: NDArray[np.intp]) -> Iterator[Touch]:
     """Yield pages of a mapping by the stretches of addresses that faults map."""
+    last = mapping.end - mapping.start - 1
+    if mapping.is_writable and len(pages) and pages[-1] == last:
+        page = last + mapping.offset
+        yield Touch(first=page, last=page, is_tail=True)
+        pages = pages[:-1]
     if not len(pages):
         return
     stretches = (pages + mapping.start) // AROUND_PAGES
@@ -196,3 +279,8 @@ def _touches(mapping: _Mapping, pages: NDArray[np.intp]) -> Iterator[Touch]:
             last=int(group[-1]) + mapping.offset,
             code_end=code_end if mapping.is_code else None,
         )
+
+
+def _process_of(thread: int) -> int:
+    status = (PROC / f"{thread}/status").read_text(errors="replace")
+    return int(status.partition("\nTgid:")[2].split(maxsplit=1)[0])

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError
+from .call_notices import CallFilter, CallNotices
 
 READY_TIMEOUT_S = 30.0
 """For preparing a start; a fraction of a second is usual."""
@@ -30,6 +32,7 @@ class StartRequest:
     :param new_root: a system tree to take as root directory; needs root.
     :param shared_as: for a new root: a directory of the host, and where to show it.
     :param steps: that make up a root without network or privileges.
+    :param call_filter: what holds system calls until they were taken note of.
     """
 
     words: tuple[str, ...]
@@ -38,6 +41,7 @@ class StartRequest:
     new_root: Path | None = None
     shared_as: tuple[Path, str] | None = None
     steps: tuple[tuple[str, ...], ...] = ()
+    call_filter: CallFilter | None = None
 
 
 class PreparedProcess:
@@ -55,11 +59,13 @@ class PreparedProcess:
         self._processes_file = processes_file
         request_end, self._request_pipe = os.pipe()
         self._report_pipe, report_end = os.pipe()
+        self._channel, channel_end = socket.socketpair()
         try:
-            self._process = self._spawn(request_end, report_end)
+            self._process = self._spawn(request_end, report_end, channel_end.fileno())
         except OSError as error:
             os.close(self._request_pipe)
             os.close(self._report_pipe)
+            self._channel.close()
             message = f"Cannot run {sys.executable!r}: {error.strerror}"
             raise ToolError(
                 message, resolution="Check the Python installation."
@@ -67,6 +73,7 @@ class PreparedProcess:
         finally:
             os.close(request_end)
             os.close(report_end)
+            channel_end.close()
         self.pid = self._process.pid
         self.exit_descriptor = os.pidfd_open(self.pid)
         assert self._process.stdout is not None  # noqa: S101 # a pipe was asked for
@@ -83,13 +90,18 @@ class PreparedProcess:
         if report != "ready":
             raise self._not_started(report)
 
-    def go(self) -> float:
+    def go(self, notices: CallNotices | None = None) -> float:
         """Start the command.
 
+        :param notices: takes the calls that the request's filter holds.
         :returns: the monotonic clock right before, in seconds.
         :raises ToolError: where there is no such program or it can't be run.
         """
         self._send(b"go\n")
+        if notices is not None and self._request.call_filter is not None:
+            _, listeners, _, _ = socket.recv_fds(self._channel, 1, 1)
+            for listener in listeners:
+                notices.listen(listener)
         started, failure = self._next_report(), self._next_report()
         if failure or not started.isdecimal():
             raise self._not_started(failure or started)
@@ -103,6 +115,7 @@ class PreparedProcess:
         """Close all descriptors."""
         assert self._process.stdout is not None  # noqa: S101 # a pipe was asked for
         self._process.stdout.close()
+        self._channel.close()
         for descriptor in (
             self._request_pipe,
             self._report_pipe,
@@ -110,15 +123,15 @@ class PreparedProcess:
         ):
             os.close(descriptor)
 
-    def _spawn(self, request_end: int, report_end: int) -> subprocess.Popen[bytes]:
+    def _spawn(self, *ends: int) -> subprocess.Popen[bytes]:
         starter = Path(__file__).with_name("starter.py")
         return subprocess.Popen(
             [sys.executable, "-I", "-S", "-X", "utf8", str(starter),
-             str(request_end), str(report_end)],
+             *map(str, ends)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            pass_fds=(request_end, report_end),
+            pass_fds=ends,
             start_new_session=True,
             cwd="/",
         )  # fmt: skip

@@ -19,6 +19,7 @@ from ..launch.profile import (
 )
 from ..payload.source import Payload
 from ..trial.result import Progress
+from .call_notices import HeldCall
 from .launch_event import LaunchEvent
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
@@ -160,12 +161,13 @@ class _Recorder:
         )
 
 
-def launch(
+def launch(  # noqa: PLR0913 # two say where, three when to look
     request: RecordRequest,
     root: Path,
     home: Path,
     *,
     watched: Callable[[set[int]], object] | None = None,
+    noticed: Callable[[HeldCall], object] | None = None,
     frozen: Callable[[], object] | None = None,
 ) -> Launched:
     """Launch once; see :func:`time_launch`."""
@@ -176,6 +178,7 @@ def launch(
         timeout_s=request.timeout_s,
         home=home,
         watched=watched,
+        noticed=noticed,
         frozen=frozen,
     )
 

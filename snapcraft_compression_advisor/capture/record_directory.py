@@ -81,14 +81,18 @@ def record_directory(
             launch(request, root, home)
             _check_unchanged(before, root, inventory)
         for attempt in range(1, ATTEMPTS + 1):
-            progress(f"Launching from the evicted directory (attempt {attempt})")
+            progress(
+                "Launching from the evicted directory, then with warm caches "
+                f"(attempt {attempt})"
+            )
+            drops = cache_drops()
             seen = _launch_evicted(request, root, home, inventory)
-            if seen is not None:
+            warm = launch(request, root, home)
+            # The kernel counts a drop when it is over.
+            if cache_drops() == drops:
                 break
         else:
             raise caches_dropped()
-        progress("Launching with warm caches")
-        warm = launch(request, root, home)
         _check_unchanged(before, root, inventory)
     recorded = RecordedLaunch(
         event=warm.event,
@@ -113,23 +117,18 @@ def record_directory(
 
 def _launch_evicted(
     request: RecordRequest, root: Path, home: Path, inventory: Inventory
-) -> _Seen | None:
-    """Launch with nothing of the payload in the cache, and see what is there then.
-
-    :returns: ``None`` where somebody dropped the caches meanwhile.
-    """
+) -> _Seen:
+    """Launch with nothing of the payload in the cache, and see what is there then."""
     resident: Sequence[ProfileFile] = ()
 
     def look() -> None:
         nonlocal resident
+        tables.end()
         resident = resident_blocks(root, inventory)
 
     _evict(root, inventory)
     tables = PageTables(root, inventory)
-    drops = cache_drops()
-    launch(request, root, home, watched=tables.look, frozen=look)
-    if cache_drops() != drops:
-        return None
+    launch(request, root, home, watched=tables.look, noticed=tables.notice, frozen=look)
     return resident, tables.touches, tables.brief()
 
 
@@ -158,28 +157,35 @@ def directory_files(
     cached = {file.path: file for file in resident}
     for path in sorted({*cached, *touches}):
         entry = payload.inventory.entries[path]
-        if touches.get(path) or (path in touches and path in cached):
-            blocks = mount_blocks(
-                touches[path],
+        seen = touches.get(path)
+        mapped: AbstractSet[int] = frozenset()
+        if path in cached and (
+            path in brief or _is_mapped_unseen(payload, cached[path], seen)
+        ):
+            mapped = _numbers(cached[path])
+        if seen is None and not mapped:
+            yield cached[path]
+        elif seen or path in cached:
+            read = mount_blocks(
+                seen or (),
                 size_bytes=entry.size_bytes,
                 read_ahead_kb=read_ahead_kb,
                 code_forward=forward,
             )
-            if path in brief and path in cached:
-                seen = SeenFile(entry, read=blocks, mapped=_numbers(cached[path]))
-                yield seen_file(seen, payload, priors)
+            if mapped:
+                yield seen_file(SeenFile(entry, read, {*mapped}), payload, priors)
             else:
-                ranges = _ranges(blocks)
+                ranges = _ranges(read)
                 yield ProfileFile(path=path, size=entry.size_bytes, blocks=ranges)
-        elif path in cached and _is_mapped_unseen(payload, cached[path]):
-            seen = SeenFile(entry, read={0}, mapped=_numbers(cached[path]))
-            yield seen_file(seen, payload, priors)
-        elif path in cached:
-            yield cached[path]
 
 
-def _is_mapped_unseen(payload: Payload, file: ProfileFile) -> bool:
-    if file.blocks[-1][1] == 0:
+def _is_mapped_unseen(
+    payload: Payload, file: ProfileFile, touches: Sequence[Touch] | None
+) -> bool:
+    """Tell whether more of a program or library is cached than was seen to be used."""
+    if file.blocks[-1][1] == 0 or not all(touch.is_read for touch in touches or ()):
+        return False
+    if touches == []:  # it was seen mapped, and nobody touched it
         return False
     return payload.read(file.path, offset=0, length=len(ELF_MAGIC)) == ELF_MAGIC
 

@@ -7,13 +7,14 @@ import posixpath
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.errors import UsageError
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
+from .call_notices import HeldCall, call_notices
 from .isolation import (
     Isolation,
     bubblewrap_words,
@@ -117,7 +118,7 @@ def given_command(payload: Payload, words: Sequence[str]) -> Command:
     )
 
 
-def time_launch(  # noqa: PLR0913 # three say what, four say how
+def time_launch(  # noqa: PLR0913 # three say what, five say how
     command: Command,
     root: Path,
     event: LaunchEvent,
@@ -125,6 +126,7 @@ def time_launch(  # noqa: PLR0913 # three say what, four say how
     timeout_s: float,
     home: Path | None = None,
     watched: Callable[[set[int]], object] | None = None,
+    noticed: Callable[[HeldCall], object] | None = None,
     frozen: Callable[[], object] | None = None,
 ) -> Launched:
     """Start a command, wait for the event, end all of its processes.
@@ -134,7 +136,9 @@ def time_launch(  # noqa: PLR0913 # three say what, four say how
     :param home: what it may write to; a fresh one by default.
     :param watched: called with the ids of all processes, again and again until the
         event, and once more at it, while every process stands still.
-    :param frozen: called then.
+    :param noticed: called with system calls before they are made, where the kernel
+        tells of them; in a thread of its own, until all processes have ended.
+    :param frozen: called at the event, while every process stands still.
     :raises ToolError: where the command can't be started, ends before the event or
         doesn't come to it in time.
     """
@@ -142,8 +146,11 @@ def time_launch(  # noqa: PLR0913 # three say what, four say how
         home = stack.enter_context(launch_home()) if home is None else home
         watch = stack.enter_context(event.watching())
         request = start_request(command, root, home=home, display=event.display)
+        notices = stack.enter_context(call_notices(noticed))
+        if notices is not None:
+            request = replace(request, call_filter=notices.filter)
         tree = stack.enter_context(process_tree(request))
-        started_s = tree.process.go()
+        started_s = tree.process.go(notices)
         name = command.words[0].removeprefix("$SNAP/")
         observer = Observer(tree, watch, event, name, watched=watched, root=root)
         happened_s = observer.wait(started_s, timeout_s=timeout_s)

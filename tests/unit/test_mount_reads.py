@@ -64,6 +64,37 @@ def test_second_page_makes_the_kernel_read_ahead_and_so_does_what_it_read() -> N
     assert read(at(0, 1), at(1, 0)) == {0, 1, 2, 3, 4}
 
 
+def test_mark_among_pages_that_came_together_was_hardly_used() -> None:
+    around = Touch(first=2 * BLOCK_PAGES - 2, last=2 * BLOCK_PAGES + 5)
+    ahead = at(0, 1), at(1, 0)
+    assert read(at(0, 1), Touch(first=BLOCK_PAGES, last=BLOCK_PAGES + 5)) == {0, 1, 2}
+    assert read(*ahead, around) == {0, 1, 2, 3, 4}
+    assert read(Touch(first=0, last=5)) == {0, 1, 2}
+
+
+def called(block: int, page: int, count: int = 1) -> Touch:
+    first = block * BLOCK_PAGES + page
+    return Touch(first=first, last=first + count - 1, is_read=True)
+
+
+def test_small_read_brings_its_block_alone() -> None:
+    assert read(called(5, 3)) == {5}
+    assert read(called(5, 3), called(5, 9), called(9, 2)) == {5, 9}
+    assert read(called(5, BLOCK_PAGES - 1, 2)) == {5, 6}
+
+
+def test_read_that_goes_on_reads_ahead() -> None:
+    assert read(called(0, 0)) == {0}
+    assert read(called(0, 0), called(0, 1)) == {0, 1, 2}
+    # Behind a block that is there the kernel takes a reader for one that goes on.
+    assert read(called(5, 3), called(6, 0)) == {5, 6, 7}
+
+
+def test_read_file_that_is_mapped_too_has_both() -> None:
+    code = at(9, 1, code_end=10 * BLOCK_PAGES - 1)
+    assert read(called(5, 3), code) == {0, 5, 9}
+
+
 def test_mount_without_read_ahead_reads_what_is_touched() -> None:
     assert read(at(0, 1), at(5, 3), read_ahead_kb=0) == {0, 5}
 

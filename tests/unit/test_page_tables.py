@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import mmap
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from snapcraft_compression_advisor.capture.page_tables import AROUND_PAGES, PageTables
+from snapcraft_compression_advisor.capture.call_notices import CallName, HeldCall
+from snapcraft_compression_advisor.capture.page_tables import (
+    AROUND_PAGES,
+    PageTables,
+    Touch,
+)
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 
 PAGES = 200
+WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE
 
 
 @pytest.fixture
@@ -89,6 +96,22 @@ def test_code_knows_where_its_mapping_ends(root: Path) -> None:
     assert tables.touches["data"][0].first == 64
 
 
+def test_end_of_a_writable_mapping_comes_first(root: Path) -> None:
+    with (root / "data").open("rb") as file:
+        mapping = mmap.mmap(
+            file.fileno(), 50 * mmap.PAGESIZE, mmap.MAP_PRIVATE, prot=WRITABLE
+        )
+        with mapping:
+            mapping[20 * mmap.PAGESIZE] = 1
+            mapping[49 * mmap.PAGESIZE] = 1
+            tables = looked_at(root)
+            tables.look([os.getpid()])
+    first, *others = tables.touches["data"]
+    assert first == Touch(first=49, last=49, is_tail=True)
+    assert any(touch.first <= 20 <= touch.last for touch in others)
+    assert not any(touch.is_tail for touch in others)
+
+
 def test_moved_payload_is_found_by_the_inodes_of_its_files(
     root: Path, mapping: mmap.mmap
 ) -> None:
@@ -126,3 +149,53 @@ def test_file_of_a_process_that_was_often_looked_at_is_not_brief(
         tables.look([os.getpid()])
     tables.look([])
     assert tables.brief() == set()
+
+
+def held(name: CallName, *arguments: int) -> HeldCall:
+    given = (*arguments, *[0] * (6 - len(arguments)))
+    return HeldCall(name, threading.get_native_id(), given)
+
+
+def test_reads_are_seen_where_they_begin_and_end(root: Path) -> None:
+    tables = looked_at(root)
+    with (root / "data").open("rb", buffering=0) as file:
+        file.seek(3 * mmap.PAGESIZE)
+        tables.notice(held("read", file.fileno(), 0, mmap.PAGESIZE + 1))
+        tables.notice(held("read", file.fileno(), 0, 7))
+        tables.notice(held("read", file.fileno(), 0, 7))
+        last = (PAGES - 1) * mmap.PAGESIZE
+        tables.notice(held("pread64", file.fileno(), 0, 2 * mmap.PAGESIZE, last))
+        tables.notice(held("pread64", file.fileno(), 0, 1, PAGES * mmap.PAGESIZE))
+    assert tables.touches == {
+        "data": [
+            Touch(3, 4, is_read=True),
+            Touch(3, 3, is_read=True),
+            Touch(PAGES - 1, PAGES - 1, is_read=True),
+        ]
+    }
+
+
+def test_read_of_a_file_that_is_not_the_payloads_is_none(root: Path) -> None:
+    tables = looked_at(root)
+    with Path(__file__).open("rb") as file:
+        tables.notice(held("read", file.fileno(), 0, 1))
+    assert tables.touches == {}
+
+
+def test_process_that_was_looked_at_as_it_ended_is_not_brief(
+    root: Path, mapping: mmap.mmap
+) -> None:
+    assert mapping[0]
+    tables = looked_at(root)
+    tables.notice(held("exit_group"))
+    tables.look([])
+    assert tables.touches["data"]
+    assert tables.brief() == set()
+
+
+def test_nothing_is_noticed_behind_the_end(root: Path, mapping: mmap.mmap) -> None:
+    assert mapping[0]
+    tables = looked_at(root)
+    tables.end()
+    tables.notice(held("exit_group"))
+    assert tables.touches == {}

@@ -5,17 +5,22 @@ from __future__ import annotations
 import mmap
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import directory_fit
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.capture import page_cache
+from snapcraft_compression_advisor.capture import page_cache, record_directory
+from snapcraft_compression_advisor.capture.launch_event import EXITED
 from snapcraft_compression_advisor.capture.page_cache import evict, strangers_file
 from snapcraft_compression_advisor.capture.page_tables import Touch
+from snapcraft_compression_advisor.capture.record import RecordRequest
 from snapcraft_compression_advisor.capture.record_directory import directory_files
+from snapcraft_compression_advisor.capture.start import Command, Launched
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch import traced_share
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
@@ -23,6 +28,12 @@ from snapcraft_compression_advisor.launch.profile import (
     fit_profile,
 )
 from snapcraft_compression_advisor.payload.inventory import scan_directory
+from snapcraft_compression_advisor.payload.source import open_payload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_mock import MockerFixture
 
 SIZE_BYTES = 8 * DATA_BLOCK_BYTES
 BLOCK_PAGES = DATA_BLOCK_BYTES // mmap.PAGESIZE
@@ -88,6 +99,62 @@ def test_untouched_blocks_of_a_briefly_mapped_library_have_shares() -> None:
     }
     assert {number for number, share in shares.items() if share == 1} == {0, 2, 3}
     assert len(shares) == 8
+
+
+def test_file_that_was_seen_read_has_what_a_mount_reads() -> None:
+    touch = Touch(first=3 * BLOCK_PAGES, last=3 * BLOCK_PAGES, is_read=True)
+    assert files(cached("data", *ALL), data=[touch]) == {"data": ((3, 3),)}
+
+
+def test_library_of_which_only_reads_were_seen_has_shares_too() -> None:
+    head = Touch(first=0, last=0, is_read=True)
+    (file,) = directory_files(
+        PAYLOAD,
+        [cached("lib/libx.so", *ALL)],
+        {"lib/libx.so": [head]},
+        read_ahead_kb=128,
+    )
+    assert file.shares is not None
+    assert file.shares[0] == 1
+    assert max(file.shares[1:]) < 1
+
+
+@pytest.fixture
+def drops(tmp_path: Path, mocker: MockerFixture) -> Iterator[list[int]]:
+    """Play launches during which the caches are dropped so often."""
+    counts: list[int] = []
+    launched = Launched(event="exit", wall_s=1.0, user_s=0.0, system_s=0.0)
+    mocker.patch.object(record_directory, "launch", return_value=launched)
+    mocker.patch.object(record_directory, "evict", return_value=())
+    mocker.patch.object(
+        record_directory, "cache_drops", side_effect=lambda: counts.pop(0)
+    )
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta/snap.yaml").write_text("name: a\nversion: '1'\n")
+    yield counts
+    assert counts == []
+
+
+def recorded(path: Path) -> LaunchProfile:
+    request = RecordRequest(
+        app="a", command=Command(words=("a",)), event=EXITED, timeout_s=9
+    )
+    with open_payload(path) as payload:
+        return record_directory.record_directory(payload, request, lambda _: None)
+
+
+def test_drop_that_ends_behind_the_last_look_is_noticed(
+    tmp_path: Path, drops: list[int]
+) -> None:
+    # Counted before the cold launch, and after the warm one.
+    drops += [4, 5, 5, 5]
+    assert recorded(tmp_path).source == "directory"
+
+
+def test_drops_in_every_launch_are_an_error(tmp_path: Path, drops: list[int]) -> None:
+    drops += [4, 5, 5, 6, 6, 7]
+    with pytest.raises(ToolError, match="dropped the system's caches"):
+        recorded(tmp_path)
 
 
 def profile(*resident: ProfileFile) -> LaunchProfile:
