@@ -45,6 +45,7 @@ THE_MACHINE = frozenset(
         "exact_trial",
         "failing_disk",
         "image",
+        "isolated_failures",
         "launch_corpus_chroot",
         "lint_components",
         "measure_command",

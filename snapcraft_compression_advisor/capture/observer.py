@@ -28,6 +28,16 @@ _START_ADVICE = (
     "Check whether it starts on its own. Allow more time "
     "(--timeout, --record-timeout), or wait for another event (--until)."
 )
+_BY_SIGNAL = 128
+"""Plus the number of a signal: the status of a shell or bubblewrap whose program was
+ended by it (bash(1), EXIT STATUS)."""
+
+_NO_NETWORK = re.compile(
+    r"network is (?:unreachable|down)|name resolution|name or service not known|"
+    r"could not resolve|ENETUNREACH|EAI_AGAIN|ENOTFOUND|no such host",
+    re.IGNORECASE,
+)
+_READ_ONLY = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
 _ABSOLUTE_PATH = re.compile(r"(?<![\w/])/(?:[\w.+-]+/)+[\w.+-]+")
 
 _READ_BYTES = 65536
@@ -41,6 +51,7 @@ class Observer:
     :param name: of the command, for errors.
     :param watched: called with the ids of all processes, again and again.
     :param root: the payload's directory or mount.
+    :param is_isolated: whether the command has no network, and a read-only payload.
     """
 
     def __init__(  # noqa: PLR0913 # four say what of, two how
@@ -52,12 +63,14 @@ class Observer:
         *,
         watched: Callable[[set[int]], object] | None,
         root: Path,
+        is_isolated: bool = False,
     ) -> None:
         self._tree = tree
         self._watch = watch
         self._event = event
         self._watched = watched
         self._root = root
+        self._is_isolated = is_isolated
         self._looked_s = 0.0
         self._name = name
         self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
@@ -86,6 +99,8 @@ class Observer:
                     message = (
                         f"{self._name!r} {self._event.missed} within {timeout_s:g} s"
                     )
+                    if self._tree.exit_status is not None:
+                        message += ", and went on in the background"
                     raise self._failed(message)
                 due_s = min(timeout_s, self._watch.due_s or timeout_s)
                 due_s = min(due_s, self._next_look_s(started_s))
@@ -94,16 +109,19 @@ class Observer:
     def _next_look_s(self, started_s: float) -> float:
         """Have the processes looked at where it is time, and return when it is again.
 
-        Often at first, when a short launch may be over before the second look.
+        Often at first, when a short launch may be over before the second look; never
+        for more than half of the time.
 
         :returns: seconds after the start.
         """
         if self._watched is None:
             return math.inf
-        if time.monotonic() >= self._looked_s:
+        now_s = time.monotonic()
+        if now_s >= self._looked_s:
             self._watched(self._tree.process_ids())
-            now_s = time.monotonic()
+            began_s, now_s = now_s, time.monotonic()
             pause_s = min(_LOOK_S, (now_s - started_s) * _LOOK_SHARE)
+            pause_s = max(pause_s, now_s - began_s)
             self._looked_s = now_s + pause_s
         return self._looked_s - started_s
 
@@ -148,9 +166,11 @@ class Observer:
         if status == 0 and self._tree.process_ids():
             return
         if status < 0:
-            how = f"was ended by {_signal_name(-status)}"
+            how = f"was ended by {_signal_name(-status) or f'signal {-status}'}"
         else:
             how = f"ended with status {status}"
+            if status > _BY_SIGNAL and (name := _signal_name(status - _BY_SIGNAL)):
+                how += f" ({_BY_SIGNAL} + {name})"
         message = f"{self._name!r} {how}"
         if not self._event.exits:
             message += f" and {self._event.missed}"
@@ -162,7 +182,9 @@ class Observer:
         return ToolError(
             message,
             details="\n".join(kept) or "It printed nothing.",
-            resolution=_wanted_elsewhere(kept, self._root) or _START_ADVICE,
+            resolution=_wanted_elsewhere(kept, self._root)
+            or (_not_inside(kept) if self._is_isolated else None)
+            or _START_ADVICE,
         )
 
 
@@ -178,8 +200,25 @@ def _wanted_elsewhere(lines: Sequence[str], root: Path) -> str | None:
     return None
 
 
-def _signal_name(number: int) -> str:
+def _not_inside(lines: Sequence[str]) -> str | None:
+    """Return what to do where an isolated app wants what it can't have."""
+    text = "\n".join(lines)
+    if _NO_NETWORK.search(text):
+        return (
+            "An isolated launch has no network. Have the app start without one, or "
+            "record with 'record', which isolates only with --isolate, and use "
+            "--launch-profile."
+        )
+    if _READ_ONLY.search(text):
+        return (
+            "The app wants to write where an installed snap can't. Its payload is "
+            "read-only: have it write below $SNAP_DATA, $SNAP_USER_DATA or $HOME."
+        )
+    return None
+
+
+def _signal_name(number: int) -> str | None:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return None

@@ -152,7 +152,15 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
         tree = stack.enter_context(process_tree(request))
         started_s = tree.process.go(notices)
         name = command.words[0].removeprefix("$SNAP/")
-        observer = Observer(tree, watch, event, name, watched=watched, root=root)
+        observer = Observer(
+            tree,
+            watch,
+            event,
+            name,
+            watched=watched,
+            root=root,
+            is_isolated=command.isolation is not None,
+        )
         happened_s = observer.wait(started_s, timeout_s=timeout_s)
         tree.freeze()
         user_s, system_s = tree.cpu_s()

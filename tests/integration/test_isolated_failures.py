@@ -1,0 +1,47 @@
+"""What is said of an isolated app that can't do what it wants to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from real_launches import SNAP_YAML, fill_launchable
+from real_payloads import advisor
+from snapcraft_compression_advisor.capture.recordings import find_isolation
+from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.payload.source import open_payload
+
+CONNECTS = (
+    "exec /usr/bin/python3 -c "
+    "'import socket; socket.create_connection((\"192.0.2.1\", 80))'"
+)
+FAILURES = {
+    CONNECTS: ("ended with status 1", "has no network"),
+    "echo > $SNAP/data/new": ("ended with status", "read-only"),
+    "sh -c 'kill -SEGV $$'; exit $?": ("status 139 (128 + SIGSEGV)", "on its own"),
+    "exit 130": ("ended with status 130 (128 + SIGINT)", "on its own"),
+    "exit 255": ("ended with status 255", "on its own"),
+}
+
+
+@pytest.mark.parametrize("script", FAILURES)
+@pytest.mark.parametrize("command", ["advise", "lint"])
+def test_failure_says_what_to_do(tmp_path: Path, command: str, script: str) -> None:
+    prime = fill_launchable(tmp_path / "prime")
+    (prime / "meta/snap.yaml").write_text(f"{SNAP_YAML}  bad:\n    command: bin/bad\n")
+    (prime / "bin/bad").write_text(f"#!/bin/sh\n{script}\n")
+    (prime / "bin/bad").chmod(0o755)
+    with open_payload(prime) as payload:
+        try:
+            find_isolation(payload)
+        except ToolError as error:
+            pytest.skip(str(error))
+    arguments = ("--record", "--app", "bad", "--until", "exit")
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    ran = advisor(command, prime, *arguments, cwd=None, **cache)
+    problem, advice = FAILURES[script]
+    assert ran.returncode == 69
+    assert problem in ran.stderr
+    assert advice in ran.stderr
+    assert not (prime / "data/new").exists()
