@@ -45,6 +45,8 @@ def test_php_opens_its_extensions() -> None:
         ("libgio-2.0.so.0", "usr/share/glib-2.0/schemas/gschemas.compiled"),
         ("libgio-2.0.so.0", "usr/share/mime/mime.cache"),
         ("libfontconfig.so.1", "etc/fonts/fonts.conf"),
+        ("libecore.so.1", "usr/share/elementary/themes/default.edj"),
+        ("libecore.so.1", f"{LIB}/edje/modules/elm/v-1.26/module.so"),
         ("libguile-3.0.so.1", f"{LIB}/guile/3.0/ccache/ice-9/boot-9.go"),
         (
             "libgnustep-gui.so.0.31",

@@ -86,4 +86,13 @@ OTHERS = (
             near=near,
         )
     ),
+    *opened_by(
+        r"libecore\S*",
+        (
+            "efl-modules",
+            r"(ecore|ecore_evas|ecore_imf|edje|evas|elementary)/.*",
+            r"module\.so",
+        ),
+        ("efl-theme", r"share/elementary/(config(/.*)?|themes)", r".*\.(cfg|edj)"),
+    ),
 )
