@@ -28,6 +28,7 @@ from pathlib import Path
 from corpus_applications import APPLICATIONS, Application
 from directory_fit import LAUNCHES, print_fit, read_rows
 from launch import event_of
+from snapcraft_compression_advisor.capture.call_notices import call_filter
 from snapcraft_compression_advisor.capture.mount import mount_point, mounted
 from snapcraft_compression_advisor.capture.packed_images import packed_images
 from snapcraft_compression_advisor.capture.page_cache import resident_blocks
@@ -119,6 +120,7 @@ def _compare(application: Application, payload: Payload) -> dict[str, object]:
         "mount_runs": _runs(mount),
         "directory_runs": _runs(directory),
         "not_seen_mapped": sum(bool(file.shares) for file in profile.files),
+        "calls_told": int(call_filter() is not None),
     }
 
 

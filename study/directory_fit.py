@@ -13,6 +13,7 @@ from traced_fit import prediction
 LAUNCHES = Path(__file__).parent / "data/directory-launches.csv"
 
 Row = dict[str, str]
+_TOLD = {"1": "yes", "0": "no"}
 
 
 def read_rows() -> list[Row]:
@@ -49,17 +50,23 @@ def fitted(rows: Sequence[Row]) -> dict[str, Interval]:
 def print_fit(rows: Sequence[Row]) -> None:
     """Print a table in Markdown, and the constants."""
     print(
-        "| application | kind | blocks, mount | directory | in common ÷ union | bytes |"
+        "| application | kind | blocks, mount | directory | in common ÷ union | "
+        "two mounts | bytes | reads told |"
     )
-    print("|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|")
     for row in rows:
         ratio = int(row["directory_bytes"]) / int(row["mount_bytes"])
         print(
             f"| {row['application']} | {row['kind']} | {int(row['mount_blocks']):,} | "
-            f"{int(row['directory_blocks']):,} | {agreed(row):.3f} | {ratio:.3f} |"
+            f"{int(row['directory_blocks']):,} | {agreed(row):.3f} | "
+            f"{mounts_agreed(row):.3f} | {ratio:.3f} | {_TOLD[row['calls_told']]} |"
         )
     for name, shares in (
-        ("directory", [agreed(row) for row in rows]),
+        *(
+            (f"directory, reads told: {word}", [agreed(row) for row in rows_told])
+            for told, word in _TOLD.items()
+            if (rows_told := [row for row in rows if row["calls_told"] == told])
+        ),
         ("a second mount", [mounts_agreed(row) for row in rows]),
     ):
         print(

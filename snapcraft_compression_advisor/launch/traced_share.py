@@ -40,12 +40,12 @@ WHOLE_SEEK_SHARE = Interval(low=0.96, mid=1.31, high=1.79)
 WHOLE_MEASURED = (0.17, 0.94)
 """The least and the most of these bytes that one of the applications read."""
 
-DIRECTORY_READ_SHARE = Interval(low=0.88, mid=1.01, high=1.16)
+DIRECTORY_READ_SHARE = Interval(low=0.9, mid=1.02, high=1.16)
 """Bytes that a mount reads per byte that a recording from the directory names: the 90 %
 prediction interval over ``study/data/directory-launches.csv`` (``study/directory.py``).
 """
 
-DIRECTORY_SEEK_SHARE = Interval(low=0.94, mid=1.01, high=1.08)
+DIRECTORY_SEEK_SHARE = Interval(low=0.92, mid=0.99, high=1.07)
 """Likewise of runs of adjacent blocks."""
 
 
