@@ -8,7 +8,15 @@ from enum import Enum
 from typing import Literal
 
 from ..core.units import Interval
-from .evidence import ColdStart, Evidence, Policy, Saving, break_even_launches
+from ..launch.model import combined
+from .evidence import (
+    ColdStart,
+    Evidence,
+    Policy,
+    Saving,
+    break_even_launches,
+    download_seconds,
+)
 from .reasons import (
     Budget,
     Code,
@@ -246,14 +254,18 @@ def _reaches(figure: Interval, least: float) -> Answer:
 
 
 def pays_for_itself(saving: Saving, added: Interval, policy: Policy) -> Answer:
-    """Tell whether the larger download is paid for within the policy's launches."""
-    worst = break_even_launches(added.high, saving.seconds.low, policy.link_mbit_per_s)
-    best = break_even_launches(added.low, saving.seconds.high, policy.link_mbit_per_s)
-    if worst is not None and worst <= policy.max_launches:
-        return Answer.YES
-    if best is None or best > policy.max_launches:
-        return Answer.NO
-    return Answer.UNKNOWN
+    """Tell whether the larger download is paid for within the policy's launches.
+
+    What a launch saves and how large the image is are independent of each other.
+    """
+
+    def gained_s(figures: Sequence[float]) -> float:
+        saved_s, fewer_bytes = figures
+        download_s = download_seconds(-fewer_bytes, policy.link_mbit_per_s)
+        return policy.max_launches * saved_s - download_s
+
+    fewer = added.map(lambda size: -size)
+    return _reaches(combined(gained_s, (saving.seconds, fewer)), 0.0)
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.evidence import (
+    Evidence,
+    Policy,
+    Saving,
+    download_seconds,
+)
 from snapcraft_compression_advisor.advice.recommendation import (
+    Answer,
     Recommendation,
+    pays_for_itself,
     recommend,
 )
 from snapcraft_compression_advisor.core.units import Interval
@@ -143,6 +150,16 @@ def test_doubtful_payment_leaves_it_undecided() -> None:
     advice = advise(interval(1.0, 2.0, 4.0), added_mb=200)
     assert advice.verdict == "undecided"
     assert "pays for itself" in sentences(advice.reasons)[0]
+
+
+def test_sizes_and_seconds_are_not_both_at_their_worst() -> None:
+    # At 50 Mbit/s, 170 MB take 27.2 s; 18 launches of 1.5 s are needed at the worst.
+    saving = Saving(app="app", device="ssd", seconds=interval(1.5, 2.0, 2.5))
+    policy, bytes_added = Policy(), interval(130e6, 170e6, 210e6)
+    assert 20 * saving.seconds.low < download_seconds(bytes_added.high, 50)
+    assert pays_for_itself(saving, bytes_added, policy) is Answer.YES
+    larger = bytes_added.map(lambda size: size + 40e6)
+    assert pays_for_itself(saving, larger, policy) is Answer.UNKNOWN
 
 
 def test_a_sure_no_outweighs_a_doubt() -> None:
