@@ -12,6 +12,7 @@ from kernel_blocks import TABLE, read_table
 from snapcraft_compression_advisor.capture.cost_fit import FittedCosts, fit_costs
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.model import block_cost
+from static_folds import lognormal_spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,8 +96,8 @@ def is_telling(launches: Launches, codec: str) -> bool:
 def factors(all_launches: Sequence[Launches]) -> Mapping[str, Interval]:
     """Return what a launch waits for, per second that its blocks take alone.
 
-    The median of the applications where it tells, with the lowest and the highest; for
-    a codec that tells in too few of them, of all codecs.
+    The median of the applications where it tells, and where nine of ten lie; for a
+    codec that tells in too few of them, of all codecs.
     """
     ratios = {
         codec: [
@@ -108,13 +109,9 @@ def factors(all_launches: Sequence[Launches]) -> Mapping[str, Interval]:
     }
     pooled = [ratio for each in ratios.values() for ratio in each]
     return {
-        codec: _spanned(each if len(each) >= FEWEST_TELLING else pooled)
+        codec: lognormal_spread(each if len(each) >= FEWEST_TELLING else pooled)
         for codec, each in ratios.items()
     }
-
-
-def _spanned(ratios: Sequence[float]) -> Interval:
-    return Interval(low=min(ratios), mid=statistics.median(ratios), high=max(ratios))
 
 
 def launch_spread(all_launches: Sequence[Launches]) -> float:

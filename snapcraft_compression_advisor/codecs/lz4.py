@@ -22,7 +22,7 @@ class Lz4(BoundCodec):
     kernel_time = KernelTime(
         block_us=3.88, raw_us_per_kib=0.01126, stored_us_per_kib=0.4922
     )
-    in_launch = Interval(low=0.99, mid=1.34, high=2.53)
+    in_launch = Interval(low=0.56, mid=1.34, high=3.23)
     title = "liblz4"
     library = Library(
         "liblz4.so.1",

@@ -41,7 +41,7 @@ class Lzo(BoundCodec):
     kernel_time = KernelTime(
         block_us=3.42, raw_us_per_kib=0.2098, stored_us_per_kib=1.339
     )
-    in_launch = Interval(low=0.86, mid=1.14, high=2.15)
+    in_launch = Interval(low=0.64, mid=1.14, high=2.05)
     title = "liblzo2"
     # lzo_uint is an unsigned long or size_t; on Linux both are of one size.
     library = Library(

@@ -77,7 +77,7 @@ class Xz(BoundCodec):
     kernel_time = KernelTime(
         block_us=7.32, raw_us_per_kib=2.502, stored_us_per_kib=50.81
     )
-    in_launch = Interval(low=0.97, mid=1.09, high=1.36)
+    in_launch = Interval(low=0.93, mid=1.09, high=1.27)
     title = "liblzma"
     library = Library(
         "liblzma.so.5",

@@ -81,7 +81,7 @@ class Zstd(BoundCodec):
     kernel_time = KernelTime(
         block_us=16.5, raw_us_per_kib=0.7452, stored_us_per_kib=1.75
     )
-    in_launch = Interval(low=0.72, mid=1.1, high=3.34)
+    in_launch = Interval(low=0.52, mid=1.1, high=2.34)
     title = "libzstd"
     library = _LIBZSTD
 
