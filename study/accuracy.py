@@ -31,7 +31,7 @@ from accuracy_model import (
 )
 from accuracy_published import published_lines
 from accuracy_static import static_lines
-from blind import read_scores
+from blind import SCORES_BEFORE, read_scores
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
@@ -104,7 +104,7 @@ def page(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield ""
     yield from static_lines(all_launches)
     yield ""
-    yield from blind_lines(read_scores())
+    yield from blind_lines(read_scores(), read_scores(SCORES_BEFORE))
     yield from published_lines(all_launches)
 
 
@@ -236,9 +236,10 @@ def factor_lines(all_launches: Sequence[Launches]) -> Iterator[str]:
     """Yield what all launches together say, as the model has it."""
     yield (
         "Scale factors: the seconds that a launch waits, per second that its blocks "
-        "take one after the other (`codecs`). The list has the median, "
-        "the lowest and the highest application, of those to which the codec adds "
-        f"more than {TELLING_SHARE:.0%}. Launches of one application differ by "
+        "take one after the other (`codecs`). The list has the median of the "
+        "applications to which the codec adds "
+        f"more than {TELLING_SHARE:.0%}, and where nine of ten lie. Launches of one "
+        "application differ by "
         f"{launch_spread(all_launches):.0%} (relative standard deviation, median)."
     )
     yield ""

@@ -6,12 +6,13 @@
 
 For each recorded application of the set (``data/drawn.csv``), the script guesses the
 launch from files, as ``advise`` does, and compares it with the recording. It writes
-``data/blind-scores.csv``, from which ``accuracy.py`` makes a section of
+``data/blind-scores-SEED.csv``, from which ``accuracy.py`` makes a section of
 ``docs/accuracy.md``. Nothing was fitted to a blind application, and nobody looked at
 one before. So that this stays true, the script refuses to write over scores: what is
 learnt from them goes into the next draw.
 
-``--set fit`` tries the script itself on applications that the guess was fitted to.
+``--set fit`` and ``--set scored`` try the script itself on applications that the guess
+was fitted to.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from draw import DATA, DISTRIBUTIONS, FOLDERS, SETS, read_drawn
+from draw import DATA, DISTRIBUTIONS, FOLDERS, SEED, read_drawn
 from snap_metadata import snap_name
 from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.launch.guess.compare import compare_launches
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
     from draw import Drawn
     from snapcraft_compression_advisor.devices.device import DeviceProfile
 
-SCORES = DATA / "blind-scores.csv"
+SCORES = DATA / f"blind-scores-{SEED}.csv"
+SCORES_BEFORE = DATA / "blind-scores-launches-1.csv"
+"""Of the blind set of the draw before."""
+
 DEVICE = DATA / "calibrated-device.yaml"
 """The machine that recorded most launches, as ``calibrate`` measured it."""
 
@@ -114,7 +118,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trees", metavar="DIR", type=Path, required=True)
-    parser.add_argument("--set", choices=SETS, default="blind")
+    parser.add_argument("--set", choices=list(FOLDERS), default="blind")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=SCORES)
     arguments = parser.parse_args(words)
     if arguments.set != "blind" and arguments.output == SCORES:

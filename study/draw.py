@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draw the applications whose launches are recorded, from Debian's indices.
 
-    .venv/bin/python study/draw.py --indices DIR [-o study/data/drawn.csv]
+    .venv/bin/python study/draw.py --indices DIR
 
 The script takes the packages of Debian 12 and 13 that have a desktop file, a service
 unit or a program in ``/usr/bin``, and puts each in a stratum (``draw_strata.py``). The
@@ -9,15 +9,17 @@ seed decides
 
 - which package stands for its source package, and of which release,
 - in which order those of a stratum are tried,
-- which of them are for the fit and which are *blind*: every second one,
 - in which order the strata are filled.
 
-Nobody chooses, and the sets are known before anything is recorded. Applications of the
-hand-made table and their source packages aren't drawn. ``launch_drawn.py`` builds and
-records them: a slot of a stratum and a set goes to the first one that starts.
+Nobody chooses, and the sets are known before anything is recorded: every second
+application of the first draw was *blind*, those of the second all are. Applications of
+the hand-made table and those that were tried before aren't drawn, nor are others of
+their source packages. ``launch_drawn.py`` builds and records them: a slot of a stratum
+and a set goes to the first one that starts.
 
-The same indices and the same seed give the same table. It holds the outcomes as well,
-so the script refuses to write over one.
+The same indices and the same seed give the same rows of ``data/drawn.csv``. The script
+adds them once for each seed. What was blind is then ``scored``: its recordings go to
+those of the fit.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import csv
 import hashlib
 import sys
 from collections import defaultdict
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,11 +44,17 @@ if TYPE_CHECKING:
     from draw_indices import Package
     from draw_strata import Stratum
 
-SEED = "launches-1"
+SEED = "launches-2"
 DISTRIBUTIONS = {"bookworm": "Debian 12", "trixie": "Debian 13"}
-SETS = ("fit", "blind")
+SETS = ("blind",)
+"""What this draw is for; the first one was for the fit as well."""
+
 DATA = Path(__file__).parent / "data"
-FOLDERS = {"fit": DATA / "launches", "blind": DATA / "blind"}
+FOLDERS = {
+    "fit": DATA / "launches",
+    "scored": DATA / "launches",
+    "blind": DATA / "blind",
+}
 """Where the recordings of each set are."""
 
 CANDIDATES = 5
@@ -59,6 +67,8 @@ DRAWN = DATA / "drawn.csv"
 class Drawn:
     """A row of the table: one application that was drawn.
 
+    :param seed: of the draw.
+    :param set: ``fit``, ``blind``, or ``scored``: blind in an earlier draw.
     :param slot: the place of its stratum and set in the order of work; those of one
         slot are tried in the table's order until one was recorded.
     :param kind: which packages are added: a key of ``KIND_PACKAGES``.
@@ -70,6 +80,7 @@ class Drawn:
     :param reason: why it failed.
     """
 
+    seed: str
     slot: int
     set: str
     stratum: str
@@ -85,13 +96,13 @@ class Drawn:
 
 
 def main() -> int:
-    """Draw, and write the table."""
+    """Draw, and add to the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--indices", metavar="DIR", type=Path, required=True)
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=DRAWN)
     arguments = parser.parse_args()
-    if arguments.output.exists():
-        print(f"{arguments.output} is there already.", file=sys.stderr)
+    before = read_drawn()
+    if any(row.seed == SEED for row in before):
+        print(f"{DRAWN} has the draw {SEED} already.", file=sys.stderr)
         return 1
     packages = [
         package
@@ -99,17 +110,29 @@ def main() -> int:
         for package in read_release(release, arguments.indices)
     ]
     known = {name for each in (*APPLICATIONS, *TRACED) for name in each.packages}
-    write_drawn(arguments.output, draw(packages, SEED, known=known))
+    known |= {row.package for row in before if row.outcome}
+    drawn = draw(packages, SEED, known=known, sets=SETS)
+    for recording in FOLDERS["blind"].glob("*.json"):
+        recording.rename(FOLDERS["scored"] / recording.name)
+    scored = [
+        replace(row, set="scored") if row.set == "blind" else row for row in before
+    ]
+    write_drawn(DRAWN, [*scored, *drawn])
     return 0
 
 
 def draw(
-    packages: Iterable[Package], seed: str, *, known: Collection[str] = ()
+    packages: Iterable[Package],
+    seed: str,
+    *,
+    known: Collection[str] = (),
+    sets: Sequence[str] = ("fit", "blind"),
 ) -> list[Drawn]:
     """Return what is tried, in the order of work.
 
     :param packages: of all releases.
     :param known: packages that are in the corpus already.
+    :param sets: what the applications of each stratum are for, in turns.
     """
 
     def rank(*words: str) -> str:
@@ -127,22 +150,25 @@ def draw(
     for package, stratum, file in first.values():
         by_stratum[stratum].append((package, file))
     strata = sorted(by_stratum, key=lambda it: rank("stratum", it.name))
-    return [*_rows(strata, by_stratum)]
+    rows = ((stratum, by_stratum[stratum]) for stratum in strata)
+    return [replace(row, seed=seed) for row in _rows([*rows], sets)]
 
 
 def _rows(
-    strata: Sequence[Stratum], by_stratum: dict[Stratum, list[tuple[Package, str]]]
+    strata: Sequence[tuple[Stratum, Sequence[tuple[Package, str]]]],
+    sets: Sequence[str],
 ) -> Iterator[Drawn]:
-    """Yield each stratum for one set, in turns, then each for the other set."""
-    for turn in range(len(SETS)):
-        for number, stratum in enumerate(strata):
-            which = (number + turn) % len(SETS)
+    """Yield each stratum for one set, in turns, then each for the next set."""
+    for turn in range(len(sets)):
+        for number, (stratum, packages) in enumerate(strata):
+            which = (number + turn) % len(sets)
             # A stratum with a single application gives it to its first slot.
-            own = by_stratum[stratum][turn :: len(SETS)][:CANDIDATES]
+            own = packages[turn :: len(sets)][:CANDIDATES]
             for package, file in own:
                 yield Drawn(
+                    seed="",
                     slot=turn * len(strata) + number,
-                    set=SETS[which],
+                    set=sets[which],
                     stratum=stratum.name,
                     kind=stratum.kind_of(package),
                     release=package.release,

@@ -17,6 +17,9 @@ What doesn't work stays in the table with the reason. Recordings for the fit go 
 ``data/launches``, blind ones to ``data/blind``: nobody looks at these before
 ``blind.py`` scores the guess on them. The script can be stopped and started again. It
 needs what ``launch_corpus.py`` and ``launch.py`` need, and dbus-run-session.
+
+``--again`` builds the trees of what was recorded before, of all draws, for a fit on
+another machine. Security updates may have come since.
 """
 
 from __future__ import annotations
@@ -43,10 +46,17 @@ from ruamel.yaml import YAML
 from corpus_applications import Application
 from corpus_chroot import run_in_tree
 from corpus_tree import finish, share_files
-from draw import DISTRIBUTIONS, DRAWN, FOLDERS, Drawn, read_drawn, write_drawn
+from draw import DISTRIBUTIONS, DRAWN, FOLDERS, SEED, Drawn, read_drawn, write_drawn
 from drawn_commands import below_root, event_of, refuse, words_of
 from launch import record
-from launch_corpus import Builder, build, check_machine, locked, make_base
+from launch_corpus import (
+    Builder,
+    build,
+    check_machine,
+    is_finished,
+    locked,
+    make_base,
+)
 from prime_error import PrimeError, end_by_sigterm, note, run_script
 from snap_metadata import snap_name
 
@@ -55,7 +65,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 40
 PROBE_S = 30
-ATTEMPTS = 3
+ATTEMPTS = 8
 REASON_LENGTH = 120
 _DROPPED = "dropped the system's caches"
 # An abstract socket can be reached from a tree; no service of this machine is started.
@@ -76,11 +86,13 @@ class Work:
 
     :param trees: where the trees go, in a directory for each set.
     :param until: the time, as ``time.time`` counts, after which no build begins.
+    :param again: whether trees of what was recorded are built, and nothing else.
     """
 
     trees: Path
     cache: Path
     until: float
+    again: bool = False
     table: Path = DRAWN
     builder: Builder = field(default_factory=Builder)
     writing: Lock = field(default_factory=Lock)
@@ -102,9 +114,13 @@ class Work:
     def fill(self, rows: Sequence[Drawn]) -> None:
         """Try the applications of a slot until one is recorded."""
         for row in rows:
-            if row.outcome == "recorded" or time.time() > self.until:
+            if time.time() > self.until:
                 return
-            if row.outcome == "failed":
+            if row.outcome == "recorded":
+                if self.again:
+                    self.rebuild(row)
+                return
+            if row.outcome == "failed" or self.again:
                 continue
             try:
                 done = self.launch(row)
@@ -117,23 +133,25 @@ class Work:
             if done.outcome == "recorded":
                 return
 
+    def rebuild(self, row: Drawn) -> None:
+        """Build the tree of an application that was recorded."""
+        tree = self._tree(row)
+        with self.building[row.release]:
+            if not is_finished(tree):
+                self._build(row, application_of(row), tree.parent)
+                share_files(tree, self.trees / ".shared")
+
+    def _tree(self, row: Drawn) -> Path:
+        return self.trees / row.set / snap_name(row.package)
+
     def launch(self, row: Drawn) -> Drawn:
         """Build an application's tree, record its launch, and return its row.
 
         :raises PrimeError: if it can't be built, or has nothing to start.
         :raises SubprocessError: if it can't be recorded.
         """
-        name = snap_name(row.package)
-        application = Application(
-            name=name,
-            kind=row.kind,
-            packages=(row.package,),
-            command=(row.file,),
-            event=launch_event(row),
-            environment=_ENVIRONMENT.get(row.stratum, {}),
-            suite=row.release,
-        )
-        tree = self.trees / row.set / name
+        application, tree = application_of(row), self._tree(row)
+        name = application.name
         with self.building[row.release]:
             self._build(row, application, tree.parent)
         try:
@@ -211,6 +229,19 @@ class Work:
         ]
 
 
+def application_of(row: Drawn) -> Application:
+    """Return what is built and started."""
+    return Application(
+        name=snap_name(row.package),
+        kind=row.kind,
+        packages=(row.package,),
+        command=(row.file,),
+        event=launch_event(row),
+        environment=_ENVIRONMENT.get(row.stratum, {}),
+        suite=row.release,
+    )
+
+
 def launch_event(row: Drawn) -> str:
     """Return what ends an application's launch: a toolkit's program opens a window."""
     event = event_of(row.file)
@@ -268,14 +299,15 @@ def run(arguments: argparse.Namespace) -> None:
         trees=arguments.trees.absolute(),
         cache=arguments.cache.absolute(),
         until=time.time() + 60 * arguments.minutes,
+        again=arguments.again,
     )
     check_machine(work.builder)
     os.umask(0o022)
     os.environ.pop("DISPLAY", None)  # each launch has a display of its own
-    slots: dict[int, list[Drawn]] = defaultdict(list)
+    slots: dict[tuple[str, int], list[Drawn]] = defaultdict(list)
     for row in read_drawn():
-        if row.set in arguments.set:
-            slots[row.slot].append(row)
+        if row.set in arguments.set and (work.again or row.seed == SEED):
+            slots[row.seed, row.slot].append(row)
     with ThreadPoolExecutor(max_workers=3) as pool:
         try:
             list(pool.map(work.fill, [slots[number] for number in sorted(slots)]))
@@ -292,8 +324,9 @@ def main() -> int:
     add = parser.add_argument
     add("--trees", metavar="DIR", type=Path, required=True, help="where trees go")
     add("--cache", metavar="DIR", type=Path, required=True, help="downloads")
-    add("--set", action="append", choices=list(FOLDERS), help="which set (both)")
+    add("--set", action="append", choices=list(FOLDERS), help="which sets (all)")
     add("--minutes", type=float, default=float("inf"), help="begin no build after")
+    add("--again", action="store_true", help="only build what was recorded")
     arguments = parser.parse_args()
     arguments.set = arguments.set or list(FOLDERS)
     return run_script("launch_drawn.py", lambda: run(arguments))

@@ -87,8 +87,8 @@ def test_figures_count_each_application_once() -> None:
 
 
 def test_the_page_has_no_section_before_the_set_was_scored() -> None:
-    assert list(blind_lines([])) == []
-    text = "\n".join(blind_lines([SCORE]))
+    assert list(blind_lines([], [])) == []
+    text = "\n".join(blind_lines([SCORE], [SCORE, SCORE]))
     assert "| app | 13 | qt6 | Qt 6 |" in text
     assert "| 1.25 | yes | 0.90 | 0.80 | 1.50 | 1.00 (0.50 to 2.00) |" in text
 
@@ -151,6 +151,7 @@ def test_a_guess_is_scored_by_its_recording(
     (tmp_path / "tool.json").write_text(profile_text(profile))
     mocker.patch.dict(FOLDERS, {"fit": tmp_path})
     row = Drawn(
+        seed="seed",
         slot=0,
         set="fit",
         stratum="c",

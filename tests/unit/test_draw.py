@@ -158,6 +158,12 @@ def test_each_stratum_has_a_slot_of_each_set_where_it_has_enough() -> None:
     assert len([each for each in sets if each[0] == "love"]) == 1
 
 
+def test_a_draw_may_be_for_one_set_alone() -> None:
+    drawn = draw(PACKAGES, "seed", sets=["blind"])
+    assert {(row.set, row.seed) for row in drawn} == {("blind", "seed")}
+    assert {row.stratum for row in drawn} == {"c", "gtk3", "love"}
+
+
 def test_nothing_is_drawn_twice_and_the_sets_are_apart() -> None:
     drawn = draw(PACKAGES, "seed")
     names = [row.package for row in drawn]
@@ -185,6 +191,7 @@ def test_sources_of_known_packages_arent_drawn() -> None:
 def test_the_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     rows = [
         Drawn(
+            seed="seed",
             slot=3,
             set="blind",
             stratum="c",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,6 +89,7 @@ def test_a_program_is_found_in_the_tree(tmp_path: Path) -> None:
 
 
 ROW = Drawn(
+    seed="seed",
     slot=0,
     set="fit",
     stratum="c",
@@ -158,6 +159,29 @@ def test_nothing_is_begun_when_the_time_is_over(tmp_path: Path) -> None:
     write_drawn(work.table, [ROW])
     work.fill([ROW])
     assert read_drawn(work.table) == [ROW]
+
+
+@dataclass(kw_only=True)
+class _Rebuilding(_Launches):
+    """Work that only notes what it builds."""
+
+    rebuilt: list[str] = field(default_factory=list)
+
+    def rebuild(self, row: Drawn) -> None:
+        """Note a row."""
+        self.rebuilt.append(row.package)
+
+
+def test_again_builds_only_what_was_recorded(tmp_path: Path) -> None:
+    rows = [
+        replace(ROW, outcome="failed"),
+        replace(ROW, package="second", outcome="recorded"),
+        replace(ROW, package="third"),
+    ]
+    work = _Rebuilding(**vars(make_work(tmp_path)) | {"again": True})
+    work.fill(rows)
+    work.fill(rows[2:])
+    assert work.rebuilt == ["second"]
 
 
 def run_beside(root: Path, words: Sequence[str]) -> str:
