@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from accuracy_model import TELLING_SHARE, costs_without, factors
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
     LaunchEstimate,
@@ -285,7 +284,11 @@ def _predict(
             high=float(row["read_high"]),
         ),
         seek_share=nothing,
-        waited_share=WAITED_SHARE,
+        waited_share=Interval(
+            low=float(row["waited_low"]),
+            mid=float(row["waited_mid"]),
+            high=float(row["waited_high"]),
+        ),
     ).added_s
     measured_s = launches.added_s(codec)
     return Predicted(

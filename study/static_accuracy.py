@@ -55,6 +55,7 @@ BLOCK_FIELDS = (
 )  # fmt: skip
 VERDICT_FIELDS = (
     "application", "set", "compression", "verdict", "read_low", "read_mid", "read_high",
+    "waited_low", "waited_mid", "waited_high",
 )  # fmt: skip
 EFFORT = Effort(
     scales=(1,), narrow_enough=1.0, narrow_enough_of_snap=1.0, codecs=SHIPPABLE
@@ -101,10 +102,13 @@ def _of_application(
             sums = sum_blocks(launch_set, trial.codecs[codec])
             figures = (round(getattr(sums, field), 1) for field in BLOCK_FIELDS[3:])
             blocks.append((name, which, codec, *figures))
-        share = launch_set.read_share
+        read, waited = launch_set.read_share, launch_set.waited_share
         verdicts.append(
-            (name, which, *advice(launch_set, trial), share.low, share.mid, share.high)
-        )
+            (
+                name, which, *advice(launch_set, trial),
+                read.low, read.mid, read.high, waited.low, waited.mid, waited.high,
+            )
+        )  # fmt: skip
     return blocks, verdicts
 
 

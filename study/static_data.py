@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,19 +21,24 @@ from snapcraft_compression_advisor.launch.guess.guess import (
     keys_of,
     opened_share,
 )
+from snapcraft_compression_advisor.launch.guess.opengl import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.guess.priors import (
     NO_WINDOWS,
     WINDOWS,
     Counts,
 )
 from snapcraft_compression_advisor.launch.model import expected_runs
-from snapcraft_compression_advisor.launch.profile import read_profile
+from snapcraft_compression_advisor.launch.profile import (
+    read_profile,
+    waited_share,
+)
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
+    from snapcraft_compression_advisor.launch.guess.blindness import Blindness
     from snapcraft_compression_advisor.launch.guess.candidates import Candidate
     from snapcraft_compression_advisor.launch.guess.guess import FileKeys
     from snapcraft_compression_advisor.launch.guess.priors import Priors
@@ -63,6 +69,9 @@ class Application:
         search misses nothing.
     :param beside: likewise, what comes into the guess because the search is blind by
         itself; empty where it isn't.
+    :param blindness: how much the search missed.
+    :param window: whether it seems to open windows.
+    :param waited_share: what the launch waited for of the work on its blocks.
     :param payload_bytes: of all its files.
     """
 
@@ -74,7 +83,17 @@ class Application:
     unreached: Found = ()
     reference: str | None = None
     beside: Found = ()
+    blindness: Blindness | None = None
+    window: bool = False
+    waited_share: float = 1.0
     payload_bytes: int = 0
+    payload_blocks: int = 0
+    payload_files: int = 0
+
+    @property
+    def counted(self) -> Found:
+        """All that its guess is made of."""
+        return (*self.found, *self.beside)
 
     def blocks_read(self, candidate: Candidate) -> frozenset[int]:
         """Return the blocks that were read of a file."""
@@ -89,6 +108,7 @@ class Score:
     :param precision: of the bytes named, those read.
     :param ratio: bytes read over bytes expected.
     :param runs_ratio: likewise of runs of adjacent blocks.
+    :param sure_ratio: as ``ratio``, without OpenGL's driver.
     :param expected_bytes: of all guessed blocks, times their shares.
     """
 
@@ -98,6 +118,7 @@ class Score:
     runs_ratio: float
     read_bytes: int
     expected_bytes: float = 0.0
+    sure_ratio: float = 1.0
 
 
 def recorded_names() -> tuple[str, ...]:
@@ -113,7 +134,8 @@ def read_application(name: str, tree: Path) -> Application:
     payload: Payload = DirectoryPayload(tree)
     entries = payload.inventory.entries
     read = {}
-    for file in read_profile(LAUNCHES / f"{name}.json").files:
+    profile = read_profile(LAUNCHES / f"{name}.json")
+    for file in profile.files:
         entry = entries.get(file.path)
         if entry is not None and entry.kind is EntryKind.FILE:
             blocks = (range(first, last + 1) for first, last in file.blocks)
@@ -134,7 +156,12 @@ def read_application(name: str, tree: Path) -> Application:
         beside=_with_keys(payload, candidates.unreached)
         if candidates.blindness == "program"
         else (),
+        blindness=candidates.blindness,
+        window=candidates.window,
+        waited_share=waited_share(profile.recorded).mid,
         payload_bytes=payload.inventory.raw_bytes,
+        payload_blocks=payload.inventory.data_blocks,
+        payload_files=payload.inventory.file_count,
     )
 
 
@@ -204,29 +231,57 @@ def score(
     :param found: the candidates, by default those that its guess is made of.
     """
     named = hit = 0
-    expected = 0.0
-    files = []
-    for candidate, keys in found or (*application.found, *application.beside):
-        if opened_share(candidate, priors) < LEAST_SHARE:
-            continue
-        file = expected_file(candidate, keys, priors)
-        if file is None:
-            continue
-        files.append(file)
+    expected = dict.fromkeys((False, True), 0.0)
+    guessed = guessed_files(application.counted if found is None else found, priors)
+    drivers = set()
+    for candidate, file in guessed:
         read = application.blocks_read(candidate)
+        is_driver = candidate.way.startswith(DRIVER_WAYS)
+        if is_driver:
+            drivers.add(candidate.entry.identity)
         for first, last, share in file.ranges():
             for number in range(first, last + 1):
                 size = block_bytes(file.size_bytes, number)
-                expected += share * size
+                expected[is_driver] += share * size
                 if share >= NAMED_FROM:
                     named += size
                     hit += size if number in read else 0
-    return _score(
-        application,
-        named=named,
-        hit=hit,
-        expected=expected,
-        runs=expected_runs(*np.array([*file_runs(files)]).reshape(-1, 2).T),
+    runs = expected_runs(
+        *np.array([*file_runs(file for _, file in guessed)]).reshape(-1, 2).T
+    )
+    sure_bytes = read_bytes(application, besides=drivers)
+    return replace(
+        _score(
+            application,
+            named=named,
+            hit=hit,
+            expected=sum(expected.values()),
+            runs=runs,
+        ),
+        sure_ratio=sure_bytes / expected[False] if expected[False] else math.inf,
+    )
+
+
+def guessed_files(found: Found, priors: Priors) -> list[tuple[Candidate, LaunchFile]]:
+    """Return what is expected of candidates, as the guess does."""
+    return [
+        (candidate, file)
+        for candidate, keys in found
+        if opened_share(candidate, priors) >= LEAST_SHARE
+        and (file := expected_file(candidate, keys, priors))
+    ]
+
+
+def read_bytes(application: Application, *, besides: Collection[int] = ()) -> int:
+    """Return what was read in bytes of raw blocks.
+
+    :param besides: identities of files that don't count.
+    """
+    return sum(
+        block_bytes(entry.size_bytes, number)
+        for identity, (entry, numbers) in application.read.items()
+        if identity not in besides
+        for number in numbers
     )
 
 
@@ -270,11 +325,7 @@ def _score(
         for _, numbers in application.read.values()
         for number in numbers
     )
-    read = sum(
-        block_bytes(entry.size_bytes, number)
-        for entry, numbers in application.read.values()
-        for number in numbers
-    )
+    read = read_bytes(application)
     return Score(
         recall=hit / read if read else 1.0,
         precision=hit / named if named else 1.0,

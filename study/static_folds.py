@@ -5,20 +5,29 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.guess import SURE, opened_share
-from snapcraft_compression_advisor.launch.guess.opengl import DRIVER_WAYS
+from snapcraft_compression_advisor.launch.guess.guess import with_driver_doubt
 from snapcraft_compression_advisor.launch.guess.priors import (
+    MODULES,
     NO_WINDOWS,
     WINDOWS,
     Counts,
+    GuessedApp,
     Priors,
     Reference,
+    Unseen,
 )
-from static_data import Application, Score, score, score_closure, weighed
+from static_data import (
+    Application,
+    Score,
+    guessed_files,
+    score,
+    score_closure,
+    weighed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +40,9 @@ _STRETCH = re.compile(r"((?:text|constants) .*) \d+")
 
 MANY = 20
 """Ratios from which nine of ten of them say more than their standard deviation."""
+
+KIND_WEIGHT = 8.0
+"""How many applications of a kind all others count as; chosen by hand."""
 
 FEWEST = 3
 """Applications: of those left when one is left out, the spread is taken."""
@@ -52,8 +64,8 @@ class Fold:
     :param kind_out: how it does where all of its kind are left out.
     :param blind: likewise, of a search that was made blind; ``None`` where that misses
         nothing.
-    :param doubtful: whether it is open that OpenGL's driver is read: the guess's
-        interval has a part for that.
+    :param interval: of the bytes read per byte expected, by the priors of all others,
+        as the guess has it.
     """
 
     application: Application
@@ -62,12 +74,12 @@ class Fold:
     alone: Score
     kind_out: Score
     blind: Score | None = None
-    doubtful: bool = False
+    interval: Interval = field(default_factory=lambda: Interval.exactly(1.0))
 
     @property
-    def telling(self) -> bool:
-        """Whether its ratio says how good guesses are that leave nothing open."""
-        return not (self.application.beside or self.doubtful)
+    def held(self) -> bool:
+        """Whether the interval holds what was read."""
+        return self.interval.low <= self.alone.ratio <= self.interval.high
 
 
 def make_folds(
@@ -100,22 +112,32 @@ def make_folds(
                 blind=score(application, other_kinds, blindly)
                 if application.reference
                 else None,
-                doubtful=is_doubtful(application, priors),
             )
         )
-    return [
-        replace(fold, priors=_with_spread(fold.priors, [f for f in bare if f != fold]))
-        for fold in bare
-    ]
+    return [_with_interval(fold, [f for f in bare if f is not fold]) for fold in bare]
 
 
-def is_doubtful(application: Application, priors: Priors) -> bool:
-    """Tell whether it is open that an application's launch reads OpenGL's driver."""
-    return any(
-        1 - SURE < opened_share(candidate, priors) < SURE
-        for candidate, _ in application.found
-        if candidate.way.startswith(DRIVER_WAYS)
+def _with_interval(fold: Fold, others: Sequence[Fold]) -> Fold:
+    """Return an application with the interval that the others give it."""
+    priors = _with_spread(fold.priors, others)
+    app = fold.application
+    files, beside = (
+        [file for _, file in guessed_files(found, priors)]
+        for found in (app.found, app.beside)
     )
+    unseen = None
+    if app.blindness == "program":
+        unseen = Unseen(files=beside, reference=WINDOWS if app.window else NO_WINDOWS)
+    guessed = GuessedApp(
+        kind=app.kind,
+        payload_blocks=app.payload_blocks,
+        payload_files=app.payload_files,
+        modules_missed=app.blindness == "modules",
+    )
+    share, _ = priors.shares(files, guessed, unseen)
+    candidates = [candidate for candidate, _ in app.counted]
+    share = with_driver_doubt(share, candidates, (*files, *beside), priors)
+    return replace(fold, priors=priors, interval=share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,40 +182,21 @@ def _less(whole: Counts, part: Counts) -> Counts:
 
 
 def coverage_lines(folds: Sequence[Fold]) -> Iterator[str]:
-    """Yield how many applications lie in the interval that those of other kinds give.
+    """Yield how many applications lie in the interval that all others give.
 
     With the interval's width: high end ÷ low end, the median.
     """
-    for name, scored in _ratios_by_guess(folds).items():
-        interval = spread if name == _SEEING else lognormal_spread
-        found = [
-            (ratio, interval([r for k, r in scored if k != kind]))
-            for kind, ratio in scored
-            if sum(k != kind for k, _ in scored) >= FEWEST
-        ]
+    for name in ("all", None, "modules", "program"):
+        found = [f for f in folds if name in ("all", f.application.blindness)]
         if found:
-            inside = sum(each.low <= ratio <= each.high for ratio, each in found)
-            width = statistics.median(each.high / each.low for _, each in found)
-            yield (
-                f"{name}: {inside} of {len(found)} inside ({inside / len(found):.0%}), "
-                f"width {width:.2f}"
+            inside = sum(fold.held for fold in found)
+            width = statistics.median(
+                fold.interval.high / fold.interval.low for fold in found
             )
-
-
-_SEEING = "kind left out"
-
-
-def _ratios_by_guess(folds: Sequence[Fold]) -> dict[str, list[tuple[str, float]]]:
-    """Return by what was guessed how, each application's kind and read ÷ expected."""
-    found: dict[str, list[tuple[str, float]]] = {}
-    for fold in folds:
-        kind, reference = fold.application.kind, fold.application.reference
-        if fold.telling:
-            found.setdefault(_SEEING, []).append((kind, fold.kind_out.ratio))
-        if fold.blind is not None:
-            name = f"blind, {reference}"
-            found.setdefault(name, []).append((kind, fold.blind.ratio))
-    return found
+            yield (
+                f"blind to {name or 'nothing'}: {inside} of {len(found)} inside "
+                f"({inside / len(found):.0%}), width {width:.2f}"
+            )
 
 
 def fitted(folds: Sequence[Fold], counts: Sequence[tuple[Counts, Counts]]) -> Priors:
@@ -204,56 +207,105 @@ def fitted(folds: Sequence[Fold], counts: Sequence[tuple[Counts, Counts]]) -> Pr
 def _with_spread(priors: Priors, folds: Sequence[Fold]) -> Priors:
     """Return priors with what other applications read per byte expected.
 
-    Those whose search was blind by itself, or left open whether OpenGL's driver is
-    read, say nothing of other guesses. A kind that wasn't recorded is never surer than
-    one that was.
+    Those whose search was blind by itself say nothing of other guesses. A kind that
+    wasn't recorded is never surer than one that was.
     """
     kinds: dict[str, tuple[tuple[str, float], ...]] = {}
+    waited: dict[str, list[float]] = {}
     for fold in folds:
         kind = fold.application.kind
         row = (fold.application.name, round(fold.alone.ratio, 2))
         kinds[kind] = (*kinds.get(kind, ()), row)
-    seeing = [fold for fold in folds if fold.telling]
-    read_share = spread([fold.alone.ratio for fold in seeing])
-    unseen_share = spread([fold.kind_out.ratio for fold in seeing])
+        waited.setdefault(kind, []).append(fold.application.waited_share)
+    seeing = [fold for fold in folds if fold.application.blindness is None]
+    read_share = spread([fold.alone.sure_ratio for fold in seeing])
+    unseen_share = spread([fold.kind_out.sure_ratio for fold in seeing])
     return replace(
         priors,
         read_share=read_share,
         seek_share=spread([fold.alone.runs_ratio for fold in seeing]),
-        unseen_share=replace(
-            unseen_share,
-            low=min(read_share.low, unseen_share.low),
-            high=max(read_share.high, unseen_share.high),
-        ),
+        unseen_share=_spanning(unseen_share, read_share),
+        kind_shares={
+            kind: kind_spread(
+                [f.alone.sure_ratio for f in seeing if f.application.kind == kind],
+                read_share,
+            )
+            for kind in kinds
+        },
+        waited_shares={
+            kind: Interval(low=min(each), mid=statistics.median(each), high=max(each))
+            for kind, each in waited.items()
+            if min(each) < 1
+        },
         kinds=kinds,
         references=dict(_references(folds)),
     )
 
 
+def _spanning(share: Interval, other: Interval) -> Interval:
+    return replace(
+        share, low=min(share.low, other.low), high=max(share.high, other.high)
+    )
+
+
 def _references(folds: Sequence[Fold]) -> Iterator[tuple[str, Reference]]:
     """Yield the reference classes that have members enough for a spread."""
-    for name in (WINDOWS, NO_WINDOWS):
-        found = [
+    scored = {
+        name: [
             (fold.application, fold.blind)
             for fold in folds
             if fold.blind is not None and fold.application.reference == name
         ]
+        for name in (WINDOWS, NO_WINDOWS)
+    }
+    scored[MODULES] = [
+        (fold.application, fold.kind_out)
+        for fold in folds
+        if fold.application.blindness == "modules"
+    ]
+    for name, found in scored.items():
         if len(found) >= FEWEST:
-            yield (
-                name,
-                Reference(
-                    read_share=lognormal_spread([blind.ratio for _, blind in found]),
-                    seek_share=lognormal_spread(
-                        [blind.runs_ratio for _, blind in found]
-                    ),
-                    least_share=min(
-                        blind.expected_bytes / app.payload_bytes for app, blind in found
-                    ),
-                    recorded=tuple(
-                        (app.name, round(blind.ratio, 2)) for app, blind in found
-                    ),
-                ),
-            )
+            yield name, _reference(found)
+
+
+def _reference(found: Sequence[tuple[Application, Score]]) -> Reference:
+    return Reference(
+        read_share=lognormal_spread([score.ratio for _, score in found]),
+        seek_share=lognormal_spread([score.runs_ratio for _, score in found]),
+        least_share=min(
+            score.expected_bytes / max(1, app.payload_bytes) for app, score in found
+        ),
+        recorded=tuple((app.name, round(score.ratio, 2)) for app, score in found),
+    )
+
+
+def kind_spread(ratios: Sequence[float], others: Interval) -> Interval:
+    """Return where the next application of a kind lies in nine cases of ten.
+
+    Its kind's ratios are drawn towards those of all, as if :data:`KIND_WEIGHT`
+    applications had been in the middle of these, and spread like them (a conjugate
+    prior of a normal distribution, of logarithms). One that is far off counts as one
+    that is twice as far as nine of ten.
+
+    :param ratios: recorded ÷ expected, of the kind; may be none.
+    :param others: the spread of all kinds together.
+    """
+    middle = math.log(others.mid)
+    half = math.log(others.high) - middle
+    logs = [
+        min(max(math.log(ratio), middle - 2 * half), middle + 2 * half)
+        for ratio in ratios
+    ]
+    deviation = half / STUDENT_95[-1]
+    count = KIND_WEIGHT + len(logs)
+    mean = (KIND_WEIGHT * middle + sum(logs)) / count
+    squares = KIND_WEIGHT * (deviation**2 + (middle - mean) ** 2)
+    squares += sum((each - mean) ** 2 for each in logs)
+    quantile = STUDENT_95[min(round(count), len(STUDENT_95)) - 1]
+    half = quantile * math.sqrt(squares / count * (1 + 1 / count))
+    return Interval(
+        low=math.exp(mean - half), mid=math.exp(mean), high=math.exp(mean + half)
+    )
 
 
 def spread(ratios: Sequence[float]) -> Interval:

@@ -49,10 +49,11 @@ BlindReason = Literal[
 """
 
 WAITED_SHARE = Interval(low=0.8, mid=1.0, high=1.0)
-"""What a launch waits for of the work on its blocks, where it wasn't recorded.
+"""What a launch waits for of the work on its blocks, where neither it nor enough others
+of its kind were recorded.
 
-Of the 39 recorded launches in ``study/data/launches``, 34 waited for all of it and
-nine of ten for at least this; those whose threads work side by side hid the rest.
+Of the 139 recorded launches in ``study/data/launches``, 134 waited for all of it, and
+four of the others, whose threads work side by side, for at least this.
 """
 
 

@@ -11,7 +11,7 @@ from ..core.documents import DocumentKind
 from ..core.units import MIB, Interval
 from ..payload.inventory import block_count
 from ..squashfs.entry import EntryKind
-from .guess.priors import built_in_priors
+from .guess.priors import GuessedApp, built_in_priors
 from .launch_set import WAITED_SHARE, LaunchFile, LaunchSet
 from .traced_share import directory_shares, traced_shares
 
@@ -249,8 +249,12 @@ def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
     if profile.source == "static":
         read_share, seek_share = built_in_priors().shares(
             files,
-            payload_blocks=inventory.data_blocks,
-            payload_files=inventory.file_count,
+            GuessedApp(
+                kind="",  # a profile doesn't say, nor what the guess was blind to
+                payload_blocks=inventory.data_blocks,
+                payload_files=inventory.file_count,
+                modules_missed=True,
+            ),
         )
     elif profile.source == "trace":
         read_share, seek_share = traced_shares(files)

@@ -33,6 +33,7 @@ from static_fit import PRIORS, SCORES, fit_of, read_applications
 from static_folds import (
     Fold,
     coverage_lines,
+    kind_spread,
     lognormal_spread,
     make_folds,
     spread,
@@ -42,6 +43,8 @@ from static_folds import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from snapcraft_compression_advisor.launch.guess.blindness import Blindness
 
 BLOCK = 128 * 1024
 ONE = Interval.exactly(1.0)
@@ -158,21 +161,42 @@ def test_spread_of_many_is_not_widened_by_one_that_is_far_off() -> None:
     assert lognormal_spread([*near, 100.0]).high > 2
 
 
-def test_coverage_counts_those_inside_of_what_other_kinds_give() -> None:
-    def fold(kind: str, ratio: float) -> Fold:
+def test_coverage_counts_those_inside_their_intervals() -> None:
+    def fold(ratio: float, blindness: Blindness | None) -> Fold:
         scored = Score(recall=1, precision=1, ratio=ratio, runs_ratio=1, read_bytes=1)
         return Fold(
-            application=application(kind=kind, read={}),
+            application=replace(application(read={}), blindness=blindness),
             priors=NOTHING,
             closure=scored,
             alone=scored,
             kind_out=scored,
+            interval=Interval(low=0.8, mid=1.0, high=1.2),
         )
 
-    ratios = {"Qt": (0.9, 1.0, 1.1), "Tk": (0.9, 1.0, 5.0)}
-    folds = [fold(kind, ratio) for kind, each in ratios.items() for ratio in each]
-    (line,) = coverage_lines(folds)
-    assert line.startswith("kind left out: 5 of 6 inside (83%), width ")
+    folds = [fold(1.0, None), fold(0.9, "modules"), fold(5.0, "modules")]
+    assert [line.partition(" inside")[0] for line in coverage_lines(folds)] == [
+        "blind to all: 2 of 3",
+        "blind to nothing: 1 of 1",
+        "blind to modules: 1 of 2",
+    ]
+
+
+def test_a_kind_is_drawn_towards_all_others() -> None:
+    others = Interval(low=0.5, mid=1.0, high=2.0)
+    alone = kind_spread([], others)
+    assert alone.mid == pytest.approx(1.0)
+    found = kind_spread([2.0] * 8, others)
+    assert found.mid == pytest.approx(math.sqrt(2))
+    near = kind_spread([1.0] * 100, others)
+    assert near.high / near.low < 1.5 < alone.high / alone.low
+
+
+def test_driver_that_may_be_opened_says_nothing_of_the_rest() -> None:
+    app = application(read={"bin/a": {0, 1}})
+    (program, library) = app.found
+    driver = replace(library[0], way="mesa-driver of glvnd")
+    found = score(app, NOTHING, (program, (driver, library[1])))
+    assert found.sure_ratio > found.ratio
 
 
 def test_classes_that_say_nothing_more_than_the_wider_ones_are_dropped() -> None:

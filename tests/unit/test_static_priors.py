@@ -22,20 +22,25 @@ from snapcraft_compression_advisor.launch.guess.candidates import (
     Role,
 )
 from snapcraft_compression_advisor.launch.guess.priors import (
+    MODULES,
     UNKNOWN_DRIVER_SHARE,
     UNKNOWN_FILE_SHARE,
     UNKNOWN_SHARE,
     UNLIKELY_FILE_SHARE,
     WEIGHT,
     Counts,
-    Fit,
-    MedianAndWorst,
+    GuessedApp,
     Priors,
+    Reference,
     built_in_priors,
     parse_priors,
+)
+from snapcraft_compression_advisor.launch.guess.priors_document import (
+    Fit,
+    MedianAndWorst,
     read_document,
 )
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE, LaunchFile
 from static_fit import priors_document
 from static_folds import summed, wider_class
 
@@ -56,6 +61,7 @@ PRIORS = Priors(
     seek_share=SHARE,
     unseen_share=Interval(low=0.1, mid=1.0, high=10.0),
     kinds={"GTK 4": (("calculator", 1.1),)},
+    waited_shares={"GTK 4": Interval(low=0.5, mid=0.9, high=1.0)},
 )
 
 GOOD = MedianAndWorst(median=0.9, worst=0.5)
@@ -131,26 +137,65 @@ def test_long_data_file_is_told_apart_by_place() -> None:
     assert keys[1][-1] == "data modules 0 of 64"
 
 
+def app(kind: str, *, blocks: int = 99, modules_missed: bool = False) -> GuessedApp:
+    return GuessedApp(
+        kind=kind,
+        payload_blocks=blocks,
+        payload_files=9,
+        modules_missed=modules_missed,
+    )
+
+
 def test_interval_of_a_kind_that_was_not_recorded_is_wider() -> None:
-    known, _ = PRIORS.shares(
-        [launch_file(1)], payload_blocks=99, payload_files=9, kind="GTK 4"
-    )
-    unseen, _ = PRIORS.shares(
-        [launch_file(1)], payload_blocks=99, payload_files=9, kind="GTK 5"
-    )
+    known, _ = PRIORS.shares([launch_file(1)], app("GTK 4"))
+    unseen, _ = PRIORS.shares([launch_file(1)], app("GTK 5"))
     assert known == SHARE
     assert unseen == PRIORS.unseen_share
 
 
+def test_a_kind_has_a_spread_of_its_own() -> None:
+    own = Interval(low=0.9, mid=1.1, high=1.2)
+    priors = replace(PRIORS, kind_shares={"GTK 4": own})
+    assert priors.shares([launch_file(1)], app("GTK 4"))[0] == own
+
+
+def test_modules_that_were_missed_widen_the_interval() -> None:
+    others = Reference(
+        read_share=Interval(low=0.4, mid=1.2, high=3.0),
+        seek_share=Interval(low=0.6, mid=1.0, high=5.0),
+    )
+    priors = replace(PRIORS, references={MODULES: others})
+    shares = priors.shares([launch_file(1)], app("GTK 4", modules_missed=True))
+    assert shares == (
+        Interval(low=0.4, mid=1.0, high=3.0),
+        Interval(low=0.5, mid=1.0, high=5.0),
+    )
+    (alone, _) = PRIORS.shares([launch_file(1)], app("GTK 4", modules_missed=True))
+    assert alone.high == app("GTK 4").payload_blocks
+
+
 def test_no_more_than_the_payload_is_read() -> None:
-    read, _ = PRIORS.shares([launch_file(4)], payload_blocks=6, payload_files=9)
+    read, _ = PRIORS.shares([launch_file(4)], app("GTK 4", blocks=6))
     assert read == replace(SHARE, high=1.5)
 
 
 def test_launch_of_nothing_known_has_shares() -> None:
-    read, seeks = PRIORS.shares([], payload_blocks=6, payload_files=9)
+    read, seeks = PRIORS.shares([], app("GTK 4", blocks=6))
     assert read.low <= read.mid <= read.high
     assert seeks == SHARE
+
+
+def test_launches_of_a_kind_wait_as_recorded_ones_did() -> None:
+    part = Interval(low=0.5, mid=0.8, high=1.0)
+    rows = (("one", 1.0), ("two", 1.0), ("three", 1.0))
+    priors = replace(
+        PRIORS,
+        kinds={"Java": rows, "Tk": rows, "R": rows[:2]},
+        waited_shares={"Java": part, "R": part},
+    )
+    assert priors.waited_share("Java") == part
+    assert priors.waited_share("Tk") == Interval.exactly(1.0)
+    assert priors.waited_share("R") == priors.waited_share("Qt") == WAITED_SHARE
 
 
 def test_stretch_belongs_to_a_part_of_a_library() -> None:

@@ -94,7 +94,7 @@ class Candidates:
     :param window: whether the app seems to open windows.
     :param blindness: how much the search missed; ``None`` where it missed nothing
         that it knows of.
-    :param unreached: files that it didn't reach, if it is blind.
+    :param unreached: files that it didn't reach, if it is blind to the program.
     """
 
     files: tuple[Candidate, ...]
@@ -199,7 +199,7 @@ class _Search:
         self.kind = application_kind(
             self._triggers, window=self._window, followed=self.programs.followed
         )
-        if self._blindness is not None:
+        if self._blindness == "program":
             self._reach_out()
 
     def run_blindly(self, *, window: bool) -> None:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from math import hypot
 from typing import TYPE_CHECKING
 
 from ...payload.inventory import block_count
-from ..launch_set import GuessBasis, LaunchFile, LaunchSet, share_ranges
+from ..launch_set import (
+    WAITED_SHARE,
+    GuessBasis,
+    LaunchFile,
+    LaunchSet,
+    share_ranges,
+)
 from .block_classes import block_keys, parts_of
 from .candidates import find_candidates
 from .opengl import DRIVER_WAYS
 from .own_files import is_data
-from .priors import NO_WINDOWS, WINDOWS, Priors, Unseen, built_in_priors
+from .priors import (
+    NO_WINDOWS,
+    WINDOWS,
+    GuessedApp,
+    Priors,
+    Unseen,
+    built_in_priors,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ...core.units import Interval
     from ...payload.source import Payload
@@ -43,85 +56,77 @@ def static_launch_set(
     candidates = find_candidates(payload, app)
     files = _expected(payload, candidates.files, known)
     unseen = _unseen(payload, candidates, known)
-    read_share, seek_share = known.shares(
-        files,
+    guessed = GuessedApp(
+        kind=candidates.kind,
         payload_blocks=payload.inventory.data_blocks,
         payload_files=payload.inventory.file_count,
-        kind=candidates.kind,
-        unseen=unseen,
+        modules_missed=candidates.blindness == "modules",
     )
-    read_share = _with_doubts(read_share, _doubts(candidates, files, unseen, known))
+    read_share, seek_share = known.shares(files, guessed, unseen)
+    counted = (*files, *unseen.files) if unseen else files
+    read_share = with_driver_doubt(
+        read_share, (*candidates.files, *candidates.unreached), counted, known
+    )
     recorded, spots = known.kinds.get(candidates.kind, ()), candidates.blind_spots
     basis = GuessBasis(kind=candidates.kind, recorded=recorded, blind_spots=spots)
-    if unseen is not None and unseen.program:
+    waited_share = known.waited_share(candidates.kind)
+    if unseen is not None:
         files = tuple(sorted((*files, *unseen.files), key=lambda file: file.path))
         reference = known.references.get(unseen.reference)
         basis = replace(basis, reference=reference.recorded if reference else ())
+        waited_share = WAITED_SHARE
     return LaunchSet(
         app=app,
         source="static",
         files=files,
         read_share=read_share,
         seek_share=seek_share,
+        waited_share=waited_share,
         unresolved=candidates.unresolved,
         basis=basis,
     )
 
 
-def _doubts(
-    candidates: Candidates,
+def with_driver_doubt(
+    share: Interval,
+    candidates: Iterable[Candidate],
     files: Sequence[LaunchFile],
-    unseen: Unseen | None,
     priors: Priors,
-) -> Iterator[tuple[float, float]]:
-    """Yield for what is read all or not at all the chance, and its part of the blocks.
+) -> Interval:
+    """Widen a share by OpenGL's driver where it isn't nearly sure that it is opened.
 
-    That is OpenGL's driver, found by one way or the other.
+    All of it is read or nothing, by whichever way its files were found.
+
+    :param candidates: all that were found.
+    :param files: what is expected of them.
     """
-    ways = {
-        candidate.entry.path: (candidate.way, opened_share(candidate, priors))
-        for candidate in (*candidates.files, *candidates.unreached)
+    chances = {
+        candidate.entry.path: opened_share(candidate, priors)
+        for candidate in candidates
         if candidate.way.startswith(DRIVER_WAYS)
     }
-    counted = (*files, *unseen.files) if unseen and unseen.program else files
-    blocks: dict[tuple[str, float], float] = {}
-    for file in counted:
-        if file.path in ways:
-            key = ways[file.path]
-            blocks[key] = blocks.get(key, 0.0) + file.expected_blocks
-    expected = sum(file.expected_blocks for file in counted)
-    for (_, chance), part in blocks.items():
-        yield chance, part / expected
-
-
-def _with_doubts(share: Interval, doubts: Iterable[tuple[float, float]]) -> Interval:
-    """Widen a share by what is read all or not at all, unless that is nearly sure.
-
-    :param doubts: the chance that a part is read, and the part that is expected of it:
-        either nothing of it is read, or more than expected.
-    """
-    parts = [
-        (part * share.mid, part * share.mid * (1 / chance - 1))
-        for chance, part in doubts
-        if 1 - SURE < chance < SURE
-    ]
-    if not parts:
+    expected = opened = 0.0
+    for file in files:
+        if file.path in chances:
+            expected += file.expected_blocks
+            opened += file.expected_blocks / chances[file.path]
+    if not opened or not 1 - SURE < expected / opened < SURE:
         return share
-    below = (share.mid - share.low) ** 2 + sum(less**2 for less, _ in parts)
-    above = (share.high - share.mid) ** 2 + sum(more**2 for _, more in parts)
+    blocks = sum(file.expected_blocks for file in files)
+    less, more = (share.mid * part / blocks for part in (expected, opened - expected))
+    low = share.mid - hypot(share.mid - share.low, less)
     return replace(
         share,
-        low=max(min(share.low, LEAST_SHARE), share.mid - math.sqrt(below)),
-        high=share.mid + math.sqrt(above),
+        low=max(min(share.low, LEAST_SHARE), low),
+        high=share.mid + hypot(share.high - share.mid, more),
     )
 
 
 def _unseen(payload: Payload, candidates: Candidates, priors: Priors) -> Unseen | None:
-    """Return what wasn't followed; ``None`` where all was."""
-    if candidates.blindness is None:
+    """Return what wasn't reached; ``None`` where the program was followed."""
+    if candidates.blindness != "program":
         return None
     return Unseen(
-        program=candidates.blindness == "program",
         files=_expected(payload, candidates.unreached, priors),
         reference=WINDOWS if candidates.window else NO_WINDOWS,
     )

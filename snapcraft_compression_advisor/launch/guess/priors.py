@@ -8,19 +8,18 @@ never says little by itself.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import date  # pydantic reads it at run time
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import pydantic
-
-from ...core.documents import DocumentKind
-from ...core.units import MIB, Interval
+from ...core.units import Interval
+from ..launch_set import WAITED_SHARE
 from .block_classes import MEMBER, NO_MEMBER
 from .opengl import DRIVER_WAYS
+from .priors_document import Ends, PriorsDocument, Row, read_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,120 +47,6 @@ UNLIKELY_FILE_SHARE = 0.1
 """Likewise of what only windows need, where none is expected, and of own files."""
 
 
-Share = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
-Ratio = Annotated[float, pydantic.Field(gt=0.0, allow_inf_nan=False)]
-Number = Annotated[int, pydantic.Field(ge=0)]
-
-
-def _ascending(ends: tuple[float, float, float]) -> tuple[float, float, float]:
-    low, mid, high = ends
-    if not low <= mid <= high:
-        message = "low end, middle and high end must be in ascending order"
-        raise ValueError(message)
-    return ends
-
-
-Ends = Annotated[tuple[Ratio, Ratio, Ratio], pydantic.AfterValidator(_ascending)]
-"""Low end, middle, high end of read ÷ expected."""
-
-Row = tuple[Number, Number]
-"""Read, counted."""
-
-
-class _Model(pydantic.BaseModel):
-    # The parts of a document are read with the whole, never alone.
-    model_config = pydantic.ConfigDict(
-        defer_build=True, extra="forbid", frozen=True, strict=True
-    )
-
-
-class MedianAndWorst(_Model):
-    """A figure over the applications, each left out of the counts when it was guessed.
-
-    :param median: the middle application's.
-    :param worst: the lowest.
-    """
-
-    median: Share
-    worst: Share
-
-
-class Fit(_Model):
-    """Where the priors come from, and how well they do.
-
-    :param fitted_on: the applications whose recorded launches were counted.
-    :param fitted_at: the day.
-    :param recall: of the bytes read, those named: applications left out.
-    :param precision: of the bytes named, those read: applications left out.
-    """
-
-    fitted_on: Annotated[tuple[str, ...], pydantic.Field(min_length=2)]
-    fitted_at: date
-    recall: MedianAndWorst
-    precision: MedianAndWorst
-
-
-class ReferenceRow(_Model):
-    """What a reference class read; fields as those of :class:`Reference`."""
-
-    read_share: Ends
-    seek_share: Ends
-    least_share: Share
-    recorded: dict[str, Ratio]
-
-
-class PriorsDocument(_Model):
-    """All of the file.
-
-    :param fit: where it comes from.
-    :param read_share: bytes read ÷ expected, over applications left out.
-    :param seek_share: likewise, of runs of blocks.
-    :param unseen_share: bytes, where all applications of a kind were left out.
-    :param kinds: by kind, the applications recorded with read ÷ expected.
-    :param files: counts of files by way.
-    :param blocks: counts of blocks by class.
-    :param references: by name, the reference classes of blind searches.
-    """
-
-    # Now, since threads are going to use it.
-    model_config = pydantic.ConfigDict(defer_build=False)
-
-    fit: Fit
-    read_share: Ends
-    seek_share: Ends
-    unseen_share: Ends
-    kinds: dict[str, dict[str, Ratio]]
-    files: dict[str, Row]
-    blocks: dict[str, Row]
-    references: dict[str, ReferenceRow] = {}
-
-    @pydantic.field_validator("files", "blocks")
-    @classmethod
-    def _read_of_counted(cls, rows: dict[str, Row]) -> dict[str, Row]:
-        wrong = next((key for key, (read, of) in rows.items() if read > of), None)
-        if wrong is not None:
-            message = f"more of {wrong!r} were read than counted"
-            raise ValueError(message)
-        return rows
-
-
-def read_document(text: bytes) -> PriorsDocument:
-    """Read the file's text.
-
-    :raises BadDataError: if it isn't such a document.
-    """
-    return _PRIORS.parse_json(text, where="priors.json")
-
-
-_PRIORS = DocumentKind(
-    model=PriorsDocument,
-    name="launch priors",
-    max_bytes=MIB,  # some ten times what they have
-    broken="the launch priors of this installation are invalid",
-    resolution="Reinstall snapcraft-compression-advisor.",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Counts:
     """What recorded launches read, by key.
@@ -179,8 +64,15 @@ class Counts:
         self.counted[key] += counted
 
 
-WINDOWS, NO_WINDOWS = "windows", "no windows"
-"""The reference classes: applications that open windows, and those that don't."""
+WINDOWS, NO_WINDOWS, MODULES = "windows", "no windows", "modules"
+"""The reference classes.
+
+Applications that open windows and those that don't, searched for blindly; and those of
+which some modules couldn't be followed.
+"""
+
+FEWEST_WAITING = 3
+"""Recorded launches of a kind from which they say what others of it wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,16 +94,28 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unseen:
-    """What a blind search didn't reach.
+class GuessedApp:
+    """What a spread depends on beside the files.
 
-    :param program: whether all that the program reads may be there; else, only some
-        modules.
+    :param kind: of application.
+    :param payload_blocks: of all the payload's files.
+    :param modules_missed: whether some modules of the program weren't followed.
+    """
+
+    kind: str
+    payload_blocks: int
+    payload_files: int
+    modules_missed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """What a search didn't reach that is blind to what the program does.
+
     :param files: that it may read instead, or besides.
     :param reference: the name of a reference class.
     """
 
-    program: bool
     files: Sequence[LaunchFile]
     reference: str
 
@@ -226,6 +130,9 @@ class Priors:
     :param seek_share: likewise, of runs of blocks.
     :param unseen_share: recorded ÷ expected bytes where all applications of a kind were
         left out: for kinds that weren't recorded.
+    :param kind_shares: by kind, recorded ÷ expected bytes.
+    :param waited_shares: by kind, what a launch waits for of the work on its blocks;
+        others that were recorded wait for all of it.
     :param kinds: the applications recorded of each kind, with recorded ÷ expected.
     :param references: the reference classes of blind searches.
     """
@@ -235,16 +142,15 @@ class Priors:
     read_share: Interval
     seek_share: Interval
     unseen_share: Interval
+    kind_shares: Mapping[str, Interval] = field(default_factory=dict)
+    waited_shares: Mapping[str, Interval] = field(default_factory=dict)
     kinds: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
     references: Mapping[str, Reference] = field(default_factory=dict)
 
     def shares(
         self,
         files: Sequence[LaunchFile],
-        *,
-        payload_blocks: int,
-        payload_files: int,
-        kind: str | None = None,
+        app: GuessedApp,
         unseen: Unseen | None = None,
     ) -> tuple[Interval, Interval]:
         """Return what is read per byte expected, and sought per run expected.
@@ -252,38 +158,61 @@ class Priors:
         Never more than the whole payload.
 
         :param files: of the launch, as far as it was followed.
-        :param payload_blocks: of all the payload's files.
-        :param kind: of application, ``None`` where that isn't known.
-        :param unseen: what wasn't followed. Its files count if a program's are
-            among them; else they only raise the high ends.
+        :param unseen: what else may be read where the program wasn't followed.
         """
-        read = self.unseen_share if kind and kind not in self.kinds else self.read_share
+        if unseen is not None:
+            return self._with_unseen(files, app, unseen)
+        read, seeks = self.spread_of(app.kind), self.seek_share
+        if app.modules_missed:
+            reference = self._reference(MODULES, app)
+            read = _spanned(read, reference.read_share)
+            seeks = _spanned(seeks, reference.seek_share)
+        return _up_to(read, app.payload_blocks, _blocks(files)), seeks
+
+    def spread_of(self, kind: str) -> Interval:
+        """Return what applications of a kind read per byte expected."""
+        if kind in self.kind_shares:
+            return self.kind_shares[kind]
+        return self.read_share if kind in self.kinds else self.unseen_share
+
+    def waited_share(self, kind: str) -> Interval:
+        """Return what a launch waits for of the work on its blocks."""
+        if len(self.kinds.get(kind, ())) < FEWEST_WAITING:
+            return WAITED_SHARE
+        return self.waited_shares.get(kind, Interval.exactly(1.0))
+
+    def _reference(self, name: str, app: GuessedApp) -> Reference:
+        """Return a reference class; of one without members, anything is possible."""
+        return self.references.get(name) or Reference(
+            read_share=Interval(low=1.0, mid=1.0, high=math.inf),
+            seek_share=Interval(low=1.0, mid=1.0, high=max(1, app.payload_files)),
+        )
+
+    def _with_unseen(
+        self, files: Sequence[LaunchFile], app: GuessedApp, unseen: Unseen
+    ) -> tuple[Interval, Interval]:
+        """Return the shares of all files, those unseen among them."""
+        reference = self._reference(unseen.reference, app)
         expected = _blocks(files)
-        if unseen is None:
-            return _up_to(read, payload_blocks, expected), self.seek_share
-        both = expected + _blocks(unseen.files)
-        reference = self.references.get(unseen.reference)
-        if reference is None:
-            reference = Reference(
-                read_share=Interval(low=1.0, mid=1.0, high=max(1, payload_blocks)),
-                seek_share=Interval(low=1.0, mid=1.0, high=max(1, payload_files)),
-            )
-        counted = both if unseen.program else expected
+        counted = expected + _blocks(unseen.files)
         if not counted:
             return Interval.exactly(1.0), self.seek_share
-        most = max(both, reference.least_share * payload_blocks) / counted
-        seen = expected / counted
         read, seeks = (
-            _spanning(mixed, guess, seen=seen, most=most, alone=not unseen.program)
+            _spanning(
+                mixed,
+                guess,
+                seen=expected / counted,
+                most=max(1.0, reference.least_share * app.payload_blocks / counted),
+            )
             for mixed, guess in (
-                (reference.read_share, read),
+                (reference.read_share, self.spread_of(app.kind)),
                 (reference.seek_share, self.seek_share),
             )
         )
-        most_files = payload_files / max(1, len(files))
+        most = max(self.seek_share.high, app.payload_files / max(1, len(files)))
         return (
-            _up_to(read, payload_blocks, counted),
-            replace(seeks, high=min(seeks.high, max(self.seek_share.high, most_files))),
+            _up_to(read, app.payload_blocks, counted),
+            replace(seeks, high=min(seeks.high, most)),
         )
 
     def file_share(self, way: str) -> float:
@@ -337,6 +266,8 @@ def parse_priors(document: PriorsDocument) -> Priors:
         read_share=_interval(document.read_share),
         seek_share=_interval(document.seek_share),
         unseen_share=_interval(document.unseen_share),
+        kind_shares=_intervals(document.kind_shares),
+        waited_shares=_intervals(document.waited_shares),
         kinds={
             kind: tuple(recorded.items()) for kind, recorded in document.kinds.items()
         },
@@ -356,21 +287,24 @@ def _blocks(files: Sequence[LaunchFile]) -> float:
     return sum(file.expected_blocks for file in files)
 
 
+def _spanned(share: Interval, other: Interval) -> Interval:
+    return replace(
+        share, low=min(share.low, other.low), high=max(share.high, other.high)
+    )
+
+
 def _spanning(
-    reference: Interval, guess: Interval, *, seen: float, most: float, alone: bool
+    reference: Interval, guess: Interval, *, seen: float, most: float
 ) -> Interval:
     """Return a share that spans what a guess and what a reference class says.
 
     :param reference: share of all files: those that were followed and those unseen.
     :param guess: share of the files that were followed.
-    :param seen: these, of the files that count.
-    :param most: likewise, all files.
-    :param alone: whether only those that were followed count.
+    :param seen: these, of all files.
+    :param most: what may be expected at most, of all files.
     """
-    low, high = guess.low * seen, max(guess.high * seen, reference.high * most)
-    if alone:
-        return replace(guess, high=high)
-    return replace(reference, low=min(reference.low, low), high=high)
+    high = max(guess.high * seen, reference.high * most)
+    return replace(reference, low=min(reference.low, guess.low * seen), high=high)
 
 
 def _up_to(share: Interval, most_blocks: float, blocks: float) -> Interval:
@@ -381,6 +315,10 @@ def _up_to(share: Interval, most_blocks: float, blocks: float) -> Interval:
 def _interval(ends: Ends) -> Interval:
     low, mid, high = ends
     return Interval(low=low, mid=mid, high=high)
+
+
+def _intervals(rows: Mapping[str, Ends]) -> dict[str, Interval]:
+    return {kind: _interval(ends) for kind, ends in rows.items()}
 
 
 def _counts(rows: Mapping[str, Row]) -> Counts:
