@@ -105,11 +105,8 @@ class Work:
         """Write what became of an application into the table."""
         with self.writing:
             rows = read_drawn(self.table)
-            same = (row.release, row.package)
-            write_drawn(
-                self.table,
-                [row if (it.release, it.package) == same else it for it in rows],
-            )
+            place = next(i for i, it in enumerate(rows) if _is_same(it, row))
+            write_drawn(self.table, [*rows[:place], row, *rows[place + 1 :]])
 
     def fill(self, rows: Sequence[Drawn]) -> None:
         """Try the applications of a slot until one is recorded."""
@@ -227,6 +224,12 @@ class Work:
         return re.sub(r"(?<![\w.])/\S+/", "", line or type(error).__name__)[
             :REASON_LENGTH
         ]
+
+
+def _is_same(row: Drawn, other: Drawn) -> bool:
+    """Tell whether two rows are of one application in one draw."""
+    one, two = ((it.seed, it.release, it.package) for it in (row, other))
+    return one == two
 
 
 def application_of(row: Drawn) -> Application:

@@ -137,6 +137,14 @@ def test_the_next_of_the_draw_takes_the_place_of_one_that_fails(tmp_path: Path) 
     assert third.outcome == ""
 
 
+def test_an_application_of_two_draws_has_an_outcome_of_each(tmp_path: Path) -> None:
+    rows = [ROW, replace(ROW, seed="other")]
+    work = make_work(tmp_path)
+    write_drawn(work.table, rows)
+    work.fill(rows[1:])
+    assert [row.outcome for row in read_drawn(work.table)] == ["", "recorded"]
+
+
 def test_what_failed_before_isnt_tried_again(tmp_path: Path) -> None:
     rows = [replace(ROW, outcome="failed"), replace(ROW, package="second")]
     work = make_work(tmp_path)
