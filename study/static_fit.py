@@ -235,8 +235,10 @@ def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
         read_share=_ends(priors.read_share),
         seek_share=_ends(priors.seek_share),
         unseen_share=_ends(priors.unseen_share),
-        kind_shares=_rows_of_ends(priors.kind_shares),
-        waited_shares=_rows_of_ends(priors.waited_shares),
+        kind_shares={
+            kind: _ends(share) for kind, share in sorted(priors.kind_shares.items())
+        },
+        parallel_kinds=priors.parallel_kinds,
         kinds={kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())},
         references={
             name: ReferenceRow(
@@ -255,10 +257,6 @@ def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
 def _ends(share: Interval) -> Ends:
     low, mid, high = (round(end, 3) for end in (share.low, share.mid, share.high))
     return low, mid, high
-
-
-def _rows_of_ends(shares: Mapping[str, Interval]) -> dict[str, Ends]:
-    return {kind: _ends(share) for kind, share in sorted(shares.items())}
 
 
 def _rows(counts: Counts) -> dict[str, Row]:

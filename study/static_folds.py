@@ -217,12 +217,11 @@ def _with_spread(priors: Priors, folds: Sequence[Fold]) -> Priors:
     wasn't recorded is never surer than one that was.
     """
     kinds: dict[str, tuple[tuple[str, float], ...]] = {}
-    waited: dict[str, list[float]] = {}
     for fold in folds:
         kind = fold.application.kind
         row = (fold.application.name, round(fold.alone.ratio, 2))
         kinds[kind] = (*kinds.get(kind, ()), row)
-        waited.setdefault(kind, []).append(fold.application.waited_share)
+    applications = [fold.application for fold in folds]
     seeing = [fold for fold in folds if fold.application.blindness is None]
     of_all = spread([fold.alone.sure_ratio for fold in seeing])
     read_share = of_new(of_all)
@@ -241,11 +240,9 @@ def _with_spread(priors: Priors, folds: Sequence[Fold]) -> Priors:
             )
             for kind in kinds
         },
-        waited_shares={
-            kind: Interval(low=min(each), mid=statistics.median(each), high=max(each))
-            for kind, each in waited.items()
-            if min(each) < 1
-        },
+        parallel_kinds=tuple(
+            sorted({it.kind for it in applications if it.waited_share < 1})
+        ),
         kinds=kinds,
         references=dict(_references(folds)),
     )

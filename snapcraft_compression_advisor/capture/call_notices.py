@@ -1,4 +1,4 @@
-"""Tells of some system calls of a launch before they are made: no root, no tracer.
+"""Reports some system calls of a launch before they are made: no root, no tracer.
 
 A seccomp filter holds a process that makes such a call until it was taken note of
 (seccomp_unotify(2)). It costs tens of microseconds, passes on to all that the process

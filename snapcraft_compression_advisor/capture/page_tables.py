@@ -3,7 +3,7 @@
 A page that a process touches in a mapping comes into its page table, from the cache or
 from storage. ``/proc/PID/pagemap`` shows that to whoever runs the process, as root or
 not. What the kernel only read ahead isn't in any page table. What processes read by
-system calls isn't either: where the kernel tells of these calls, they say it.
+system calls isn't either: where the kernel reports these calls, they say it.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
     :param watched: called with the ids of all processes, again and again until the
         event, and once more at it, while every process stands still.
     :param noticed: called with system calls before they are made, where the kernel
-        tells of them; in a thread of its own, until all processes have ended.
+        reports them; in a thread of its own, until all processes have ended.
     :param frozen: called at the event, while every process stands still.
     :raises ToolError: where the command can't be started, ends before the event or
         doesn't come to it in time.

@@ -29,7 +29,7 @@ SEES = (
 )
 
 pytestmark = pytest.mark.skipif(
-    call_filter() is None, reason="this kernel doesn't tell of system calls"
+    call_filter() is None, reason="this kernel doesn't report system calls"
 )
 
 

@@ -183,7 +183,7 @@ def test_read_share_of_a_program_is_that_of_the_applications_left_out() -> None:
     found = launch_set(
         {"bin/hello": make_elf(padding_bytes=BLOCK), "x": bytes(99 * BLOCK)}
     )
-    assert found.read_share == built_in_priors().read_share
+    assert found.read_share == built_in_priors().spread_of("plain program")
 
 
 def test_read_share_never_exceeds_the_payload() -> None:

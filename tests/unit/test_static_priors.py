@@ -61,7 +61,7 @@ PRIORS = Priors(
     seek_share=SHARE,
     unseen_share=Interval(low=0.1, mid=1.0, high=10.0),
     kinds={"GTK 4": (("calculator", 1.1),)},
-    waited_shares={"GTK 4": Interval(low=0.5, mid=0.9, high=1.0)},
+    parallel_kinds=("GTK 4",),
 )
 
 GOOD = MedianAndWorst(median=0.9, worst=0.5)
@@ -186,14 +186,13 @@ def test_launch_of_nothing_known_has_shares() -> None:
 
 
 def test_launches_of_a_kind_wait_as_recorded_ones_did() -> None:
-    part = Interval(low=0.5, mid=0.8, high=1.0)
     rows = (("one", 1.0), ("two", 1.0), ("three", 1.0))
     priors = replace(
         PRIORS,
         kinds={"Java": rows, "Tk": rows, "R": rows[:2]},
-        waited_shares={"Java": part, "R": part},
+        parallel_kinds=("Java",),
     )
-    assert priors.waited_share("Java") == part
+    assert priors.waited_share("Java") == WAITED_SHARE
     assert priors.waited_share("Tk") == Interval.exactly(1.0)
     assert priors.waited_share("R") == priors.waited_share("Qt") == WAITED_SHARE
 

@@ -131,8 +131,8 @@ class Priors:
     :param unseen_share: recorded ÷ expected bytes where all applications of a kind were
         left out: for kinds that weren't recorded.
     :param kind_shares: by kind, recorded ÷ expected bytes.
-    :param waited_shares: by kind, what a launch waits for of the work on its blocks;
-        others that were recorded wait for all of it.
+    :param parallel_kinds: of which some recorded launch didn't wait for all of the work
+        on its blocks.
     :param kinds: the applications recorded of each kind, with recorded ÷ expected.
     :param references: the reference classes of blind searches.
     """
@@ -143,7 +143,7 @@ class Priors:
     seek_share: Interval
     unseen_share: Interval
     kind_shares: Mapping[str, Interval] = field(default_factory=dict)
-    waited_shares: Mapping[str, Interval] = field(default_factory=dict)
+    parallel_kinds: tuple[str, ...] = ()
     kinds: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
     references: Mapping[str, Reference] = field(default_factory=dict)
 
@@ -177,9 +177,10 @@ class Priors:
 
     def waited_share(self, kind: str) -> Interval:
         """Return what a launch waits for of the work on its blocks."""
-        if len(self.kinds.get(kind, ())) < FEWEST_WAITING:
+        few = len(self.kinds.get(kind, ())) < FEWEST_WAITING
+        if few or kind in self.parallel_kinds:
             return WAITED_SHARE
-        return self.waited_shares.get(kind, Interval.exactly(1.0))
+        return Interval.exactly(1.0)
 
     def _reference(self, name: str, app: GuessedApp) -> Reference:
         """Return a reference class; of one without members, anything is possible."""
@@ -266,8 +267,10 @@ def parse_priors(document: PriorsDocument) -> Priors:
         read_share=_interval(document.read_share),
         seek_share=_interval(document.seek_share),
         unseen_share=_interval(document.unseen_share),
-        kind_shares=_intervals(document.kind_shares),
-        waited_shares=_intervals(document.waited_shares),
+        kind_shares={
+            kind: _interval(ends) for kind, ends in document.kind_shares.items()
+        },
+        parallel_kinds=document.parallel_kinds,
         kinds={
             kind: tuple(recorded.items()) for kind, recorded in document.kinds.items()
         },
@@ -315,10 +318,6 @@ def _up_to(share: Interval, most_blocks: float, blocks: float) -> Interval:
 def _interval(ends: Ends) -> Interval:
     low, mid, high = ends
     return Interval(low=low, mid=mid, high=high)
-
-
-def _intervals(rows: Mapping[str, Ends]) -> dict[str, Interval]:
-    return {kind: _interval(ends) for kind, ends in rows.items()}
 
 
 def _counts(rows: Mapping[str, Row]) -> Counts:

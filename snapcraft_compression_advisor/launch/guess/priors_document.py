@@ -83,8 +83,8 @@ class PriorsDocument(_Model):
     :param seek_share: likewise, of runs of blocks.
     :param unseen_share: bytes, where all applications of a kind were left out.
     :param kind_shares: bytes, by kind.
-    :param waited_shares: what launches wait for of the work on their blocks, of kinds
-        that were recorded and don't always wait for all.
+    :param parallel_kinds: of which some recorded launch didn't wait for all of the work
+        on its blocks.
     :param kinds: by kind, the applications recorded with read ÷ expected.
     :param files: counts of files by way.
     :param blocks: counts of blocks by class.
@@ -99,7 +99,7 @@ class PriorsDocument(_Model):
     seek_share: Ends
     unseen_share: Ends
     kind_shares: dict[str, Ends] = {}
-    waited_shares: dict[str, Ends] = {}
+    parallel_kinds: tuple[str, ...] = ()
     kinds: dict[str, dict[str, Ratio]]
     files: dict[str, Row]
     blocks: dict[str, Row]
