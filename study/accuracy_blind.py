@@ -39,7 +39,7 @@ verdict is for a snap that is packed with xz, on this machine alone.
 FIRST = """\
 These are the scores of the first draw, by the guess as it was then. (The search had
 once been run on the files of keepass2, without its recording; nothing was changed for
-it.) What they showed was corrected, and their recordings are now among those
+it.) Most of what they showed was corrected, and their recordings are now among those
 above. So the guess of today needs others: {recorded} blind applications of a
 second draw are recorded, and not yet scored.
 """
@@ -47,8 +47,8 @@ second draw are recorded, and not yet scored.
 SECOND = """\
 These are the scores of the second draw. The blind applications of the
 [first](../study/data/blind-scores-launches-1.csv) were scored in the same way, by the
-guess as it was then. What they showed was corrected, and their recordings are now among
-those above.
+guess as it was then. Most of what they showed was corrected, and their recordings are
+now among those above.
 """
 
 

@@ -40,7 +40,7 @@ from .record import (
 )
 from .record_trace import SeenFile, seen_file
 from .snap_environment import launch_home
-from .start import Command
+from .start import Command, Launched
 
 _NAMED_FILES = 3
 _PAGE_TABLES = Path("/proc/self/pagemap")
@@ -80,19 +80,7 @@ def record_directory(
             progress("Launching once to set up the home directory")
             launch(request, root, home)
             _check_unchanged(before, root, inventory)
-        for attempt in range(1, ATTEMPTS + 1):
-            progress(
-                "Launching from the evicted directory, then with warm caches "
-                f"(attempt {attempt})"
-            )
-            drops = cache_drops()
-            seen = _launch_evicted(request, root, home, inventory)
-            warm = launch(request, root, home)
-            # The kernel counts a drop when it is over.
-            if cache_drops() == drops:
-                break
-        else:
-            raise caches_dropped()
+        seen, warm = _launch_undisturbed(request, root, home, inventory, progress)
         _check_unchanged(before, root, inventory)
     recorded = RecordedLaunch(
         event=warm.event,
@@ -113,6 +101,31 @@ def record_directory(
         recorded=recorded,
         files=tuple(files),
     )
+
+
+def _launch_undisturbed(
+    request: RecordRequest,
+    root: Path,
+    home: Path,
+    inventory: Inventory,
+    progress: Progress,
+) -> tuple[_Seen, Launched]:
+    """Launch evicted and then warm, again where somebody dropped the caches.
+
+    :raises ToolError: where that happened each time.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        progress(
+            "Launching from the evicted directory, then with warm caches "
+            f"(attempt {attempt})"
+        )
+        drops = cache_drops()
+        seen = _launch_evicted(request, root, home, inventory)
+        warm = launch(request, root, home)
+        # The kernel counts a drop when it is over.
+        if cache_drops() == drops:
+            return seen, warm
+    raise caches_dropped()
 
 
 def _launch_evicted(
