@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import statistics
+import resource
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -25,12 +26,13 @@ from .page_cache import (
     storage_of,
     walk,
 )
+from .samples import RunTime, Sample
 
 WALKS_AT_MOST = 3
 """Reading everything takes long and varies little."""
 
-Launch = Callable[[Mount], float]
-"""Launches once from a mount, or does as if, and returns the seconds."""
+Launch = Callable[[Mount], RunTime]
+"""Launches once from a mount, or does as if, and returns what that took."""
 
 Dropped = Literal["system", "payload"]
 
@@ -57,44 +59,6 @@ class MeasureRequest:
     warm_up: bool = False
     read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
     scratch: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """One thing, timed several times.
-
-    :param runs_s: seconds of each run, in the order of the runs; at least one.
-    """
-
-    runs_s: tuple[float, ...]
-
-    @property
-    def n(self) -> int:
-        """How many runs there are."""
-        return len(self.runs_s)
-
-    @property
-    def median(self) -> float:
-        """The median, seconds."""
-        return statistics.median(self.runs_s)
-
-    @property
-    def stdev(self) -> float | None:
-        """The sample standard deviation, seconds; not known of a single run."""
-        return statistics.stdev(self.runs_s) if self.n > 1 else None
-
-    @property
-    def five_numbers(self) -> tuple[float, float, float, float, float]:
-        """Shortest, first quartile, median, third quartile, longest; seconds.
-
-        Quartiles are interpolated between runs, the extremes included (method 7 of
-        Hyndman and Fan, *Sample Quantiles in Statistical Packages*, 1996).
-        """
-        least, most = min(self.runs_s), max(self.runs_s)
-        if self.n == 1:
-            return (least, least, least, most, most)
-        quartiles = statistics.quantiles(self.runs_s, n=4, method="inclusive")
-        return (least, quartiles[0], quartiles[1], quartiles[2], most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +133,7 @@ class _Rounds:
     images: PackedImages
     root: Path
     progress: Progress
-    seconds: dict[tuple[str, str], list[float]] = field(
+    times: dict[tuple[str, str], list[RunTime]] = field(
         default_factory=lambda: defaultdict(list)
     )
 
@@ -185,12 +149,13 @@ class _Rounds:
         for codec in self.turns("Launching", request.runs):
             with self.mounted_cold(codec) as mount:
                 for state in ("cold", "warm"):
-                    self.seconds[state, codec].append(request.launch(mount))
+                    self.note(state, codec, mount, request.launch(mount))
         for codec in self.turns(
             "Reading every file", min(request.runs, WALKS_AT_MOST) * request.walk
         ):
             with self.mounted_cold(codec) as mount:
-                self.seconds["walk", codec].append(walk(mount.root))
+                timed = timed_here(partial(walk, mount.root))
+                self.note("walk", codec, mount, timed)
         return Measurement(
             codecs={codec: self.measured(codec) for codec in self.images.paths},
             unavailable=self.images.unavailable,
@@ -203,6 +168,12 @@ class _Rounds:
             kernel=platform.release(),
             processor=processor_name(),
         )
+
+    def note(self, state: str, codec: str, mount: Mount, run: RunTime) -> None:
+        """Note what a run took; squashfuse decompresses in a process of its own."""
+        if mount.method == "squashfuse":
+            run = replace(run, user_s=None, system_s=None)
+        self.times[state, codec].append(run)
 
     def turns(self, what: str, rounds: int) -> Iterator[str]:
         """Yield the codec of each step, having said what is done with it."""
@@ -230,7 +201,7 @@ class _Rounds:
     def measured(self, codec: str) -> CodecMeasurement:
         """Return what was measured with a codec."""
         cold, warm, walks = (
-            Sample(runs_s=tuple(self.seconds[state, codec]))
+            Sample.of_runs(self.times[state, codec])
             for state in ("cold", "warm", "walk")
         )
         return CodecMeasurement(
@@ -247,6 +218,21 @@ def in_turns(codecs: Sequence[str], rounds: int) -> Iterator[tuple[str, ...]]:
     for number in range(rounds):
         first = number % len(codecs)
         yield (*codecs[first:], *codecs[:first])
+
+
+def timed_here(run: Callable[[], float]) -> RunTime:
+    """Time what this very thread does.
+
+    :param run: does it, and returns the seconds.
+    """
+    before = resource.getrusage(resource.RUSAGE_THREAD)
+    wall_s = run()
+    after = resource.getrusage(resource.RUSAGE_THREAD)
+    return RunTime(
+        wall_s=wall_s,
+        user_s=max(0.0, after.ru_utime - before.ru_utime),
+        system_s=max(0.0, after.ru_stime - before.ru_stime),
+    )
 
 
 def make_cold(image: Path) -> None:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from craft_cli import emit
 
-from ..capture.measure import WALKS_AT_MOST, Launch, MeasureRequest, measure
+from ..capture.measure import (
+    WALKS_AT_MOST,
+    Launch,
+    MeasureRequest,
+    measure,
+    timed_here,
+)
 from ..capture.mount import Mount
 from ..capture.page_cache import fit_for_replay, replay
+from ..capture.samples import RunTime
 from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS
@@ -121,11 +129,15 @@ def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launc
     with launch_display(options), launch_home(parsed_args.home) as home:
         command, event, timeout_s = chosen_launch(options, payload)
 
-        def start(mount: Mount) -> float:
+        def start(mount: Mount) -> RunTime:
             launched = time_launch(
                 command, mount.root, event, timeout_s=timeout_s, home=home
             )
-            return launched.wall_s
+            return RunTime(
+                wall_s=launched.wall_s,
+                user_s=launched.user_s,
+                system_s=launched.system_s,
+            )
 
         yield start
 
@@ -141,7 +153,8 @@ def _replayed(parsed_args: argparse.Namespace, payload: Payload) -> Launch:
     fitted = fit_for_replay(recorded, payload.inventory)
     for warning in replay_warnings(fitted):
         emit.progress(f"Warning: {warning}", permanent=True)
-    return lambda mount: replay(mount.root, fitted.launch_set.files)
+    files = fitted.launch_set.files
+    return lambda mount: timed_here(partial(replay, mount.root, files))
 
 
 def replay_warnings(fitted: FittedProfile) -> Iterator[str]:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AliasChoices, ConfigDict, Field
 
 from .. import __version__
+from ..capture.paired import CONFIDENCE, difference
 from ..codecs import CodecName  # pydantic reads it at run time
-from .contract import Document, Part, Text, filled
+from .contract import Count, Document, IntervalReport, Part, Share, Text, filled
 
 if TYPE_CHECKING:
-    from ..capture.measure import Measurement
+    from ..capture.measure import CodecMeasurement, Measurement
 
 Seconds = Annotated[float, Field(ge=0)]
+_BASELINE: CodecName = "xz"
 
 
 class SampleReport(Part):
@@ -28,6 +30,35 @@ class SampleReport(Part):
         description="all runs, in order",
         validation_alias=AliasChoices("runs", "runs_s"),
     )
+    outliers: list[Count] = Field(
+        default=[],
+        description="runs more than three interquartile ranges beyond the quartiles "
+        "(Tukey), counted from 1",
+    )
+    user_s: list[Seconds] | None = Field(
+        default=None,
+        description="processor time of each run's processes in user mode; null if not "
+        "known",
+    )
+    system_s: list[Seconds] | None = Field(
+        default=None,
+        description="likewise in the kernel, which decompresses for the process that "
+        "reads",
+    )
+
+
+class DifferenceReport(Part):
+    """How much faster cold launches are than with another codec."""
+
+    than: CodecName = Field(description="the other codec")
+    rounds: Count = Field(description="pairs of launches")
+    confidence: Share = Field(description="of the intervals")
+    saved_s: IntervalReport = Field(
+        description="mean of the rounds' differences in seconds; negative if slower"
+    )
+    times_faster: IntervalReport | None = Field(
+        description="geometric mean of the rounds' ratios; below 1 if slower"
+    )
 
 
 class CodecMeasurementReport(Part):
@@ -38,6 +69,11 @@ class CodecMeasurementReport(Part):
     warm_s: SampleReport = Field(description="right after the cold one")
     walk_s: SampleReport | None = Field(
         description="reading every file with cold caches; null if not requested"
+    )
+    difference: DifferenceReport | None = Field(
+        default=None,
+        description="cold launches against those with xz; null for xz itself, without "
+        "it, or with a single run",
     )
 
 
@@ -68,7 +104,29 @@ class MeasurementReport(Document):
 
 def build_measurement_report(measurement: Measurement) -> MeasurementReport:
     """Return a measurement in the shape of the contract."""
-    return filled(MeasurementReport, measurement, advisor_version=__version__)
+    xz = measurement.codecs.get(_BASELINE)
+    return filled(
+        MeasurementReport,
+        measurement,
+        advisor_version=__version__,
+        codecs={
+            name: filled(
+                CodecMeasurementReport, codec, difference=_difference(xz, codec)
+            )
+            for name, codec in measurement.codecs.items()
+        },
+    )
+
+
+def _difference(
+    xz: CodecMeasurement | None, codec: CodecMeasurement
+) -> DifferenceReport | None:
+    if xz is None or codec is xz:
+        return None
+    found = difference(xz.cold_s, codec.cold_s)
+    if found is None:
+        return None
+    return filled(DifferenceReport, found, than=xz.codec, confidence=CONFIDENCE)
 
 
 def render_measurement_json(measurement: Measurement) -> str:

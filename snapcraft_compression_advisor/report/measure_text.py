@@ -8,13 +8,21 @@ from ..core.printable import printable
 from .lines import COLUMNS, wrapped
 from .measure_json import build_measurement_report
 from .page.measured import KINDS, machine_of, measured_table, notes_on
+from .page.measured_differences import (
+    difference_notes,
+    differences_table,
+    legend_notes,
+    run_warnings,
+)
 from .page.texts import WHAT_IF, short_seconds
 from .phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..capture.measure import Measurement, Sample
+    from ..capture.measure import Measurement
+    from ..capture.samples import Sample
+    from .measure_json import MeasurementReport
 
 LEGEND = "|--[==O==]--|: shortest, first quartile, median, third quartile, longest."
 _METHODS = {
@@ -26,11 +34,15 @@ _TIME_COLUMNS = 18
 
 def render_measurement_text(measurement: Measurement) -> str:
     """Return a measurement as plain text."""
-    table = measured_table(build_measurement_report(measurement), None)
+    report = build_measurement_report(measurement)
+    table = measured_table(report, None)
     lines = [f"{_METHODS[measurement.method]} (measured)", ""]
+    for sentence in difference_notes(report):
+        lines += [*wrapped(sentence), ""]
     for codec, image, *times in (table.heads, *table.rows):
         cells = "".join(time.rjust(_TIME_COLUMNS) for time in times)
         lines.append(f"{codec:7}{image:>9}{cells}")
+    lines += _differences(report)
     for kind, title in KINDS.items():
         times_of = {
             name: getattr(codec, f"{kind}_s")
@@ -40,19 +52,33 @@ def render_measurement_text(measurement: Measurement) -> str:
         if samples:
             plot = box_plot(samples, columns=COLUMNS, as_text=short_seconds)
             lines += ["", title, *plot]
-    lines += ["", *_legend(measurement)]
+    for sentence in run_warnings(report):
+        lines += ["", *wrapped(f"Warning: {sentence}", rest="  ")]
+    lines += ["", *_legend(measurement, report)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _legend(measurement: Measurement) -> Iterator[str]:
+def _differences(report: MeasurementReport) -> Iterator[str]:
+    table = differences_table(report)
+    if table is None:
+        return
+    yield from ("", f"{table.caption} (measured)", "")
+    rows = (table.heads, *table.rows)
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    for codec, *cells in rows:
+        columns = zip(cells, widths[1:], strict=True)
+        yield f"{codec:7}" + "".join(f"{cell:>{width}}" for cell, width in columns)
+
+
+def _legend(measurement: Measurement, report: MeasurementReport) -> Iterator[str]:
     runs = counted(measurement.runs, "run")
     walks = {codec.walk_s.n for codec in measurement.codecs.values() if codec.walk_s}
     runs += f" (every file: {max(walks)})" if walks else ""
-    report = build_measurement_report(measurement)
     notes = (
         f"Times: median ± standard deviation of {runs}, alternating codecs.",
         LEGEND,
         f"{WHAT_IF}.",
+        *legend_notes(report),
         *notes_on(report),
     )
     yield from wrapped(" ".join(notes))

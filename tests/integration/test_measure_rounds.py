@@ -28,6 +28,7 @@ from snapcraft_compression_advisor.capture.measure import (
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
 from snapcraft_compression_advisor.capture.page_cache import resident_share, storage_of
+from snapcraft_compression_advisor.capture.samples import RunTime
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 
@@ -78,7 +79,7 @@ class Launches:
     image_bytes: dict[str, int] = field(default_factory=dict)
     fails_at: int | None = None
 
-    def __call__(self, mount: Mount) -> float:
+    def __call__(self, mount: Mount) -> RunTime:
         image = image_of(mount)
         self.seen.append((image.stem, storage_of(image)))
         self.image_bytes[image.stem] = image.stat().st_size
@@ -86,7 +87,7 @@ class Launches:
             message = "showed no window"
             raise ToolError(message)
         (mount.root / "lib/large").read_bytes()
-        return float(len(self.seen))
+        return RunTime(wall_s=len(self.seen), user_s=0.25, system_s=0.5)
 
 
 def run(
@@ -127,6 +128,7 @@ def test_each_cold_launch_follows_a_drop_and_each_warm_one_a_cold_one(
     assert found.codecs["lzo"].cold_s.runs_s == (3, 7)
     assert found.codecs["lzo"].image_bytes == launch.image_bytes["lzo"]
     assert found.codecs["lzo"].walk_s is None
+    assert found.codecs["lzo"].warm_s.system_s == (0.5, 0.5)
 
 
 def drops_so_far() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.capture.measure import Sample
+from snapcraft_compression_advisor.capture.samples import Sample
 from snapcraft_compression_advisor.report.measure_text import box_plot
 
 

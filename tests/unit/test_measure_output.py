@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import jsonschema
 import pytest
 
 from measurements import COLD_S, make_measurement
+from snapcraft_compression_advisor.capture.samples import Sample
 from snapcraft_compression_advisor.report.contract import schema_text
 from snapcraft_compression_advisor.report.measure_json import (
     MeasurementReport,
     render_measurement_json,
 )
 from snapcraft_compression_advisor.report.measure_text import render_measurement_text
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.capture.measure import Measurement
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parent / "golden"
@@ -93,3 +99,108 @@ def test_json_has_null_where_nothing_is_known() -> None:
 def test_schema_file_is_the_one_of_the_model() -> None:
     kept = (DOCS / "measure.schema.json").read_text(encoding="utf-8")
     assert kept == schema_text(MeasurementReport), "run docs/generate.py"
+
+
+def timed(*, xz: tuple[float, ...], lzo: tuple[float, ...]) -> Measurement:
+    """Return a measurement with these cold launches."""
+    made = make_measurement()
+    codecs = {
+        name: replace(made.codecs[name], cold_s=Sample(runs_s=runs_s))
+        for name, runs_s in (("xz", xz), ("lzo", lzo))
+    }
+    return replace(made, codecs=codecs, runs=len(xz))
+
+
+def text_of(measurement: Measurement) -> str:
+    return " ".join(render_measurement_text(measurement).split())
+
+
+def test_text_says_how_much_faster_lzo_starts() -> None:
+    text = text_of(timed(xz=(2.0, 2.1, 2.0, 2.1), lzo=(1.0, 1.0, 1.1, 1.0)))
+    assert "lzo starts 2.00 ± 0.22 times faster than xz: it saves 1.02 s ±" in text
+    assert "per cold launch (4 rounds, 95% confidence)" in text
+
+
+def test_text_says_how_much_slower_lzo_starts() -> None:
+    text = text_of(timed(xz=(1.0, 1.0, 1.1, 1.0), lzo=(2.0, 2.1, 2.0, 2.1)))
+    assert "lzo starts 2.00 ± 0.22 times slower than xz: it takes 1.02 s ±" in text
+    assert "longer per cold launch" in text
+
+
+def test_difference_within_its_interval_is_none() -> None:
+    text = text_of(timed(xz=(1.0, 1.3, 1.1), lzo=(1.1, 1.1, 1.2)))
+    assert "No difference between lzo and xz shows: lzo saves 0 s (-0.43 s to" in text
+    assert "faster than" not in text
+
+
+def test_replayed_reads_do_not_start() -> None:
+    measurement = timed(xz=(2.0, 2.1, 2.0), lzo=(1.0, 1.0, 1.1))
+    assert "lzo reads" in text_of(replace(measurement, method="replay"))
+
+
+def test_single_run_is_compared_with_nothing() -> None:
+    text = text_of(timed(xz=(2.0,), lzo=(1.0,)))
+    assert "faster" not in text
+    assert "Speed" not in text
+
+
+def test_outliers_are_named_with_what_to_do() -> None:
+    calm = (2.0, 2.1, 2.0, 2.1, 2.0, 2.1)
+    text = text_of(timed(xz=calm, lzo=(*calm[:3], 9.5, *calm[4:])))
+    assert "Warning: Outliers: cold launch 4 with lzo, 9.50 s (median 2.05 s)" in text
+    assert "Close other programs and measure again" in text
+    assert "First runs differ" not in text
+    assert "Outliers" not in text_of(timed(xz=calm, lzo=calm))
+
+
+@pytest.mark.parametrize(
+    ("method", "advice"), [("launch", "--home DIR"), ("replay", "measure again")]
+)
+def test_first_run_that_differs_is_no_plain_outlier(
+    method: Literal["launch", "replay"], advice: str
+) -> None:
+    calm = (2.0, 2.1, 2.0, 2.1, 2.0, 2.1)
+    measurement = timed(xz=(9.5, *calm[1:]), lzo=calm)
+    text = text_of(replace(measurement, method=method))
+    assert "Warning: First runs differ: cold launch 1 with xz, 9.50 s" in text
+    assert advice in text
+    assert "Outliers" not in text
+
+
+def test_noisy_runs_are_a_warning() -> None:
+    text = text_of(timed(xz=(1.0, 2.0, 3.0), lzo=(1.0, 1.0, 1.1)))
+    assert "Noisy: the standard deviation of cold launches is 50% with xz of" in text
+
+
+def test_json_compares_with_xz() -> None:
+    report = json.loads(render_measurement_json(make_measurement()))
+    assert report["codecs"]["xz"]["difference"] is None
+    found = report["codecs"]["lzo"]["difference"]
+    assert (found["than"], found["rounds"], found["confidence"]) == ("xz", 5, 0.95)
+    assert found["saved_s"]["low"] < found["saved_s"]["mid"] == pytest.approx(5.796)
+    assert found["times_faster"]["mid"] == pytest.approx(8.11, abs=0.01)
+
+
+def test_json_has_processor_time_where_it_is_known() -> None:
+    cold = json.loads(render_measurement_json(make_measurement()))["codecs"]["lzo"][
+        "cold_s"
+    ]
+    assert cold["system_s"] == [
+        pytest.approx(seconds * 0.8) for seconds in COLD_S["lzo"]
+    ]
+    squashfuse = render_measurement_json(make_measurement(by_squashfuse=True))
+    assert json.loads(squashfuse)["codecs"]["lzo"]["cold_s"]["system_s"] is None
+    assert "system CPU" not in text_of(make_measurement(by_squashfuse=True))
+
+
+def test_json_of_earlier_versions_is_read() -> None:
+    """They had neither differences nor outliers nor processor time."""
+    report = json.loads(render_measurement_json(make_measurement()))
+    for codec in report["codecs"].values():
+        codec.pop("difference")
+        for key in ("outliers", "user_s", "system_s"):
+            codec["cold_s"].pop(key)
+            codec["warm_s"].pop(key)
+    read = MeasurementReport.model_validate_json(json.dumps(report))
+    assert read.codecs["lzo"].difference is None
+    assert read.codecs["lzo"].cold_s.system_s is None

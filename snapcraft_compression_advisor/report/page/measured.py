@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from ...capture.measure import Sample
+from ...capture.samples import Sample
 from ...codecs import SHIPPABLE
 from ...core.units import format_bytes
 from ..phrases import counted
 from . import charts
+from .measured_differences import (
+    difference_notes,
+    differences_table,
+    legend_notes,
+    run_warnings,
+)
 from .model import Chart, Group, Section, Table
 from .texts import short_seconds, told
 
@@ -70,7 +77,12 @@ def measured_section(
         key="measured",
         title="Measured launches",
         origin="Measured" + ("; predictions are estimated." if report else "."),
-        paragraphs=(_METHODS[measurement.method], *notes_on(measurement)),
+        paragraphs=(
+            *difference_notes(measurement),
+            *run_warnings(measurement),
+            _METHODS[measurement.method],
+            *notes_on(measurement),
+        ),
         legend=_legend(measurement, report),
         groups=(
             Group(
@@ -78,8 +90,20 @@ def measured_section(
                 table=measured_table(measurement, report),
                 open_table=True,
             ),
+            *_differences(measurement),
         ),
     )
+
+
+def _differences(measurement: MeasurementReport) -> Iterator[Group]:
+    table = differences_table(measurement)
+    if table is not None:
+        yield Group(
+            heading=table.caption,
+            paragraphs=tuple(legend_notes(measurement)),
+            table=replace(table, caption="Measured means, and medians of the CPU"),
+            open_table=True,
+        )
 
 
 def fastest(measurement: MeasurementReport) -> str:
