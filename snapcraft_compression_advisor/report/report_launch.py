@@ -18,6 +18,7 @@ from ..launch.launch_set import (
 )
 from ..launch.model import cost_of_files, seconds_saved
 from .contract import Count, Interval, Part, Text, filled
+from .launch_groups import LaunchGroupReport, launch_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -204,6 +205,11 @@ class LaunchReport(Part):
         default=[],
         description="directories of its blocks, the one with the most blocks first",
     )
+    groups: list[LaunchGroupReport] = Field(
+        default=[],
+        description="all files by what they belong to, the group with the most data "
+        "blocks first; small groups are the parts of the last one",
+    )
     heaviest: list[HeavyFileReport] = Field(
         default=[], description="the files that add most with xz"
     )
@@ -239,6 +245,7 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
         if profile and (profile.gone or profile.changed)
         else None,
         directories=launch_directories(launch_set),
+        groups=launch_groups(launch_set.files),
         heaviest=_heavy_files(analysis, launch_set),
         devices={
             device: {codec: _cost(cost, profile) for codec, cost in estimates.items()}

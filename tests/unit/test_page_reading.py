@@ -100,14 +100,22 @@ def test_kind_of_file_never_grows_by_compression() -> None:
     assert kind.stored_bytes["xz"].high == 100_000
 
 
-def test_small_directories_share_a_place_on_the_map() -> None:
+def test_small_groups_share_a_place_on_the_map() -> None:
     small = tuple((f"etc/d{number}/f", 1_000) for number in range(3))
     large = (("usr/lib/libbig.so", 60 * MB), ("usr/bin/calc", 40 * MB))
     chart = launch_group(make_full_report((*large, *small))).charts[0]
     nodes = chart.draw(width=960).spec["data"][0]["values"]
     names = [each["name"] for each in nodes if each["parent"] == "root"]
-    assert names == ["usr/lib", "usr/bin", "other directories"]
+    assert names == ["other libraries", "programs", "smaller groups"]
     assert sum(each["share"] for each in nodes) == pytest.approx(1)
+
+
+def test_map_and_table_show_the_same_groups() -> None:
+    chart = launch_group(make_full_report()).charts[0]
+    nodes = chart.draw(width=960).spec["data"][0]["values"]
+    names = [each["name"] for each in nodes if each["parent"] == "root"]
+    assert chart.table is not None
+    assert [row[0] for row in chart.table.rows] == names
 
 
 def test_launch_of_one_file_has_no_map() -> None:

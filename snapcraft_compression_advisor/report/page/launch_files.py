@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..json_report import Report
+    from ..launch_groups import LaunchGroupReport
     from ..report_launch import (
         IntervalPartsReport,
-        LaunchDirectoryReport,
         LaunchReport,
     )
 
@@ -35,30 +35,20 @@ _HEADER_PX = 18
 _LETTER_PX = 6.5
 _LEAST_LABEL_PX = 44
 """A name that is cut shorter says nothing."""
-_LEAST_HEIGHT = 320
-_HEIGHT_SHARE = 0.5
+_HEIGHT = 320
 
 TileGroup = tuple[str, Sequence[Spec]]
-"""A directory's name, and its tiles."""
+"""A group's name, and its tiles."""
 
-_LONG_PATH = 24
 _LEGEND = (
     "The larger an area of the map, the more blocks a cold launch reads of that file."
 )
-
-_LEAST_TILE = 0.002
-"""Of all blocks: a smaller tile would not show."""
-
-_LEAST_GROUP = 0.015
-"""Of all blocks: a smaller directory would be a heading and nothing below it."""
 
 
 def files_section(report: Report) -> Section | None:
     """Return where launches go; ``None`` where that isn't known."""
     launches = [
-        launch
-        for launch in report.launches
-        if launch.directories and blocks_of(launch) > 0
+        launch for launch in report.launches if launch.groups and blocks_of(launch) > 0
     ]
     if not launches:
         return None
@@ -185,71 +175,47 @@ def _heaviest_share(launch: LaunchReport, device: str) -> float | None:
 
 def _chart(launch: LaunchReport) -> Chart:
     blocks = blocks_of(launch)
-    groups = tuple(_groups(launch, blocks))
-    first = launch.directories[0]
+    first = launch.groups[0]
     return Chart(
         key="map",
         title=f"Data blocks that a launch of {launch.app} reads",
-        alt=f"Directories and files by the data blocks that a launch of {launch.app} "
-        f"reads; most are in {first.path}, {percent(first.blocks / blocks)}.",
-        draw=partial(draw_launch_map, groups),
+        alt=f"What a launch of {launch.app} reads, by data blocks; most are of "
+        f"{first.name}, {percent(first.blocks / blocks)}.",
+        draw=partial(
+            draw_launch_map,
+            [(each.name, [*_tiles(each, blocks)]) for each in launch.groups],
+        ),
         wide=True,
         table=Table(
-            caption=f"Directories by data blocks that a launch of {launch.app} reads",
-            heads=("directory", "files", "data blocks", "share"),
+            caption=f"What a launch of {launch.app} reads, by data blocks",
+            heads=("toolkit, package or directory", "files", "data blocks", "share"),
             rows=tuple(
                 (
-                    each.path,
+                    each.name,
                     f"{each.files:,}",
                     f"{each.blocks:,.0f}",
                     percent(each.blocks / blocks),
                 )
-                for each in launch.directories
+                for each in launch.groups
             ),
-            names=frozenset((0,)),
         ),
     )
 
 
-def _groups(launch: LaunchReport, blocks: float) -> Iterator[TileGroup]:
-    small = []
-    for directory in launch.directories:
-        if directory.blocks < _LEAST_GROUP * blocks:
-            files = counted(directory.files, "file")
-            text = f"{directory.path}, {files}"
-            small.append(_tile(_short(directory.path), text, directory.blocks, blocks))
-        elif tiles := [*_tiles(directory, blocks)]:
-            yield _short(directory.path), tiles
-    if small:
-        yield "other directories", small
+def _tiles(group: LaunchGroupReport, whole: float) -> Iterator[Spec]:
+    """Yield a tile for each file, or for several that are listed together.
 
-
-def _tile(name: str, text: str, blocks: float, whole: float) -> Spec:
-    """Return a file, or several that share a tile.
-
-    :param whole: the blocks of all of them.
+    :param whole: the blocks of the launch.
     """
-    read = f"{blocks:,.0f} data blocks, {percent(blocks / whole)}"
-    return {"name": name, "share": blocks, "text": f"{text}: {read}"}
-
-
-def _short(path: str) -> str:
-    """Return the end of a long path: starts are alike."""
-    if len(path) <= _LONG_PATH:
-        return path
-    return f"\N{HORIZONTAL ELLIPSIS}/{posixpath.basename(path)}"
-
-
-def _tiles(directory: LaunchDirectoryReport, whole: float) -> Iterator[Spec]:
-    left, names = directory.blocks, directory.files
-    for file in directory.largest:
-        if file.blocks <= _LEAST_TILE * whole:
-            continue
-        left, names = left - file.blocks, names - 1
-        yield _tile(posixpath.basename(file.path), file.path, file.blocks, whole)
-    if left > _LEAST_TILE * whole and names:
-        others = counted(names, "other file")
-        yield _tile(others, f"{directory.path}, {others}", left, whole)
+    for part in group.parts:
+        name, text = posixpath.basename(part.path), part.path
+        if part.files > 1:
+            files = counted(part.files, "file")
+            names = f"{part.first} to {part.last}" if part.first else ""
+            text = f"{text}, {names + ', ' if names else ''}{files}"
+            name = f"{names or name}, {files}"
+        read = f"{part.blocks:,.0f} data blocks, {percent(part.blocks / whole)}"
+        yield {"name": name, "share": part.blocks, "text": f"{text}: {read}"}
 
 
 def _heavy_table(report: Report, launch: LaunchReport) -> Table:
@@ -287,17 +253,16 @@ def _heavy_table(report: Report, launch: LaunchReport) -> Table:
 
 
 def draw_launch_map(groups: Sequence[TileGroup], *, width: int) -> Drawing:
-    """Draw directories and files by the blocks that are read of them.
+    """Draw groups of files by the blocks that are read of them.
 
-    :param groups: directories by name, each with its files: a ``name``, the blocks as
-        its ``share``, and a ``text``.
+    :param groups: by name, each with its files: a ``name``, the blocks as its
+        ``share``, and a ``text``.
     """
-    height = max(_LEAST_HEIGHT, round(width * _HEIGHT_SHARE))
     spec = {
         "$schema": _SCHEMA,
         "background": None,
         "width": width - 2 * _PADDING_PX,
-        "height": height,
+        "height": _HEIGHT,
         "padding": _PADDING_PX,
         "autosize": "none",
         "data": _data(groups),

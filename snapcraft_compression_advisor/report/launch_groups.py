@@ -1,0 +1,169 @@
+"""The JSON report's part on where a launch goes: its blocks by toolkit and package."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from ..payload.families import file_family
+from .contract import Count, Part, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ..launch.launch_set import LaunchFile
+
+SMALLER = "smaller groups"
+"""Its parts are groups, not files."""
+
+LISTED_GROUPS = 12
+_LEAST_GROUP = 0.015
+_LEAST_FILE = 0.002
+"""Of all blocks: what is smaller isn't listed by itself."""
+
+_FILES_PER_GROUP = 12
+_FOLDERS_PER_GROUP = 6
+_ROOT = "."
+
+
+class LaunchPartReport(Part):
+    """A file that a launch reads, or several that are listed together."""
+
+    path: Text = Field(
+        description="of the file, or of the directory that the files have in common; "
+        "the name of a group that is too small to be listed"
+    )
+    files: Count
+    blocks: float = Field(description="data blocks expected to be read of it")
+    first: Text = Field(
+        default="",
+        description="name of the first of the files, if a directory is listed in "
+        "several parts, each no larger than the largest file",
+    )
+    last: Text = Field(default="", description="name of the last one, likewise")
+
+
+class LaunchGroupReport(Part):
+    """Files that belong together, by their paths alone."""
+
+    name: Text = Field(
+        description="a toolkit, a package, a kind of data, or else a directory"
+    )
+    files: Count
+    blocks: float = Field(description="data blocks expected to be read of them")
+    parts: list[LaunchPartReport] = Field(
+        description="all of it: the files with the most blocks, then the others by "
+        "directory"
+    )
+
+
+def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroupReport]:
+    """Return what a launch reads by groups, the one with the most blocks first.
+
+    The small ones are the parts of a last group.
+    """
+    members: dict[str, list[LaunchFile]] = defaultdict(list)
+    for file in files:
+        members[file_family(file.path)].append(file)
+    order = sorted(members, key=lambda name: (-_blocks(members[name]), name))
+    whole = sum(map(_blocks, members.values()))
+    large = [
+        name
+        for name in order[:LISTED_GROUPS]
+        if _blocks(members[name]) >= _LEAST_GROUP * whole
+    ]
+    largest = max((file.expected_blocks for file in files), default=0.0)
+    groups = [
+        _group(name, members[name], _parts(members[name], whole, largest))
+        for name in large
+    ]
+    small = {name: members[name] for name in order if name not in large}
+    if small:
+        parts = [_part(name, found) for name, found in small.items()]
+        groups.append(
+            _group(SMALLER, [f for each in small.values() for f in each], parts)
+        )
+    return groups
+
+
+def _group(
+    name: str, files: Sequence[LaunchFile], parts: Iterable[LaunchPartReport]
+) -> LaunchGroupReport:
+    return LaunchGroupReport(
+        name=name, files=len(files), blocks=round(_blocks(files), 2), parts=[*parts]
+    )
+
+
+def _part(path: str, files: Sequence[LaunchFile]) -> LaunchPartReport:
+    return LaunchPartReport(
+        path=path, files=len(files), blocks=round(_blocks(files), 2)
+    )
+
+
+def _parts(
+    files: Iterable[LaunchFile], whole: float, largest: float
+) -> Iterator[LaunchPartReport]:
+    """Yield a group's largest files, and the others by directory.
+
+    :param whole: blocks of the launch.
+    :param largest: blocks of its largest file.
+    """
+    ordered = sorted(files, key=lambda file: (-file.expected_blocks, file.path))
+    single = [
+        file
+        for file in ordered[:_FILES_PER_GROUP]
+        if file.expected_blocks >= _LEAST_FILE * whole
+    ]
+    yield from (_part(file.path, [file]) for file in single)
+    folders: dict[str, list[LaunchFile]] = defaultdict(list)
+    for file in ordered[len(single) :]:
+        folders[posixpath.dirname(file.path) or _ROOT].append(file)
+    for path, found in _few(folders).items():
+        yield from _pieces(path, found, largest)
+
+
+def _pieces(
+    path: str, files: Sequence[LaunchFile], most: float
+) -> Iterator[LaunchPartReport]:
+    """Yield a directory's files together, or by name in parts that are small enough.
+
+    :param most: blocks of a part.
+    """
+    pieces: list[list[LaunchFile]] = []
+    room = 0.0
+    for file in sorted(files, key=lambda file: file.path):
+        if file.expected_blocks > room:
+            pieces.append([])
+            room = most
+        pieces[-1].append(file)
+        room -= file.expected_blocks
+    for piece in pieces:
+        if len(piece) == 1:
+            yield _part(piece[0].path, piece)
+            continue
+        part = _part(path, piece)
+        if len(pieces) > 1:
+            first, last = (posixpath.basename(piece[end].path) for end in (0, -1))
+            part = part.model_copy(update={"first": first, "last": last})
+        yield part
+
+
+def _few(folders: Mapping[str, list[LaunchFile]]) -> dict[str, list[LaunchFile]]:
+    """Return the largest directories, and the others as what they have in common."""
+    order = sorted(folders, key=lambda path: (-_blocks(folders[path]), path))
+    kept = {path: folders[path] for path in order[:_FOLDERS_PER_GROUP]}
+    others = order[_FOLDERS_PER_GROUP:]
+    if others:
+        common = posixpath.commonpath(others) or _ROOT
+        kept[common] = [
+            *kept.get(common, []),
+            *(file for path in others for file in folders[path]),
+        ]
+    return kept
+
+
+def _blocks(files: Iterable[LaunchFile]) -> float:
+    return sum(file.expected_blocks for file in files)
