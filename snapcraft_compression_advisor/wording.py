@@ -109,8 +109,8 @@ def _sentence(reason: Reason) -> str:
     match reason:
         case Code():
             return _SENTENCES[reason]
-        case Fails(condition, policy):
-            return _failing(condition, policy)
+        case Fails():
+            return _failing(reason)
         case InDoubt(conditions, policy):
             told = " and ".join(_open(each, policy) for each in conditions)
             return f"The estimate is too wide to tell {told}."
@@ -122,10 +122,12 @@ def _sentence(reason: Reason) -> str:
             return _figures(reason)
 
 
-def _failing(condition: Condition, policy: Policy) -> str:
-    if condition == "saving":
-        return f"lzo saves less than {_asked(policy)} per cold launch."
-    if condition == "paying":
+def _failing(reason: Fails) -> str:
+    policy = reason.policy
+    if reason.condition == "saving":
+        hardly = ", or hardly more" if reason.within_margin else ""
+        return f"lzo saves less than {_asked(policy)} per cold launch{hardly}."
+    if reason.condition == "paying":
         return (
             "lzo makes launches faster, but its larger download takes more than "
             f"{policy.max_launches:g} cold launches to pay for itself."

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Score the guess on the blind set, once.
 
-    .venv/bin/python study/blind.py --trees DRAWN/blind
-    .venv/bin/python study/blind.py --trees TREES --set fit -o SCORES [NAME…]
+    .venv/bin/python study/blind.py --trees DRAWN/blind --bases CACHE
+    .venv/bin/python study/blind.py --trees TREES --set fit -o SCORES … [NAME…]
 
 For each recorded application of the set (``data/drawn.csv``), the script guesses the
 launch from files, as ``advise`` does, and compares it with the recording. It writes
@@ -10,6 +10,11 @@ launch from files, as ``advise`` does, and compares it with the recording. It wr
 ``docs/accuracy.md``. Nothing was fitted to a blind application, and nobody looked at
 one before. So that this stays true, the script refuses to write over scores: what is
 learnt from them goes into the next draw.
+
+A tree is a whole system, but a snap ships only what its base lacks. So there are two
+verdicts: of the tree as it is, and of the tree without the files of the minimal system
+that ``launch_corpus.py`` keeps as ``CACHE/RELEASE/base-RELEASE``. Then neither the
+bytes nor the reads of these files count.
 
 ``--set fit`` and ``--set scored`` try the script itself on applications that the guess
 was fitted to.
@@ -19,8 +24,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import sys
-from dataclasses import asdict, dataclass, fields
+import tempfile
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
 
     from draw import Drawn
     from snapcraft_compression_advisor.devices.device import DeviceProfile
+    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+    from snapcraft_compression_advisor.trial.result import TrialResult
 
 SCORES = DATA / f"blind-scores-{SEED}.csv"
 SCORES_BEFORE = DATA / "blind-scores-launches-1.csv"
@@ -61,6 +70,8 @@ class BlindScore:
         ``recorded_verdict`` likewise, from the recording.
     :param saved_s: by lzo in place of xz on this device, with the interval;
         ``recorded_saved_s`` likewise.
+    :param verdict_on_base: of the snap without the minimal system;
+        ``recorded_verdict_on_base`` likewise. Empty for the first draw.
     """
 
     application: str
@@ -80,6 +91,17 @@ class BlindScore:
     saved_low_s: float
     saved_high_s: float
     recorded_saved_s: float
+    verdict_on_base: str = ""
+    recorded_verdict_on_base: str = ""
+
+    @property
+    def on_base(self) -> BlindScore:
+        """The score with the verdicts of the snap without the minimal system."""
+        return replace(
+            self,
+            verdict=self.verdict_on_base,
+            recorded_verdict=self.recorded_verdict_on_base,
+        )
 
     @property
     def read_per_expected(self) -> float:
@@ -118,6 +140,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trees", metavar="DIR", type=Path, required=True)
+    parser.add_argument("--bases", metavar="DIR", type=Path, required=True)
     parser.add_argument("--set", choices=list(FOLDERS), default="blind")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=SCORES)
     arguments = parser.parse_args(words)
@@ -134,12 +157,16 @@ def main(words: Sequence[str] | None = None) -> int:
         if row.set == arguments.set and row.outcome == "recorded"
         if not arguments.names or snap_name(row.package) in arguments.names
     ]
-    missing = [row.package for row in drawn if not _tree(row, arguments.trees).is_dir()]
-    if missing:
-        print(f"{arguments.trees} lacks {', '.join(missing)}.", file=sys.stderr)
+    wanted = {_tree(row, arguments.trees) for row in drawn}
+    wanted |= {minimal_system(arguments.bases, row) for row in drawn}
+    if missing := sorted(str(path) for path in wanted if not path.is_dir()):
+        print(f"Missing: {', '.join(missing)}.", file=sys.stderr)
         return 1
     device = read_device(DEVICE)
-    scores = [score(row, arguments.trees, device) for row in drawn]
+    scores = [
+        score(row, arguments.trees, minimal_system(arguments.bases, row), device)
+        for row in drawn
+    ]
     write_scores(arguments.output, scores)
     return 0
 
@@ -148,10 +175,30 @@ def _tree(row: Drawn, trees: Path) -> Path:
     return trees / snap_name(row.package)
 
 
-def score(row: Drawn, trees: Path, device: DeviceProfile) -> BlindScore:
+def minimal_system(bases: Path, row: Drawn) -> Path:
+    """Return the system that an application's tree was made from."""
+    return bases / row.release / f"base-{row.release}"
+
+
+def link_own_files(tree: Path, base: Path, target: Path) -> None:
+    """Hard-link what a tree has beyond a minimal system to a new directory.
+
+    A file is of the system if that has one at the same place.
+    """
+    for folder, _, names in os.walk(tree):
+        place = Path(folder).relative_to(tree)
+        (target / place).mkdir(parents=True)
+        for name in names:
+            if not os.path.lexists(base / place / name):
+                link = target / place / name
+                os.link(tree / place / name, link, follow_symlinks=False)
+
+
+def score(row: Drawn, trees: Path, base: Path, device: DeviceProfile) -> BlindScore:
     """Guess an application's launch, and compare it with the recording.
 
     :param trees: directory of the payloads.
+    :param base: the minimal system, which a snap wouldn't ship.
     :param device: on which seconds count.
     """
     name = snap_name(row.package)
@@ -160,17 +207,16 @@ def score(row: Drawn, trees: Path, device: DeviceProfile) -> BlindScore:
     guessed = static_launch_set(payload, name)
     recorded = fit_profile(profile, payload.inventory).launch_set
     compared = compare_launches(guessed.files, profile, payload.inventory)
+    with tempfile.TemporaryDirectory(dir=trees, prefix=".own-") as scratch:
+        own = Path(scratch) / name
+        link_own_files(trees / name, base, own)
+        sets = [_within(own, guessed), _within(own, recorded)]
+        own_trial = try_blocks(DirectoryPayload(own), sets)
+        on_base = [_verdict(each, own_trial, device) for each in sets]
     trial = try_blocks(payload, (guessed, recorded))
     (saved,) = savings(guessed, trial, [device])
     (recorded_saved,) = savings(recorded, trial, [device])
     share = guessed.read_share
-    verdicts = [
-        f"{verdict} ({compression})"
-        for compression, verdict in (
-            advice(guessed, trial, [device]),
-            advice(recorded, trial, [device]),
-        )
-    ]
     return BlindScore(
         application=name,
         distribution=DISTRIBUTIONS[row.release],
@@ -182,14 +228,28 @@ def score(row: Drawn, trees: Path, device: DeviceProfile) -> BlindScore:
         high_bytes=round(compared.expected_bytes * share.high),
         recall=round(compared.recall, 4),
         precision=round(compared.precision, 4),
-        verdict=verdicts[0],
-        recorded_verdict=verdicts[1],
+        verdict=_verdict(guessed, trial, device),
+        recorded_verdict=_verdict(recorded, trial, device),
         device=device.name,
         saved_s=round(saved.seconds.mid, 4),
         saved_low_s=round(saved.seconds.low, 4),
         saved_high_s=round(saved.seconds.high, 4),
         recorded_saved_s=round(recorded_saved.seconds.mid, 4),
+        verdict_on_base=on_base[0],
+        recorded_verdict_on_base=on_base[1],
     )
+
+
+def _within(own: Path, launch_set: LaunchSet) -> LaunchSet:
+    """Return what a launch reads of the files of a directory."""
+    files = launch_set.files
+    kept = tuple(file for file in files if os.path.lexists(own / file.path))
+    return replace(launch_set, files=kept)
+
+
+def _verdict(launch_set: LaunchSet, trial: TrialResult, device: DeviceProfile) -> str:
+    compression, verdict = advice(launch_set, trial, [device])
+    return f"{verdict} ({compression})"
 
 
 def write_scores(path: Path, scores: Iterable[BlindScore]) -> None:
@@ -206,12 +266,10 @@ def read_scores(path: Path = SCORES) -> list[BlindScore]:
     if not path.exists():
         return []
     types = {"int": int, "float": float, "str": str}
+    kinds = {each.name: types[str(each.type)] for each in fields(BlindScore)}
     with path.open(newline="", encoding="utf-8") as file:
         return [
-            BlindScore(
-                **{each.name: types[str(each.type)](row[each.name]) for each in columns}
-            )
-            for columns in (fields(BlindScore),)
+            BlindScore(**{name: kinds[name](text) for name, text in row.items()})
             for row in csv.DictReader(file)
         ]
 

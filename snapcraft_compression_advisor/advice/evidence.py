@@ -11,6 +11,10 @@ from ..core.errors import UsageError
 from ..core.units import Interval
 from ..launch.interval_parts import IntervalParts
 
+IMPERCEPTIBLE_S = 0.1
+"""A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter
+5, after R. B. Miller, Response time in man-computer conversational transactions."""
+
 _BITS_PER_BYTE = 8
 _BITS_PER_MBIT = 1_000_000
 
@@ -49,6 +53,15 @@ class Policy:
     cold_start_limits_s: Mapping[str, float | Mapping[str, float]] = field(
         default_factory=dict
     )
+
+    @property
+    def margin_s(self) -> float:
+        """Seconds by which ``min_saving_s`` may be missed without anybody noticing.
+
+        Where even the ends of an interval are within, the snap stays as it is. Who
+        asks for little asks for it more exactly, so it is at most half of that.
+        """
+        return min(IMPERCEPTIBLE_S, self.min_saving_s / 2)
 
     def cold_start_limit_s(self, app: str, device: str) -> float | None:
         """Return what a cold start may take; ``None`` where nothing is said of it."""

@@ -35,10 +35,14 @@ class Code(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fails:
-    """A condition of the policy surely doesn't hold."""
+    """A condition of the policy surely doesn't hold.
+
+    :param within_margin: whether it may hold, but by no more than anybody notices.
+    """
 
     condition: Condition
     policy: Policy
+    within_margin: bool = False
 
 
 @dataclass(frozen=True, slots=True)

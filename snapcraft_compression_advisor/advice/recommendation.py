@@ -171,7 +171,8 @@ def _judge_savings(
     added: Interval,
     fits: Answer,
 ) -> Recommendation:
-    enough = all_of(saves_enough(saving, policy) for saving in deciding)
+    current = current_of(evidence)
+    enough = all_of(saves_enough(saving, policy, current) for saving in deciding)
     pays = all_of(pays_for_itself(saving, added, policy) for saving in deciding)
     answer = all_of((enough, pays, fits))
     if answer is Answer.YES:
@@ -188,7 +189,9 @@ def _judge_savings(
             doubts=doubts,
         )
     if enough is Answer.NO:
-        return stay_small(evidence, policy, added, Fails("saving", policy))
+        sure = all_of(_surely_saves_enough(saving, policy) for saving in deciding)
+        reason = Fails("saving", policy, within_margin=sure is not Answer.NO)
+        return stay_small(evidence, policy, added, reason)
     condition: Condition = "paying" if pays is Answer.NO else "growth"
     judgement = stay_small(evidence, policy, added, Fails(condition, policy))
     if judgement.verdict == "no-benefit":
@@ -227,8 +230,26 @@ def current_of(evidence: Evidence) -> Compression:
     return "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
 
 
-def saves_enough(saving: Saving, policy: Policy) -> Answer:
-    """Tell whether a launch becomes faster by as much as the policy asks."""
+def saves_enough(
+    saving: Saving, policy: Policy, current: Compression = SNAPCRAFT_DEFAULT
+) -> Answer:
+    """Tell whether a launch becomes faster by as much as the policy asks.
+
+    Where the doubt is smaller than anybody notices, the snap's codec stays.
+
+    :param current: that codec.
+    """
+    sure = _surely_saves_enough(saving, policy)
+    if sure is not Answer.UNKNOWN or policy.min_saving_share is not None:
+        return sure
+    if current == "lzo":
+        stays = saving.seconds.low >= policy.min_saving_s - policy.margin_s
+        return Answer.YES if stays else sure
+    stays = saving.seconds.high < policy.min_saving_s + policy.margin_s
+    return Answer.NO if stays else sure
+
+
+def _surely_saves_enough(saving: Saving, policy: Policy) -> Answer:
     if policy.min_saving_share is None:
         return _reaches(saving.seconds, policy.min_saving_s)
     if saving.share is None:

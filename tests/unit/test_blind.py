@@ -9,7 +9,7 @@ import pytest
 
 import blind
 from accuracy_blind import blind_lines, figures, score_table
-from blind import DEVICE, BlindScore, read_scores, write_scores
+from blind import DEVICE, BlindScore, link_own_files, read_scores, write_scores
 from draw import FOLDERS, Drawn
 from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.launch.profile import (
@@ -41,6 +41,8 @@ SCORE = BlindScore(
     saved_low_s=0.5,
     saved_high_s=2.0,
     recorded_saved_s=1.5,
+    verdict_on_base="change (lzo)",
+    recorded_verdict_on_base="change (lzo)",
 )
 
 
@@ -79,8 +81,8 @@ def test_figures_count_each_application_once() -> None:
         "2 of 3 (67%)",
         "1 of 3 (33%)",
         "0.90 / 0.80",
-        "1",
-        "1 of 3 (33%)",
+        "1; 0",
+        "1 of 3 (33%); 0 of 3 (0%)",
         "1 of 3 (33%)",
         "2.50",
     ]
@@ -116,7 +118,7 @@ def test_the_blind_scores_are_of_the_whole_blind_set(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit):
-        blind.main(["--trees", "trees", *words])
+        blind.main(["--trees", "trees", "--bases", "bases", *words])
     assert said in capsys.readouterr().err
 
 
@@ -125,7 +127,8 @@ def test_scores_arent_written_over(
 ) -> None:
     output = tmp_path / "scores.csv"
     output.write_text("as it came out")
-    assert blind.main(["--trees", str(tmp_path), "-o", str(output)]) == 1
+    words = ["--trees", str(tmp_path), "--bases", str(tmp_path), "-o", str(output)]
+    assert blind.main(words) == 1
     assert "scored once" in capsys.readouterr().err
     assert output.read_text() == "as it came out"
 
@@ -162,8 +165,21 @@ def test_a_guess_is_scored_by_its_recording(
         file="usr/bin/tool",
         outcome="recorded",
     )
-    score = blind.score(row, tmp_path, read_device(DEVICE))
+    base = blind.minimal_system(tmp_path / "bases", row)
+    score = blind.score(row, tmp_path, base, read_device(DEVICE))
     assert (score.application, score.distribution) == ("tool", "Debian 12")
     assert (score.read_bytes, score.recall) == (size, 1.0)
     assert score.low_bytes < score.expected_bytes < score.high_bytes
     assert score.recorded_verdict == "no-benefit (xz)"
+    assert score.recorded_verdict_on_base == "no-benefit (xz)"
+    assert not list(tmp_path.glob(".own-*"))
+
+
+def test_a_snap_on_a_base_has_what_the_minimal_system_lacks(tmp_path: Path) -> None:
+    for name in ("tree/bin/sh", "tree/lib/own.so", "base/bin/sh"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / "tree" / "lib" / "link.so").symlink_to("own.so")
+    link_own_files(tmp_path / "tree", tmp_path / "base", tmp_path / "own")
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.glob("own/*/*")}
+    assert found == {"own/lib/own.so", "own/lib/link.so"}

@@ -146,6 +146,41 @@ def test_interval_across_the_line_leaves_it_undecided(declared: str | None) -> N
     assert "gains 0.25 s" in sentences(advice.reasons)[0]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "declared", "verdict"),
+    [
+        (interval(0.1, 0.2, 0.34), None, "no-benefit"),
+        (interval(0.1, 0.2, 0.36), None, "undecided"),
+        (interval(0.26, 0.3, 0.34), None, "change"),
+        (interval(0.16, 0.3, 0.9), "lzo", "keep"),
+        (interval(0.14, 0.2, 0.34), "lzo", "undecided"),
+        (interval(0.1, 0.15, 0.24), "lzo", "change"),
+    ],
+)
+def test_a_doubt_that_nobody_notices_is_decided_for_what_the_snap_has(
+    seconds: Interval, declared: str | None, verdict: str
+) -> None:
+    assert advise(seconds, declared=declared, added_mb=2).verdict == verdict
+
+
+def test_the_reason_tells_a_saving_that_is_too_small_from_one_that_hardly_is() -> None:
+    sure, near = (
+        sentences(advise(seconds, added_mb=1).reasons)[0]
+        for seconds in (interval(0.1, 0.2, 0.24), interval(0.1, 0.2, 0.34))
+    )
+    assert sure == "lzo saves less than 0.25 s per cold launch."
+    assert near == "lzo saves less than 0.25 s per cold launch, or hardly more."
+
+
+def test_who_asks_for_little_asks_for_it_exactly() -> None:
+    seconds = interval(0.0, 0.02, 0.04)
+    verdicts = [
+        advise(seconds, added_mb=0, policy=Policy(min_saving_s=least_s)).verdict
+        for least_s in (0.01, 0.03)
+    ]
+    assert verdicts == ["undecided", "no-benefit"]
+
+
 def test_doubtful_payment_leaves_it_undecided() -> None:
     advice = advise(interval(1.0, 2.0, 4.0), added_mb=200)
     assert advice.verdict == "undecided"
