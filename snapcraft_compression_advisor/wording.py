@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from .advice.evidence import ColdStart, Policy, Saving
@@ -11,12 +11,15 @@ from .advice.reasons import (
     Budget,
     Code,
     Condition,
+    Decides,
+    DeviceVerdict,
     Fails,
     Growth,
     InDoubt,
     Lacking,
     PaidAfter,
     Reason,
+    Verdict,
 )
 from .core.printable import printable
 from .core.units import format_bytes, format_seconds
@@ -46,8 +49,14 @@ _WEIGHT: tuple[BlindReason, ...] = (
 )
 """Reasons, the one that matters most first."""
 
-Figures: TypeAlias = "Growth | PaidAfter | Saving | ColdStart"
+Figures: TypeAlias = "Growth | PaidAfter | Saving | ColdStart | Decides"
 
+_VERDICTS: Mapping[Verdict, str] = {
+    "change": "change to {}",
+    "keep": "keep {}",
+    "no-benefit": "no benefit",
+    "undecided": "undecided",
+}
 _MANY_LAUNCHES = 1_000
 _LEAST_SHOWN_S = 0.005
 
@@ -194,6 +203,39 @@ def _budget(reason: Budget) -> str:
     )
 
 
+def _decides(reason: Decides) -> Iterator[str]:
+    """Yield which of several devices decides, and what each gives by itself."""
+    device = reason.saving.device
+    head = f"Of the {len(reason.by_device)} chosen devices, {device} decides: lzo"
+    if reason.why == "least-saving":
+        yield f"{head} saves least there."
+    elif reason.why == "not-worth-there":
+        verdicts = {each.device: each.verdict for each in reason.by_device}
+        undecided = verdicts[device] == "undecided"
+        there = (
+            "there the estimate is too wide to tell" if undecided else "there it isn't"
+        )
+        yield f"{head} must be worth its size on each, and {there}."
+    yield _by_device(reason.by_device)
+
+
+def _by_device(verdicts: Sequence[DeviceVerdict]) -> str:
+    devices: dict[str, list[str]] = {}
+    for each in verdicts:
+        said = _VERDICTS[each.verdict].format(each.compression)
+        devices.setdefault(said, []).append(each.device)
+    if len(devices) == 1:
+        return "Each device gives the same verdict by itself."
+    told = (f"{said} on {_listed(names)}" for said, names in devices.items())
+    return f"By itself, each device gives: {'; '.join(told)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _figures(figures: Figures) -> str:
     match figures:
         case Growth():
@@ -202,6 +244,8 @@ def _figures(figures: Figures) -> str:
             return _saving(figures)
         case ColdStart():
             return _cold_start(figures)
+        case Decides():
+            return " ".join(_decides(figures))
         case PaidAfter(launches, link):
             paid = _launches(launches)
             return f"At {link:g} Mbit/s, {paid} for the larger download."

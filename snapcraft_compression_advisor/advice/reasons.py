@@ -10,6 +10,7 @@ from ..core.units import Interval
 from .evidence import ColdStart, Policy, Saving
 
 Compression = Literal["xz", "lzo"]
+Verdict = Literal["change", "keep", "no-benefit", "undecided"]
 
 Condition = Literal["saving", "paying", "growth"]
 """A condition of the policy: that launches gain enough, that the download pays for
@@ -94,6 +95,48 @@ class PaidAfter:
     link_mbit_per_s: float
 
 
+Decider = Literal["only-device", "least-saving", "not-worth-there", "budget"]
+"""Why the verdict is that of one device: no other was chosen, lzo saves least there, or
+lzo saves less elsewhere, but only there it isn't worth its size, or not certainly. Or a
+budget of cold starts decides, whatever lzo saves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceVerdict:
+    """The verdict were there no other device.
+
+    :param compression: the recommended codec.
+    :param saving: the least of the deciding apps there.
+    """
+
+    device: str
+    verdict: Verdict
+    compression: Compression
+    saving: Saving
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decides:
+    """Which of several devices decides, and what each gives by itself.
+
+    :param saving: that decides; for the figures where a budget does.
+    :param by_device: in the order in which they were chosen.
+    """
+
+    saving: Saving
+    why: Decider
+    by_device: tuple[DeviceVerdict, ...]
+
+
 Reason = (
-    Code | Fails | InDoubt | Lacking | Budget | Growth | PaidAfter | Saving | ColdStart
+    Code
+    | Fails
+    | InDoubt
+    | Lacking
+    | Budget
+    | Growth
+    | PaidAfter
+    | Saving
+    | ColdStart
+    | Decides
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal
 
 from ..core.units import Interval
 from ..launch.model import combined
+from .deciding import decide
 from .evidence import (
     ColdStart,
     Evidence,
@@ -22,15 +22,15 @@ from .reasons import (
     Code,
     Compression,
     Condition,
+    Decides,
     Fails,
     Growth,
     InDoubt,
     Lacking,
     PaidAfter,
     Reason,
+    Verdict,
 )
-
-Verdict = Literal["change", "keep", "no-benefit", "undecided"]
 
 SNAPCRAFT_DEFAULT: Compression = "xz"
 """What snapcraft and snapd pack with where snapcraft.yaml has no ``compression``."""
@@ -46,7 +46,7 @@ class Recommendation:
     :param verdict: ``change`` it to that, ``keep`` it, ``no-benefit`` (lzo makes no
         difference worth having) or ``undecided`` (the evidence doesn't tell).
     :param reasons: the most important first.
-    :param decisive: the saving that decided: the least of the deciding ones.
+    :param decides: which saving decided, and what each device gives by itself.
     :param bytes_added: what lzo adds to the image over xz.
     :param break_even_launches: cold launches that pay for ``bytes_added``.
     :param doubts: conditions of the policy that the evidence leaves open.
@@ -57,11 +57,16 @@ class Recommendation:
     compression: Compression
     verdict: Verdict
     reasons: tuple[Reason, ...]
-    decisive: Saving | None = None
+    decides: Decides | None = None
     bytes_added: Interval | None = None
     break_even_launches: float | None = None
     doubts: tuple[Condition, ...] = ()
     settled_s: tuple[float, float] | None = None
+
+    @property
+    def decisive(self) -> Saving | None:
+        """The saving that decided."""
+        return self.decides.saving if self.decides else None
 
 
 def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
@@ -77,21 +82,26 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
             reasons=(_nothing_to_judge(evidence),),
             bytes_added=added,
         )
-    judgement = judge(evidence, policy, deciding, added)
-    decisive = min(deciding, key=lambda saving: saving.seconds.mid)
+
+    def judged(known: Evidence, savings: Sequence[Saving]) -> Recommendation:
+        return judge(known, policy, savings, added)
+
+    judgement = judged(evidence, deciding)
+    decides = decide(evidence, deciding, judgement, judged)
     launches = break_even_launches(
-        added.mid, decisive.seconds.mid, policy.link_mbit_per_s
+        added.mid, decides.saving.seconds.mid, policy.link_mbit_per_s
     )
     paid = (PaidAfter(launches, policy.link_mbit_per_s),) if launches else ()
     return replace(
         judgement,
         reasons=(
             *judgement.reasons,
-            decisive,
+            decides.saving,
+            *((decides,) if len(decides.by_device) > 1 else ()),
             *_growth(evidence, added),
             *(paid if judgement.verdict != "no-benefit" else ()),
         ),
-        decisive=decisive,
+        decides=decides,
         bytes_added=added,
         break_even_launches=launches,
         settled_s=(

@@ -81,6 +81,28 @@ class TrialReport(Part):
     codecs: dict[CodecName, CodecReport]
 
 
+class DeviceVerdictReport(Part):
+    """The verdict were there no other device."""
+
+    device: Text
+    verdict: Literal["change", "keep", "no-benefit", "undecided"]
+    compression: Literal["xz", "lzo"]
+    app: str = Field(description="deciding app that gains least there")
+    seconds_saved: Interval = Field(description="by lzo over xz in its cold launch")
+
+
+class DecidesReport(Part):
+    """The saving that the verdict follows from."""
+
+    app: str
+    device: Text
+    why: Literal["only-device", "least-saving", "not-worth-there", "budget"] = Field(
+        description="no other device was chosen; lzo saves least there; lzo saves less "
+        "elsewhere, but only there it isn't worth its size, or not certainly; a "
+        "budget of cold starts decides, whatever lzo saves"
+    )
+
+
 class RecommendationReport(Part):
     """What to ship, and why."""
 
@@ -89,7 +111,13 @@ class RecommendationReport(Part):
     reasons: list[str]
     seconds_saved: Interval | None = Field(
         description="by lzo over xz in a cold launch of the deciding app, on the "
-        "device where it saves least; null if it can't be estimated"
+        "deciding device; null if it can't be estimated"
+    )
+    decides: DecidesReport | None = Field(
+        default=None, description="null if the saving can't be estimated"
+    )
+    by_device: list[DeviceVerdictReport] = Field(
+        default=[], description="in the order in which the devices were chosen"
     )
     bytes_added: Interval | None = Field(
         description="by lzo over xz to the image; null if either is not available"
@@ -211,6 +239,7 @@ def build_report(
             reasons=sentences(advice.reasons),
             next_steps=[step.sentence for step in what_decides(analysis)],
             seconds_saved=decisive.seconds if decisive else None,
+            **_decides(advice),
         ),
         file_sizes=file_sizes_report(stored.layout) if stored else None,
         kinds=kind_reports(stored, executables) if stored else [],
@@ -230,6 +259,25 @@ def build_report(
 def render_json(analysis: Analysis) -> str:
     """Return the report as JSON text."""
     return build_report(analysis).text()
+
+
+def _decides(advice: Recommendation) -> dict[str, object]:
+    """Return which saving decides, and what each device gives by itself."""
+    decides = advice.decides
+    if decides is None:
+        return {"decides": None}
+    return {
+        "decides": filled(DecidesReport, decides.saving, why=decides.why),
+        "by_device": [
+            filled(
+                DeviceVerdictReport,
+                each,
+                app=each.saving.app,
+                seconds_saved=each.saving.seconds,
+            )
+            for each in decides.by_device
+        ],
+    }
 
 
 def _origin(analysis: Analysis, codec: CodecTrial) -> str | None:

@@ -11,7 +11,7 @@ from ..payload.snap_yaml import split_component_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..advice.recommendation import Verdict
+    from ..advice.reasons import Verdict
     from ..launch.launch_set import Method, Source
     from .json_report import PayloadReport
     from .report_launch import FitReport, UnresolvedReport

@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.host.artifact import Artifact, Decision, deci
 from snapcraft_compression_advisor.host.guard import PolicyBrokenError
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.advice.recommendation import Verdict
+    from snapcraft_compression_advisor.advice.reasons import Verdict
     from snapcraft_compression_advisor.settings.lint_policy import PackMode
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...core.units import format_bytes
 from . import charts
 from .model import Chart, Group, Section, Table
-from .texts import seconds, told
+from .texts import deciding_place, seconds, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ def _paragraphs(report: Report, saved: Interval, added: Interval) -> Iterator[st
     verb, place = ("adds", "to") if added.mid >= 0 else ("takes", "off")
     yield (
         f"lzo {verb} {format_bytes(abs(added.mid))} {place} each download and saves "
-        f"{seconds(saved)} per cold launch, on the device where it saves least."
+        f"{seconds(saved)} per cold launch {deciding_place(report.recommendation)}."
     )
     if report.method is not None:
         limit = report.method.policy.max_launches

@@ -15,7 +15,7 @@ from .lint import before_now_section, findings_section
 from .measured import fastest, measured_section
 from .method import method_section
 from .model import Page, Tile
-from .texts import own_codec, seconds, size
+from .texts import deciding_place, own_codec, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ def _tiles(report: Report) -> Iterator[Tile]:
         yield Tile(
             label=f"lzo saves per cold launch of {report.launches[0].app}",
             figure=seconds(advice.seconds_saved),
-            note="estimated, on the device where it saves least",
+            note=f"estimated, {deciding_place(advice)}",
         )
     # Nothing is paid for what isn't worth having.
     if advice.bytes_added is not None and advice.verdict != "no-benefit":

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ..contract import Figure
-    from ..json_report import CodecReport, Report
+    from ..json_report import CodecReport, RecommendationReport, Report
     from ..report_launch import LaunchReport
     from .model import Group
 
@@ -95,6 +95,13 @@ def versus(figure: Figure, other: Figure | None) -> str:
 def told(head: str, texts: Iterable[str]) -> str:
     """Return in a sentence what a chart shows, for those who don't see it."""
     return f"{head}: {'; '.join(texts)}."
+
+
+def deciding_place(advice: RecommendationReport) -> str:
+    """Return where the saving is that decides; reports of old don't name the device."""
+    if advice.decides is None:
+        return "on the device where it saves least"
+    return f"on {advice.decides.device}"
 
 
 def launch_groups(

@@ -1,0 +1,201 @@
+"""Which of several devices decides, and what each gives by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snapcraft_compression_advisor.advice.evidence import (
+    ColdStart,
+    Evidence,
+    Policy,
+    Saving,
+)
+from snapcraft_compression_advisor.advice.reasons import Decides
+from snapcraft_compression_advisor.advice.recommendation import (
+    Recommendation,
+    recommend,
+)
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.wording import sentences
+
+MB = 1_000_000
+
+
+def interval(low: float, mid: float, high: float) -> Interval:
+    return Interval(low=low, mid=mid, high=high)
+
+
+def advise(
+    seconds: Mapping[str, Interval],
+    *,
+    declared: str | None = None,
+    cold_starts: tuple[ColdStart, ...] = (),
+    added_mb: float = 10,
+) -> Recommendation:
+    """Judge an xz image of 100 MB by what lzo saves on each device."""
+    evidence = Evidence(
+        declared=declared,
+        xz_bytes=Interval.exactly(100 * MB),
+        lzo_bytes=Interval.exactly((100 + added_mb) * MB),
+        bytes_added=Interval.exactly(added_mb * MB),
+        savings=[
+            Saving(app="app", device=device, seconds=each)
+            for device, each in seconds.items()
+        ],
+        cold_starts=cold_starts,
+    )
+    return recommend(evidence, Policy())
+
+
+def decides(advice: Recommendation) -> Decides:
+    assert advice.decides is not None
+    return advice.decides
+
+
+def said(advice: Recommendation) -> str:
+    return next(text for text in sentences(advice.reasons) if "itself" in text)
+
+
+MUCH, LESS, NOTHING = map(Interval.exactly, (2.0, 1.0, 0.1))
+WIDE = interval(0.1, 1.5, 3.0)
+
+
+def test_device_on_which_lzo_saves_least_decides() -> None:
+    advice = advise({"nvme": MUCH, "hdd": LESS})
+    assert (decides(advice).saving.device, decides(advice).why) == (
+        "hdd",
+        "least-saving",
+    )
+    assert said(advice) == (
+        "Of the 2 chosen devices, hdd decides: lzo saves least there. Each device "
+        "gives the same verdict by itself."
+    )
+
+
+def test_device_with_the_widest_interval_can_decide_though_lzo_saves_more_there() -> (
+    None
+):
+    advice = advise({"nvme": LESS, "sbc": WIDE})
+    assert advice.verdict == "undecided"
+    assert decides(advice).saving.device == "sbc"
+    assert said(advice) == (
+        "Of the 2 chosen devices, sbc decides: lzo must be worth its size on each, and "
+        "there the estimate is too wide to tell. By itself, each device gives: change "
+        "to lzo on nvme; undecided on sbc."
+    )
+
+
+def test_device_on_which_the_share_is_too_small_decides() -> None:
+    savings = [
+        Saving(
+            app="app",
+            device=device,
+            seconds=Interval.exactly(saved),
+            xz_added_s=Interval.exactly(whole),
+        )
+        for device, saved, whole in (("nvme", 0.5, 1.0), ("hdd", 0.6, 6.0))
+    ]
+    evidence = Evidence(
+        declared=None,
+        xz_bytes=Interval.exactly(MB),
+        lzo_bytes=Interval.exactly(MB),
+        bytes_added=Interval.exactly(0),
+        savings=savings,
+    )
+    advice = recommend(evidence, Policy(min_saving_share=0.3))
+    assert (decides(advice).saving.device, decides(advice).why) == (
+        "hdd",
+        "not-worth-there",
+    )
+    assert "and there it isn't. By itself, each device gives" in said(advice)
+
+
+def test_verdicts_name_the_codec_where_it_would_change_or_stay() -> None:
+    advice = advise({"nvme": MUCH, "hdd": NOTHING, "ssd": MUCH}, declared="lzo")
+    assert [each.verdict for each in decides(advice).by_device] == [
+        "keep",
+        "change",
+        "keep",
+    ]
+    assert said(advice).endswith(
+        "By itself, each device gives: keep lzo on nvme and ssd; change to xz on hdd."
+    )
+
+
+def test_one_device_is_not_said_to_decide() -> None:
+    advice = advise({"nvme": MUCH})
+    assert decides(advice).why == "only-device"
+    assert "decides" not in " ".join(sentences(advice.reasons))
+
+
+def test_budget_decides_in_place_of_any_device_and_counts_on_its_own_device() -> None:
+    start = ColdStart(
+        app="app",
+        device="hdd",
+        limit_s=3.0,
+        seconds={"xz": Interval.exactly(4.0), "lzo": Interval.exactly(2.0)},
+        own_time_known=True,
+    )
+    advice = advise({"nvme": NOTHING, "hdd": NOTHING}, cold_starts=(start,))
+    assert (advice.verdict, decides(advice).why) == ("change", "budget")
+    assert said(advice) == (
+        "By itself, each device gives: no benefit on nvme; change to lzo on hdd."
+    )
+
+
+def test_apps_that_decide_together_count_on_each_device() -> None:
+    savings = [
+        Saving(app=app, device=device, seconds=each)
+        for app, device, each in (
+            ("first", "nvme", MUCH),
+            ("first", "hdd", MUCH),
+            ("second", "nvme", LESS),
+            ("second", "hdd", NOTHING),
+        )
+    ]
+    evidence = Evidence(
+        declared=None,
+        xz_bytes=Interval.exactly(MB),
+        lzo_bytes=Interval.exactly(MB),
+        bytes_added=Interval.exactly(0),
+        savings=savings,
+    )
+    advice = recommend(evidence, Policy(deciding_apps="every"))
+    nvme, hdd = decides(advice).by_device
+    assert (nvme.verdict, nvme.saving.app) == ("change", "second")
+    assert (hdd.verdict, hdd.saving.app) == ("no-benefit", "second")
+    first_alone = decides(recommend(evidence, Policy())).by_device
+    assert {each.verdict for each in first_alone} == {"change"}
+
+
+ends = st.tuples(*[st.floats(min_value=-2, max_value=4)] * 3)
+
+
+@given(
+    st.lists(ends, min_size=1, max_size=4),
+    st.sampled_from([None, "xz", "lzo"]),
+    st.floats(min_value=-50, max_value=400),
+)
+def test_deciding_device_gives_the_verdict_by_itself(
+    figures: list[tuple[float, float, float]], declared: str | None, added_mb: float
+) -> None:
+    advice = advise(
+        {f"d{n}": Interval.around(*each) for n, each in enumerate(figures)},
+        declared=declared,
+        added_mb=added_mb,
+    )
+    device = decides(advice).saving.device
+    here = next(each for each in decides(advice).by_device if each.device == device)
+    assert (here.verdict, here.compression) == (advice.verdict, advice.compression)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_every_device_has_its_verdict(count: int) -> None:
+    advice = advise({f"d{number}": MUCH for number in range(count)})
+    assert [each.device for each in decides(advice).by_device] == [
+        f"d{number}" for number in range(count)
+    ]
