@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from snapcraft_compression_advisor.advice.conditions import Answer, pays_for_itself
 from snapcraft_compression_advisor.advice.evidence import (
     Evidence,
     Policy,
@@ -13,9 +14,7 @@ from snapcraft_compression_advisor.advice.evidence import (
     download_seconds,
 )
 from snapcraft_compression_advisor.advice.recommendation import (
-    Answer,
     Recommendation,
-    pays_for_itself,
     recommend,
 )
 from snapcraft_compression_advisor.core.units import Interval
