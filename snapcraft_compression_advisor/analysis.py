@@ -79,6 +79,18 @@ class LaunchAnalysis:
             return None
         return Interval.exactly(self.warm_s or 0.0) + estimate.added_s
 
+    def savings(self) -> Iterator[Saving]:
+        """Yield what lzo saves over xz on each device, as far as both are available."""
+        for device, estimates in self.estimates.items():
+            if "xz" in estimates and "lzo" in estimates:
+                yield Saving(
+                    app=self.launch_set.app,
+                    device=device,
+                    seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
+                    xz_added_s=estimates["xz"].added_s,
+                    parts=interval_parts(estimates["xz"], estimates["lzo"]),
+                )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
@@ -306,7 +318,7 @@ def _evidence(
         xz_bytes=trial.codecs["xz"].image_bytes,
         lzo_bytes=trial.codecs["lzo"].image_bytes,
         bytes_added=trial.lzo_less_xz_bytes,
-        savings=tuple(_savings(launches)),
+        savings=tuple(saving for launch in launches for saving in launch.savings()),
         nothing_found=tuple(
             launch.launch_set.app for launch in launches if not launch.launch_set.files
         ),
@@ -321,19 +333,6 @@ def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:
         launch.launch_set.app: launch.launch_set.missing_program for launch in launches
     }
     return {app: program for app, program in found.items() if program is not None}
-
-
-def _savings(launches: tuple[LaunchAnalysis, ...]) -> Iterator[Saving]:
-    for launch in launches:
-        for device, estimates in launch.estimates.items():
-            if "xz" in estimates and "lzo" in estimates:
-                yield Saving(
-                    app=launch.launch_set.app,
-                    device=device,
-                    seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
-                    xz_added_s=estimates["xz"].added_s,
-                    parts=interval_parts(estimates["xz"], estimates["lzo"]),
-                )
 
 
 def _cold_starts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import (
     Analysis,
@@ -44,15 +44,7 @@ def make_analysis(*, apps: int = 1) -> Analysis:
         xz_bytes=trial.codecs["xz"].image_bytes,
         lzo_bytes=trial.codecs["lzo"].image_bytes,
         bytes_added=trial.lzo_less_xz_bytes,
-        savings=[
-            Saving(
-                app=launch.launch_set.app,
-                device=device.name,
-                seconds=Interval(low=0.45, mid=1.0, high=3.12),
-            )
-            for launch in launches
-            for device in default_devices()
-        ],
+        savings=[saving for launch in launches for saving in launch.savings()],
     )
     return Analysis(
         payload=PayloadSummary(

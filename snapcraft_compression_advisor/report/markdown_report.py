@@ -94,7 +94,7 @@ def _group(group: Group) -> Iterator[str]:
         if chart.table is not None:
             yield _folded(chart.table)
     if group.table is not None:
-        if group.open_table:
+        if group.open_table or group.drawn:
             yield f"{plain(group.table.caption)}:"
             yield _table(group.table)
         else:

@@ -98,6 +98,25 @@ class IntervalPartsReport(Part):
     )
 
 
+class SavingReport(Part):
+    """What lzo saves over xz in a cold launch on one device; estimated."""
+
+    seconds_saved: Interval
+    share_saved: Interval | None = Field(
+        description="of the seconds that xz adds; null if these may be none"
+    )
+    device: float = Field(
+        description="share of the interval that the device's figures leave open"
+    )
+    guess: float = Field(
+        description="share that is open because it isn't known what the launch reads"
+    )
+    model: float = Field(
+        description="share that is open because it isn't known what the launch waits "
+        "for"
+    )
+
+
 class TraceReport(Part):
     """What a launch that was recorded by trace leaves open."""
 
@@ -214,6 +233,9 @@ class LaunchReport(Part):
         default=[], description="the files that add most with xz"
     )
     devices: dict[str, dict[CodecName, CostReport]]
+    savings: dict[str, SavingReport] = Field(
+        default={}, description="by device; what lzo saves over xz"
+    )
     interval_parts: IntervalPartsReport | None = Field(
         default=None, description="null if there is no estimate for both xz and lzo"
     )
@@ -251,8 +273,24 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
             device: {codec: _cost(cost, profile) for codec, cost in estimates.items()}
             for device, estimates in launch.estimates.items()
         },
+        savings=_savings(launch),
         interval_parts=_interval_parts(launch),
     )
+
+
+def _savings(launch: LaunchAnalysis) -> dict[str, SavingReport]:
+    """Return what lzo saves by device, as the advice judges it."""
+    if not launch.launch_set.files:  # nothing is known of it
+        return {}
+    return {
+        saving.device: filled(
+            SavingReport,
+            saving.parts,
+            seconds_saved=saving.seconds,
+            share_saved=saving.share,
+        )
+        for saving in launch.savings()
+    }
 
 
 def _interval_parts(launch: LaunchAnalysis) -> IntervalPartsReport | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..core.printable import printable
 from ..core.units import format_bytes
 from ..wording import sentences
+from .gain import where_from
 from .json_report import build_report
 from .lines import COLUMNS, wrapped
 from .page.codecs import codec_table
@@ -76,6 +77,8 @@ def _launch_lines(launch: LaunchReport, app_choice: str) -> Iterator[str]:
         f"{counted(launch.data_blocks, 'data block')}, {format_bytes(launch.raw_bytes)}"
     )
     texts = [*launch_accuracy(launch)] if launch.files else []
+    if launch.files and (clause := where_from(launch)) is not None:
+        texts.append(clause)
     for text in (*texts, *not_shipped(launch.unresolved)):
         yield from _indented(text.replace("\N{EN DASH}", "-"))
 

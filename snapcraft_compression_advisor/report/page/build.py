@@ -10,6 +10,7 @@ from ..phrases import headline, payload_facts
 from .break_even import break_even_section
 from .codecs import launch_section, tradeoff_section
 from .files import kinds_section, sizes_section
+from .gain import gain_section
 from .launch_files import files_section
 from .lint import before_now_section, findings_section
 from .measured import fastest, measured_section
@@ -50,7 +51,11 @@ def build_page(sources: Sources) -> Page:
     report, measurement = sources.report, sources.measurement
     sections: list[Section | None] = []
     if report is not None:
-        sections += [tradeoff_section(report), launch_section(report)]
+        sections += [
+            gain_section(report, measurement),
+            tradeoff_section(report),
+            launch_section(report),
+        ]
     sections.append(measured_section(measurement, report))
     if report is not None:
         sections += [

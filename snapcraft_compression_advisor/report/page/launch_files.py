@@ -12,7 +12,7 @@ from ...wording import not_followed
 from ..phrases import counted, how_it_fits, how_known, how_sure, how_traced, not_shipped
 from .charts import FONT_PX, INK, PAPER, Drawing, Spec
 from .model import Chart, Group, Section, Table
-from .texts import launch_groups, percent, seconds, starred
+from .texts import launch_groups, percent, seconds, sentence, starred
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +20,10 @@ if TYPE_CHECKING:
     from ..json_report import Report
     from ..launch_groups import LaunchGroupReport
     from ..report_launch import (
-        IntervalPartsReport,
         LaunchReport,
     )
 
 _SCHEMA = "https://vega.github.io/schema/vega/v6.json"
-_LEAST_PART = 0.05
-"""Parts of an interval that are smaller say nothing."""
 _TINTS = 4
 _PADDING_PX = 2
 _TEXT_ROOM = 0.84
@@ -89,7 +86,7 @@ def _paragraphs(launch: LaunchReport) -> Iterator[str]:
         f"{launch.app} reads {some}{counted(launch.data_blocks, 'data block')} of "
         f"{counted(launch.files, 'file')}."
     )
-    yield from map(_sentence, launch_accuracy(launch))
+    yield from map(sentence, launch_accuracy(launch))
     shares = [
         f"{percent(share)} on {device}"
         for device in launch.devices
@@ -102,7 +99,7 @@ def _paragraphs(launch: LaunchReport) -> Iterator[str]:
             f"The {files} that {verb} most account for {', '.join(shares)} of the time "
             "that a cold launch adds with xz (estimated)."
         )
-    yield from map(_sentence, not_shipped(launch.unresolved))
+    yield from map(sentence, not_shipped(launch.unresolved))
 
 
 def launch_accuracy(launch: LaunchReport) -> Iterator[str]:
@@ -121,43 +118,6 @@ def launch_accuracy(launch: LaunchReport) -> Iterator[str]:
         yield how_traced()
     if launch.fit is not None:
         yield how_it_fits(launch.fit)
-    if launch.interval_parts is not None:
-        yield from _where_from(
-            launch.interval_parts, recorded=launch.source == "recorded"
-        )
-
-
-def _where_from(parts: IntervalPartsReport, *, recorded: bool) -> Iterator[str]:
-    """Yield where the interval comes from, and what would narrow it."""
-    of_blocks = "the recording" if recorded else "the guess of what a launch reads"
-    shares = {
-        of_blocks: parts.guess,
-        "the device": parts.device,
-        "what a launch waits for": parts.model,
-    }
-    told = [
-        f"{percent(share)} from {name}"
-        for name, share in sorted(shares.items(), key=lambda item: -item[1])
-        if share >= _LEAST_PART
-    ]
-    if not told:
-        return
-    steps = []
-    if parts.guess >= _LEAST_PART and not recorded:
-        steps.append(f"a recording would narrow it to {seconds(parts.if_recorded)}")
-    if parts.device >= _LEAST_PART:
-        steps.append(
-            f"a calibrated device would narrow it to {seconds(parts.if_calibrated)}"
-        )
-    ends = f"; {', '.join(steps)}" if steps else ""
-    yield (
-        f"interval of the time saved on {parts.device_name}, "
-        f"{seconds(parts.seconds_saved)}: {', '.join(told)}{ends}"
-    )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def _heaviest_share(launch: LaunchReport, device: str) -> float | None:

@@ -61,6 +61,8 @@ class Group:
     :param heading: empty if the section's own says it.
     :param table: with the figures of all of them.
     :param open_table: whether the table is to be read rather than looked up.
+    :param drawn: whether the charts show all of the table, so that it's only to be
+        read where there are none.
     """
 
     heading: str = ""
@@ -68,6 +70,7 @@ class Group:
     charts: tuple[Chart, ...] = ()
     table: Table | None = None
     open_table: bool = False
+    drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,6 +104,11 @@ def deciding_place(advice: RecommendationReport) -> str:
     return f"on {advice.decides.device}"
 
 
+def sentence(clause: str) -> str:
+    """Return a clause as a sentence."""
+    return f"{clause[0].upper()}{clause[1:]}."
+
+
 def launch_groups(
     launches: Sequence[LaunchReport], group: Callable[[LaunchReport], Group]
 ) -> tuple[Group, ...]:
