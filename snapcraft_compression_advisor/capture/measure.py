@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from ..codecs import CODECS
+from ..codecs import CODECS, SHIPPABLE
+from ..core.errors import ToolError
 from ..payload.source import Payload
 from ..trial.result import Progress
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, MountMethod, mount_point, mounted
@@ -26,6 +27,7 @@ from .page_cache import (
     storage_of,
     walk,
 )
+from .precision import Precision
 from .samples import RunTime, Sample
 
 WALKS_AT_MOST = 3
@@ -45,6 +47,8 @@ class MeasureRequest:
         what a recorded launch read.
     :param codecs: names, in the order of the report.
     :param runs: cold and warm launches with each codec.
+    :param precision: of xz against lzo, until which there are more runs than these;
+        ``None`` for a fixed number.
     :param walk: whether to time reading every file, too.
     :param warm_up: whether to launch once before, unmeasured: an app sets up its
         home directory once only.
@@ -55,6 +59,7 @@ class MeasureRequest:
     method: Literal["launch", "replay"]
     codecs: tuple[str, ...] = tuple(CODECS)
     runs: int = 10
+    precision: Precision | None = None
     walk: bool = False
     warm_up: bool = False
     read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
@@ -78,6 +83,19 @@ class CodecMeasurement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrecisionResult:
+    """Whether the interval of xz against lzo came to be narrow enough.
+
+    :param wanted_s: how far it was to go to each side at most.
+    :param checks: how many were planned, for which the intervals are widened.
+    """
+
+    wanted_s: float
+    reached: bool
+    checks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """What was measured, and under which conditions.
 
@@ -89,6 +107,8 @@ class Measurement:
     :param dropped: before a cold launch: the caches of the whole ``system``, or, not
         being root, those of the ``payload`` alone.
     :param read_ahead_kb: of the mounts, where known.
+    :param runs: launches of each kind with each codec.
+    :param precision: ``None`` where the number of runs was fixed.
     """
 
     codecs: Mapping[str, CodecMeasurement]
@@ -101,6 +121,7 @@ class Measurement:
     runs: int
     kernel: str
     processor: str
+    precision: PrecisionResult | None = None
 
 
 def measure(
@@ -140,13 +161,14 @@ class _Rounds:
     def run(self) -> Measurement:
         """Go through all rounds."""
         request, first = self.request, next(iter(self.images.paths))
+        self.check_precision()
         if request.warm_up:
             self.progress("Launching once without measuring")
             with self.mounted(first) as mount:
                 request.launch(mount)
         with self.mounted_cold(first) as mount:
             storage = storage_of(self.images.paths[first])
-        for codec in self.turns("Launching", request.runs):
+        for codec in self.turns("Launching", self.rounds, ends=self.ends):
             with self.mounted_cold(codec) as mount:
                 for state in ("cold", "warm"):
                     self.note(state, codec, mount, request.launch(mount))
@@ -164,9 +186,50 @@ class _Rounds:
             storage=storage,
             dropped="system" if can_drop_caches() else "payload",
             read_ahead_kb=mount.read_ahead_kb,
-            runs=request.runs,
+            runs=len(self.times["cold", first]),
             kernel=platform.release(),
             processor=processor_name(),
+            precision=self.precision_result(),
+        )
+
+    @property
+    def rounds(self) -> int:
+        """How many there are at most."""
+        precision = self.request.precision
+        return self.request.runs if precision is None else precision.most_rounds
+
+    def check_precision(self) -> None:
+        """Refuse a precision of what isn't measured."""
+        missing = [name for name in SHIPPABLE if name not in self.images.paths]
+        if self.request.precision is not None and missing:
+            name = missing[0]
+            message = f"The precision of xz against lzo can't be reached without {name}"
+            raise ToolError(
+                message,
+                details=self.images.unavailable.get(name),
+                resolution="Measure both codecs, or without --until-precise.",
+            )
+
+    def ends(self) -> bool:
+        """Tell whether the launches so far are precise enough."""
+        precision = self.request.precision
+        return precision is not None and precision.ends(*self.compared())
+
+    def compared(self) -> tuple[Sample, Sample]:
+        """Return the cold launches so far of xz and of lzo."""
+        xz, lzo = (Sample.of_runs(self.times["cold", name]) for name in SHIPPABLE)
+        return xz, lzo
+
+    def precision_result(self) -> PrecisionResult | None:
+        """Return whether the wanted precision was reached."""
+        precision = self.request.precision
+        if precision is None:
+            return None
+        compared = self.compared()
+        return PrecisionResult(
+            wanted_s=precision.wanted_s(*compared),
+            reached=precision.is_reached(*compared),
+            checks=len(precision.check_rounds),
         )
 
     def note(self, state: str, codec: str, mount: Mount, run: RunTime) -> None:
@@ -175,13 +238,20 @@ class _Rounds:
             run = replace(run, user_s=None, system_s=None)
         self.times[state, codec].append(run)
 
-    def turns(self, what: str, rounds: int) -> Iterator[str]:
-        """Yield the codec of each step, having said what is done with it."""
+    def turns(
+        self, what: str, rounds: int, *, ends: Callable[[], bool] = lambda: False
+    ) -> Iterator[str]:
+        """Yield the codec of each step, having said what is done with it.
+
+        :param ends: tells after each round whether it was the last one.
+        """
         orders = in_turns(tuple(self.images.paths), rounds)
         for number, order in enumerate(orders, start=1):
             for codec in order:
                 self.progress(f"{what} with {codec} (round {number} of {rounds})")
                 yield codec
+            if ends():
+                return
 
     def mounted(self, codec: str) -> AbstractContextManager[Mount]:
         """Mount a codec's image where all are mounted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,15 +20,17 @@ from ..capture.measure import (
 )
 from ..capture.mount import Mount
 from ..capture.page_cache import fit_for_replay, replay
+from ..capture.precision import LEAST_ROUNDS, MOST_ROUNDS, Precision
 from ..capture.samples import RunTime
 from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
-from ..codecs import CODECS
+from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import UsageError
 from ..launch.profile import FittedProfile, read_profile
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.measure_json import render_measurement_json
 from ..report.measure_text import render_measurement_text
+from ..settings.quantities import Share, seconds_or_share
 from .arguments import (
     PATH,
     Arguments,
@@ -36,6 +38,7 @@ from .arguments import (
     details,
     format_argument,
     output_argument,
+    quantity,
     whole_number,
 )
 from .launch_arguments import (
@@ -83,9 +86,20 @@ class MeasureCommand(Command):
             default=[],
         ),
         "--runs COUNT": details(
-            f"cold and warm launches with each codec (default: {DEFAULT_RUNS})",
+            "cold and warm launches with each codec; with --until-precise, the fewest "
+            f"(default: {DEFAULT_RUNS})",
             type=whole_number(least=1),
             default=DEFAULT_RUNS,
+        ),
+        "--until-precise SECONDS|PERCENT": details(
+            "go on until the seconds that lzo saves over xz are known to ± this: "
+            "seconds (0.1, 50ms), or percent of the slower codec's cold launch "
+            "(default: none, --runs decides)",
+            type=quantity(seconds_or_share),
+        ),
+        "--max-runs COUNT": details(
+            f"with --until-precise: the most runs (default: {MOST_ROUNDS})",
+            type=whole_number(least=LEAST_ROUNDS),
         ),
         "--walk": f"also time reading every file, up to {WALKS_AT_MOST} times with "
         "each codec",
@@ -99,6 +113,8 @@ class MeasureCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Measure, and report."""
         check_outputs(parsed_args.output)
+        codecs = tuple(dict.fromkeys(parsed_args.codec)) or tuple(CODECS)
+        precision = chosen_precision(parsed_args, codecs)
         path = parsed_args.path or find_payload(Path.cwd())
         replayed = parsed_args.launch_profile is not None
         with (
@@ -108,8 +124,9 @@ class MeasureCommand(Command):
             request = MeasureRequest(
                 launch=launch,
                 method="replay" if replayed else "launch",
-                codecs=tuple(dict.fromkeys(parsed_args.codec)) or tuple(CODECS),
+                codecs=codecs,
                 runs=parsed_args.runs,
+                precision=precision,
                 walk=parsed_args.walk,
                 warm_up=not replayed,
                 read_ahead_kb=parsed_args.read_ahead_kb,
@@ -117,6 +134,34 @@ class MeasureCommand(Command):
             )
             measurement = measure(payload, request, emit.progress)
         write_output(RENDERERS[parsed_args.format](measurement), parsed_args.output)
+
+
+def chosen_precision(
+    parsed_args: argparse.Namespace, codecs: Sequence[str]
+) -> Precision | None:
+    """Return when there are enough runs; ``None`` where their number is fixed.
+
+    :raises UsageError: where the options don't fit together.
+    """
+    wanted, most = parsed_args.until_precise, parsed_args.max_runs
+    if wanted is None:
+        if most is None:
+            return None
+        message = "--max-runs needs --until-precise"
+        raise UsageError(message, resolution="Set the number of runs with --runs.")
+    if missing := [name for name in SHIPPABLE if name not in codecs]:
+        message = f"--until-precise compares xz with lzo: {missing[0]} is missing"
+        raise UsageError(message, resolution=f"Add --codec {missing[0]}.")
+    precision = Precision(
+        reach=wanted.root if isinstance(wanted, Share) else wanted,
+        is_share=isinstance(wanted, Share),
+        least_rounds=max(parsed_args.runs, LEAST_ROUNDS),
+        most_rounds=most or MOST_ROUNDS,
+    )
+    if precision.least_rounds > precision.most_rounds:
+        message = f"--runs {parsed_args.runs} exceeds {precision.most_rounds} at most"
+        raise UsageError(message, resolution="Set --max-runs higher.")
+    return precision
 
 
 @contextmanager

@@ -77,6 +77,17 @@ class CodecMeasurementReport(Part):
     )
 
 
+class PrecisionReport(Part):
+    """Whether the interval of xz against lzo came to be narrow enough."""
+
+    wanted_s: Seconds = Field(description="how far it was to go to each side at most")
+    reached: bool
+    checks: Count = Field(
+        description="planned checks whether to stop, for which the intervals of all "
+        "differences are widened"
+    )
+
+
 class MeasurementReport(Document):
     """The report of ``compression-advisor measure --format json``; all measured."""
 
@@ -100,18 +111,24 @@ class MeasurementReport(Document):
     runs: Annotated[int, Field(ge=1)]
     kernel: str
     processor: str
+    precision: PrecisionReport | None = Field(
+        default=None, description="null if the number of runs was fixed"
+    )
 
 
 def build_measurement_report(measurement: Measurement) -> MeasurementReport:
     """Return a measurement in the shape of the contract."""
     xz = measurement.codecs.get(_BASELINE)
+    checks = measurement.precision.checks if measurement.precision else 1
     return filled(
         MeasurementReport,
         measurement,
         advisor_version=__version__,
         codecs={
             name: filled(
-                CodecMeasurementReport, codec, difference=_difference(xz, codec)
+                CodecMeasurementReport,
+                codec,
+                difference=_difference(xz, codec, checks=checks),
             )
             for name, codec in measurement.codecs.items()
         },
@@ -119,11 +136,11 @@ def build_measurement_report(measurement: Measurement) -> MeasurementReport:
 
 
 def _difference(
-    xz: CodecMeasurement | None, codec: CodecMeasurement
+    xz: CodecMeasurement | None, codec: CodecMeasurement, *, checks: int
 ) -> DifferenceReport | None:
     if xz is None or codec is xz:
         return None
-    found = difference(xz.cold_s, codec.cold_s)
+    found = difference(xz.cold_s, codec.cold_s, checks=checks)
     if found is None:
         return None
     return filled(DifferenceReport, found, than=xz.codec, confidence=CONFIDENCE)

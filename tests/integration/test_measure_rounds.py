@@ -23,17 +23,19 @@ from mounts import (
 )
 from snapcraft_compression_advisor.capture.measure import (
     MeasureRequest,
+    PrecisionResult,
     make_cold,
     measure,
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
 from snapcraft_compression_advisor.capture.page_cache import resident_share, storage_of
+from snapcraft_compression_advisor.capture.precision import Precision
 from snapcraft_compression_advisor.capture.samples import RunTime
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from snapcraft_compression_advisor.capture.measure import Measurement
     from snapcraft_compression_advisor.capture.mount import Mount
@@ -73,11 +75,14 @@ class Launches:
     """Launches that read a mounted file, and note what was mounted and where it was.
 
     :param fails_at: the launch, counted from 1, that fails.
+    :param wall_s: what the launches of each image take, one after the other; by
+        default their number.
     """
 
     seen: list[tuple[str, str]] = field(default_factory=list)
     image_bytes: dict[str, int] = field(default_factory=dict)
     fails_at: int | None = None
+    wall_s: Mapping[str, Sequence[float]] | None = None
 
     def __call__(self, mount: Mount) -> RunTime:
         image = image_of(mount)
@@ -87,7 +92,11 @@ class Launches:
             message = "showed no window"
             raise ToolError(message)
         (mount.root / "lib/large").read_bytes()
-        return RunTime(wall_s=len(self.seen), user_s=0.25, system_s=0.5)
+        wall_s: float = len(self.seen)
+        if self.wall_s is not None:
+            before = sum(name == image.stem for name, _ in self.seen) - 1
+            wall_s = self.wall_s[image.stem][before]
+        return RunTime(wall_s=wall_s, user_s=0.25, system_s=0.5)
 
 
 def run(
@@ -95,16 +104,16 @@ def run(
     launch: Launches,
     *codecs: str,
     runs: int,
-    walk: bool = False,
     warm_up: bool = False,
+    precision: Precision | None = None,
 ) -> Measurement:
     request = MeasureRequest(
         launch=launch,
         method="replay",
         codecs=codecs,
         runs=runs,
-        walk=walk,
         warm_up=warm_up,
+        precision=precision,
     )
     with open_payload(prime) as payload:
         return measure(payload, request, lambda _: None)
@@ -164,6 +173,34 @@ def test_walks_are_three_at_most_and_cold(prime: Path) -> None:
 def test_warming_up_launches_once_unmeasured(prime: Path) -> None:
     found = run(prime, Launches(), "none", runs=1, warm_up=True)
     assert found.codecs["none"].cold_s.runs_s == (2,)
+
+
+def cold(*seconds: float) -> list[float]:
+    """Return launches of which every second one is warm."""
+    return [each for cold_s in seconds for each in (cold_s, 0.1)]
+
+
+def test_rounds_go_on_until_the_difference_is_known(prime: Path) -> None:
+    noise = (0.0, 0.9, 0.1, 0.8, 0.4)
+    launch = Launches(
+        wall_s={
+            "xz": cold(*(3 + each for each in noise), *([3.4] * 25)),
+            "lzo": cold(*([2.0] * 30)),
+        }
+    )
+    precision = Precision(reach=0.3, is_share=False, least_rounds=5, most_rounds=30)
+    assert precision.check_rounds == (5, 7, 10, 15, 22, 30)
+    found = run(prime, launch, "xz", "lzo", runs=5, precision=precision)
+    assert (found.runs, found.codecs["xz"].cold_s.n) == (15, 15)
+    assert found.precision == PrecisionResult(wanted_s=0.3, reached=True, checks=6)
+
+
+def test_precision_needs_both_codecs(prime: Path) -> None:
+    precision = Precision(reach=0.3, is_share=False, least_rounds=5)
+    launch = Launches()
+    with pytest.raises(ToolError, match="can't be reached without lzo"):
+        run(prime, launch, "xz", runs=5, precision=precision)
+    assert launch.seen == []
 
 
 def test_failing_launch_ends_all_and_leaves_nothing(prime: Path) -> None:

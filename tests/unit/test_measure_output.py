@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from measurements import COLD_S, make_measurement
+from snapcraft_compression_advisor.capture.measure import PrecisionResult
 from snapcraft_compression_advisor.capture.samples import Sample
 from snapcraft_compression_advisor.report.contract import schema_text
 from snapcraft_compression_advisor.report.measure_json import (
@@ -204,3 +205,31 @@ def test_json_of_earlier_versions_is_read() -> None:
     read = MeasurementReport.model_validate_json(json.dumps(report))
     assert read.codecs["lzo"].difference is None
     assert read.codecs["lzo"].cold_s.system_s is None
+
+
+def test_precision_that_is_not_reached_is_a_warning() -> None:
+    made = timed(xz=(2.0, 2.1, 2.0, 2.1), lzo=(1.0, 1.0, 1.1, 1.0))
+    result = PrecisionResult(wanted_s=0.01, reached=False, checks=7)
+    text = text_of(replace(made, precision=result))
+    assert "Warning: Not as precise as requested: 4 rounds don't suffice for ±" in text
+    assert "10 ms" in text
+    assert "--max-runs" in text
+    reached = replace(result, wanted_s=1.0, reached=True)
+    assert "Not as precise" not in text_of(replace(made, precision=reached))
+
+
+def test_intervals_are_widened_for_checks_and_say_so() -> None:
+    made = timed(xz=(2.0, 2.1, 2.0, 2.1), lzo=(1.0, 1.0, 1.1, 1.0))
+    checked = replace(
+        made, precision=PrecisionResult(wanted_s=1.0, reached=True, checks=7)
+    )
+    before, after = (
+        json.loads(render_measurement_json(each))["codecs"]["lzo"]["difference"]
+        for each in (made, checked)
+    )
+    assert after["saved_s"]["high"] > before["saved_s"]["high"]
+    assert after["saved_s"]["mid"] == before["saved_s"]["mid"]
+    assert after["confidence"] == 0.95
+    assert "the interval is widened for 7 planned checks" in text_of(checked)
+    report = json.loads(render_measurement_json(checked))
+    assert report["precision"] == {"wanted_s": 1.0, "reached": True, "checks": 7}

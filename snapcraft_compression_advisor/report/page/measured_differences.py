@@ -30,7 +30,7 @@ _SET_UP = (
 _NOT_SETTLED = "Storage may have been busy before: measure again."
 _FIRST = {"launch": _SET_UP, "replay": _NOT_SETTLED}
 _QUIET = "Close other programs and measure again; all figures include these runs."
-_STEADY = "Leave the machine idle, or measure more rounds."
+_STEADY = "Leave the machine idle, or add rounds with --until-precise."
 _WIDE = 0.3
 """Of a figure: an interval that reaches further is shown by its ends."""
 
@@ -57,7 +57,8 @@ def _told(name: str, against: DifferenceReport, *, verb: str) -> str:
     if saved.low <= 0 <= saved.high:
         return (
             f"No difference between {name} and {against.than} shows: {name} saves "
-            f"{_seconds(saved)} per cold launch ({basis}). More rounds narrow this."
+            f"{_seconds(saved)} per cold launch ({basis}). "
+            "--until-precise adds rounds."
         )
     faster = saved.low > 0
     times = ""
@@ -131,6 +132,11 @@ def legend_notes(measurement: MeasurementReport) -> Iterator[str]:
             "interval (± or range), from the differences within "
             f"{counted(against.rounds, 'round')}."
         )
+    if measurement.precision is not None:
+        yield (
+            "The number of rounds wasn't fixed, so the interval is widened for "
+            f"{counted(measurement.precision.checks, 'planned check')}."
+        )
     if any(codec.cold_s.system_s for codec in measurement.codecs.values()):
         yield (
             "CPU: median processor time of all processes of a cold launch; that of the "
@@ -140,6 +146,12 @@ def legend_notes(measurement: MeasurementReport) -> Iterator[str]:
 
 def run_warnings(measurement: MeasurementReport) -> Iterator[str]:
     """Yield what in the runs themselves limits the figures, and what to do."""
+    if measurement.precision is not None and not measurement.precision.reached:
+        yield (
+            f"Not as precise as requested: {counted(measurement.runs, 'round')} don't "
+            f"suffice for ± {short_seconds(measurement.precision.wanted_s)}. Set "
+            "--max-runs higher, or measure on an idle machine."
+        )
     firsts: list[str] = []
     others: list[str] = []
     noisy: list[str] = []
