@@ -26,7 +26,7 @@ budgets:
   image-size: 300MB
   image-growth: 3%               # against --baseline; launch-growth: 0.1s
 apps: [calc, editor]             # target apps, the deciding one first
-devices: [nvme-laptop, ./kiosk.yaml]
+devices: [nvme-laptop, ./kiosk.yaml]    # or shares: {nvme-laptop: 0.7, sbc-emmc: 0.3}
 launch-profile: [launch.json]    # recorded; files are relative to this one
 record: {app: calc}              # or recorded now, which runs the payload's program
 targets:

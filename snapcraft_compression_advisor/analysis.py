@@ -7,21 +7,24 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .advice.evidence import ColdStart, Evidence, Policy, Saving
+from .advice.evidence import AVERAGE, ColdStart, Evidence, Policy, Saving
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.guess.guess import static_launch_set
-from .launch.interval_parts import interval_parts
+from .launch.interval_parts import average_figures, interval_parts, parts_of
 from .launch.launch_set import LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
     LaunchEstimate,
+    combined,
     cost_of_blocks,
     expect_blocks,
+    saved_figures,
     seconds_saved,
+    total_s,
 )
 from .launch.profile import FittedProfile, LaunchProfile, fit_profile
 from .payload.snap_yaml import COMPONENT_TYPE
@@ -319,6 +322,7 @@ def _evidence(
         lzo_bytes=trial.codecs["lzo"].image_bytes,
         bytes_added=trial.lzo_less_xz_bytes,
         savings=tuple(saving for launch in launches for saving in launch.savings()),
+        averages=tuple(_averages(launches, request.policy.device_shares)),
         nothing_found=tuple(
             launch.launch_set.app for launch in launches if not launch.launch_set.files
         ),
@@ -333,6 +337,30 @@ def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:
         launch.launch_set.app: launch.launch_set.missing_program for launch in launches
     }
     return {app: program for app, program in found.items() if program is not None}
+
+
+def _averages(
+    launches: tuple[LaunchAnalysis, ...], shares: Mapping[str, float]
+) -> Iterator[Saving]:
+    """Yield what lzo saves on average over devices of which shares are given."""
+    for launch in launches:
+        users = [(share, launch.estimates[name]) for name, share in shares.items()]
+        if users and all({"xz", "lzo"} <= costs.keys() for _, costs in users):
+            saved = average_figures(
+                [
+                    (share, saved_figures(each["xz"], each["lzo"]))
+                    for share, each in users
+                ]
+            )
+            xz = average_figures([(share, each["xz"].figures) for share, each in users])
+            yield Saving(
+                app=launch.launch_set.app,
+                device=AVERAGE,
+                shares=shares,
+                seconds=combined(total_s, saved),
+                xz_added_s=combined(total_s, xz),
+                parts=parts_of(saved),
+            )
 
 
 def _cold_starts(

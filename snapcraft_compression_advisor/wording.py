@@ -205,7 +205,7 @@ def _budget(reason: Budget) -> str:
 
 def _decides(reason: Decides) -> Iterator[str]:
     """Yield which of several devices decides, and what each gives by itself."""
-    device = reason.saving.device
+    device, shares = reason.saving.device, reason.saving.shares
     head = f"Of the {len(reason.by_device)} chosen devices, {device} decides: lzo"
     if reason.why == "least-saving":
         yield f"{head} saves least there."
@@ -216,6 +216,9 @@ def _decides(reason: Decides) -> Iterator[str]:
             "there the estimate is too wide to tell" if undecided else "there it isn't"
         )
         yield f"{head} must be worth its size on each, and {there}."
+    elif reason.why == "average":
+        users = [f"{share:.0%} have {device}" for device, share in shares.items()]
+        yield f"The average over the users decides: {_listed(users)}."
     yield _by_device(reason.by_device)
 
 
@@ -261,10 +264,15 @@ def _growth(growth: Growth) -> str:
     )
 
 
+def place_of(saving: Saving) -> str:
+    """Return where a launch saves that."""
+    return "on average" if saving.shares else f"on {saving.device}"
+
+
 def _saving(saving: Saving) -> str:
     """Say what is saved; what two decimals don't show is told as so little."""
     seconds = saving.seconds
-    where = f"cold launch of {saving.app} on {saving.device}"
+    where = f"cold launch of {saving.app} {place_of(saving)}"
     if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
         return f"lzo changes a {where} by less than 0.01 s (estimated)."
     return (

@@ -34,7 +34,9 @@ def decide(
     :param deciding: savings that decide together, at least one.
     :param judgement: what they come to.
     """
-    by_device = tuple(_by_device(evidence, deciding, judge))
+    apps = {saving.app for saving in deciding}
+    savings = [saving for saving in evidence.savings if saving.app in apps]
+    by_device = tuple(_by_device(evidence, savings, judge))
     alone = [(saving, judge(evidence, [saving])) for saving in deciding]
     alike = [saving for saving, each in alone if each.verdict == judgement.verdict]
     same = [
@@ -48,23 +50,25 @@ def decide(
         why = "only-device"
     elif isinstance(judgement.reasons[0], Budget):
         why = "budget"
+    elif saving.shares:
+        why = "average"
     elif saving.device != _least(deciding).device:
         why = "not-worth-there"
     return Decides(saving=saving, why=why, by_device=by_device)
 
 
 def _by_device(
-    evidence: Evidence, deciding: Sequence[Saving], judge: Judge
+    evidence: Evidence, savings: Sequence[Saving], judge: Judge
 ) -> Iterator[DeviceVerdict]:
-    for device in dict.fromkeys(saving.device for saving in deciding):
-        savings = [saving for saving in deciding if saving.device == device]
+    for device in dict.fromkeys(saving.device for saving in savings):
+        here = [saving for saving in savings if saving.device == device]
         starts = [start for start in evidence.cold_starts if start.device == device]
-        judgement = judge(replace(evidence, cold_starts=starts), savings)
+        judgement = judge(replace(evidence, cold_starts=starts), here)
         yield DeviceVerdict(
             device=device,
             verdict=judgement.verdict,
             compression=judgement.compression,
-            saving=_least(savings),
+            saving=_least(here),
         )
 
 

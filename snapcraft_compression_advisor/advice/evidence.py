@@ -15,6 +15,9 @@ IMPERCEPTIBLE_S = 0.1
 """A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter
 5, after R. B. Miller, Response time in man-computer conversational transactions."""
 
+AVERAGE = "average"
+"""What a saving on no single device has in place of its name."""
+
 _BITS_PER_BYTE = 8
 _BITS_PER_MBIT = 1_000_000
 
@@ -38,6 +41,8 @@ class Policy:
         has to lose of what reading and decompressing add to it with xz.
     :param max_growth_bytes: what lzo may add to the image at most.
     :param max_growth_share: likewise, as a share of the image with xz.
+    :param device_shares: of the users, by device, adding up to 1: lzo has to be worth
+        its size on average over them. Where none are given, on each device.
     :param cold_start_limits_s: by device what a cold start may take, for all apps or
         by app.
     """
@@ -50,6 +55,7 @@ class Policy:
     min_saving_share: float | None = None
     max_growth_bytes: float | None = None
     max_growth_share: float | None = None
+    device_shares: Mapping[str, float] = field(default_factory=dict)
     cold_start_limits_s: Mapping[str, float | Mapping[str, float]] = field(
         default_factory=dict
     )
@@ -74,7 +80,8 @@ class Saving:
     """What lzo saves over xz in a cold launch.
 
     :param app: whose launch.
-    :param device: the device profile's name.
+    :param device: the device profile's name; :data:`AVERAGE` for that over several.
+    :param shares: of the users, by device, where it's the average over these.
     :param seconds: may be negative.
     :param xz_added_s: what the launch takes longer than a warm one with xz; ``None``
         where only the difference is known.
@@ -86,6 +93,7 @@ class Saving:
     seconds: Interval
     xz_added_s: Interval | None = None
     parts: IntervalParts | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def share(self) -> Interval | None:
@@ -129,6 +137,8 @@ class Evidence:
     :param bytes_added: what lzo adds to the image over xz; ``None`` where either isn't
         available.
     :param savings: of each target app on each device, the deciding app first.
+    :param averages: of each target app over the users' devices; where there are any,
+        they decide in place of the savings on each device.
     :param nothing_found: apps of whose launch no file was found.
     :param without_program: apps whose program the payload doesn't hold.
     :param cold_starts: those that have a budget.
@@ -141,6 +151,7 @@ class Evidence:
     lzo_bytes: Interval | None
     bytes_added: Interval | None
     savings: Sequence[Saving] = ()
+    averages: Sequence[Saving] = ()
     nothing_found: Sequence[str] = ()
     without_program: Sequence[str] = ()
     cold_starts: Sequence[ColdStart] = ()

@@ -95,10 +95,11 @@ class PaidAfter:
     link_mbit_per_s: float
 
 
-Decider = Literal["only-device", "least-saving", "not-worth-there", "budget"]
+Decider = Literal["only-device", "least-saving", "not-worth-there", "average", "budget"]
 """Why the verdict is that of one device: no other was chosen, lzo saves least there, or
-lzo saves less elsewhere, but only there it isn't worth its size, or not certainly. Or a
-budget of cold starts decides, whatever lzo saves."""
+lzo saves less elsewhere, but only there it isn't worth its size, or not certainly. Or
+the average over the users' devices decides, or a budget of cold starts, whatever lzo
+saves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,8 @@ def _deciding(evidence: Evidence, policy: Policy) -> Sequence[Saving]:
     deciding_apps = set(apps if policy.deciding_apps == "every" else apps[:1])
     if deciding_apps & {*evidence.nothing_found, *evidence.without_program}:
         return ()
-    return [saving for saving in evidence.savings if saving.app in deciding_apps]
+    savings = evidence.averages or evidence.savings
+    return [saving for saving in savings if saving.app in deciding_apps]
 
 
 def judge(

@@ -19,7 +19,7 @@ from ..lint.lint import LintRequest
 from ..lint.run import check_selectors
 from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityName
 from ..settings.load import POLICY_FILE_NAME, Sources, load_settings
-from ..settings.quantities import LINK, parse_count, seconds_or_share
+from ..settings.quantities import LINK, parse_count, parse_devices, seconds_or_share
 from .arguments import Arguments, details, quantity
 
 _DEFAULTS = Policy()
@@ -47,7 +47,8 @@ _POLICY_ARGUMENTS: Arguments = {
     "all)",
     "--device NAME|FILE…": "a device profile to estimate for, built in ('devices' "
     "lists them) or a YAML file ('calibrate' makes one); may be repeated, lzo must "
-    f"gain on each (default: the policy's, else {', '.join(DEFAULT_NAMES)})",
+    "gain on each, or on average if each has its share of the users: nvme-laptop=0.7 "
+    f"(default: the policy's, else {', '.join(DEFAULT_NAMES)})",
     "--launch-profile FILE…": details(
         "a recorded launch to use in place of the guess; its app is the target app "
         "unless others are named; may be repeated (default: the policy's, else none)",
@@ -157,7 +158,13 @@ def _options(
     parsed_args: argparse.Namespace, others: Mapping[str, object]
 ) -> LintPolicy:
     common = {key: tuple(getattr(parsed_args, name)) for key, name in _COMMON_OPTIONS}
-    return LintPolicy().model_copy(update=_given({**common, **others}))
+    try:
+        devices = parse_devices(common["devices"])
+    except ValueError as error:
+        message = f"argument --device: {error}"
+        raise UsageError(message, resolution="Correct the shares.") from error
+    given = {**common, "devices": devices, **others}
+    return LintPolicy().model_copy(update=_given(given))
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:

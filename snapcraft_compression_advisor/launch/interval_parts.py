@@ -37,7 +37,11 @@ _DEVICE, _GUESS, _MODEL = slice(0, 3), slice(3, 5), slice(5, 6)
 
 def interval_parts(slow: LaunchEstimate, fast: LaunchEstimate) -> IntervalParts:
     """Return where the interval of :func:`seconds_saved` comes from."""
-    figures = saved_figures(slow, fast)
+    return parts_of(saved_figures(slow, fast))
+
+
+def parts_of(figures: Sequence[Interval]) -> IntervalParts:
+    """Return where the interval comes from that figures of :func:`total_s` make."""
     squares = [below + above for below, above in squares_of(total_s, figures)]
     total = sum(squares)
     device, guess, model = (
@@ -53,6 +57,38 @@ def interval_parts(slow: LaunchEstimate, fast: LaunchEstimate) -> IntervalParts:
         model=model,
         if_recorded=if_recorded,
         if_calibrated=if_calibrated,
+    )
+
+
+def average_figures(
+    devices: Sequence[tuple[float, Sequence[Interval]]],
+) -> tuple[Interval, ...]:
+    """Return the figures of :func:`total_s` of a launch on the average device.
+
+    The launch is the same on all devices, and so is what isn't known of it. Storage
+    differs from device to device, so its errors are independent. What processors take
+    comes from the same few publications, or even from the same profile, so all of it is
+    taken to be wrong in the same direction.
+
+    :param devices: the share of each, which add up to 1, and its figures.
+    """
+    shares = [share for share, _ in devices]
+
+    def average(values: Sequence[float]) -> float:
+        return sum(a * b for a, b in zip(shares, values, strict=True))
+
+    seeks, transfer, work, *launch = zip(
+        *(figures for _, figures in devices), strict=True
+    )
+    return (
+        combined(average, seeks),
+        combined(average, transfer),
+        Interval(
+            low=average([each.low for each in work]),
+            mid=average([each.mid for each in work]),
+            high=average([each.high for each in work]),
+        ),
+        *(figures[0] for figures in launch),
     )
 
 

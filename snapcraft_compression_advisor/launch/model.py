@@ -59,16 +59,18 @@ class LaunchEstimate:
         What is uncertain of the device has nothing to do with what is uncertain of the
         launch, so the interval takes the root of the sum of their squares.
         """
-        return combined(
-            total_s,
-            (
-                self.seeks,
-                self.transfer,
-                self.fill + self.decompress,
-                self.seek_share,
-                self.read_share,
-                self.waited_share,
-            ),
+        return combined(total_s, self.figures)
+
+    @property
+    def figures(self) -> tuple[Interval, ...]:
+        """The figures of :func:`total_s`."""
+        return (
+            self.seeks,
+            self.transfer,
+            self.fill + self.decompress,
+            self.seek_share,
+            self.read_share,
+            self.waited_share,
         )
 
     @property

@@ -221,7 +221,7 @@ def analysis_request(
         base,
         apps=_apps(payload, request.policy),
         profiles=request.profiles,
-        policy=request.policy.to_policy(),
+        policy=request.policy.to_policy([each.name for each in request.devices]),
         size_limits=(limit,) if is_prime and limit is not None else (),
     )
 

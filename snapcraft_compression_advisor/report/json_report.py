@@ -95,11 +95,17 @@ class DecidesReport(Part):
     """The saving that the verdict follows from."""
 
     app: str
-    device: Text
-    why: Literal["only-device", "least-saving", "not-worth-there", "budget"] = Field(
+    device: Text | None = Field(description="null for the average over the shares")
+    shares: dict[Text, float] = Field(
+        default={}, description="of the users, by device, where the average decides"
+    )
+    why: Literal[
+        "only-device", "least-saving", "not-worth-there", "average", "budget"
+    ] = Field(
         description="no other device was chosen; lzo saves least there; lzo saves less "
-        "elsewhere, but only there it isn't worth its size, or not certainly; a "
-        "budget of cold starts decides, whatever lzo saves"
+        "elsewhere, but only there it isn't worth its size, or not certainly; the "
+        "average over the users' devices decides; a budget of cold starts decides, "
+        "whatever lzo saves"
     )
 
 
@@ -111,7 +117,8 @@ class RecommendationReport(Part):
     reasons: list[str]
     seconds_saved: Interval | None = Field(
         description="by lzo over xz in a cold launch of the deciding app, on the "
-        "deciding device; null if it can't be estimated"
+        "deciding device or on average over the users' devices; null if it can't be "
+        "estimated"
     )
     decides: DecidesReport | None = Field(
         default=None, description="null if the saving can't be estimated"
@@ -267,7 +274,12 @@ def _decides(advice: Recommendation) -> dict[str, object]:
     if decides is None:
         return {"decides": None}
     return {
-        "decides": filled(DecidesReport, decides.saving, why=decides.why),
+        "decides": filled(
+            DecidesReport,
+            decides.saving,
+            device=None if decides.saving.shares else decides.saving.device,
+            why=decides.why,
+        ),
         "by_device": [
             filled(
                 DeviceVerdictReport,

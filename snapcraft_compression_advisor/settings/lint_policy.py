@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -17,6 +18,7 @@ from .quantities import (
     Bytes,
     BytesOrShare,
     Count,
+    Devices,
     Event,
     MbitPerS,
     PolicyModel,
@@ -279,10 +281,11 @@ class LintPolicy(PolicyModel):
     apps: Texts = pydantic.Field(
         default=(), description="target apps, the deciding one first"
     )
-    devices: Texts = pydantic.Field(
+    devices: Devices = pydantic.Field(
         default=(),
         description="device profiles to estimate for: names or files, which are "
-        "relative to this file",
+        "relative to this file; by name, the share of the users who have it: then lzo "
+        "must be worth its size on average, not on each",
     )
     launch_profile: Texts = pydantic.Field(
         default=(), description="recorded launches: files, relative to this one"
@@ -304,11 +307,24 @@ class LintPolicy(PolicyModel):
     advice: AdvicePolicy = AdvicePolicy()
     pack: PackSettings = PackSettings()
 
-    def to_policy(self) -> Policy:
-        """Return the policy of the recommendation, budgets included."""
+    def to_policy(self, device_names: Sequence[str] = ()) -> Policy:
+        """Return the policy of the recommendation, budgets included.
+
+        :param device_names: of the profiles that ``devices`` leads to, in its order.
+        """
         return replace(
-            self.advice.to_policy(), cold_start_limits_s=self.budgets.cold_start
+            self.advice.to_policy(),
+            device_shares=self._device_shares(device_names),
+            cold_start_limits_s=self.budgets.cold_start,
         )
+
+    def _device_shares(self, device_names: Sequence[str]) -> Mapping[str, float]:
+        if not isinstance(self.devices, dict) or len(self.devices) <= 1:
+            return {}
+        largest = max(self.devices.values())  # sums of larger shares aren't finite
+        parts = [share / largest for share in self.devices.values()]
+        shares = (part / sum(parts) for part in parts)
+        return dict(zip(device_names, shares, strict=True))
 
     @pydantic.model_validator(mode="after")
     def _no_contradictions(self) -> LintPolicy:

@@ -111,13 +111,23 @@ def beside(path: Path, policy: LintPolicy) -> LintPolicy:
             str(folder / each) for each in policy.launch_profile
         )
     if policy.devices:
-        changed["devices"] = tuple(
-            str(folder / each) if _is_file_name(each) else each
-            for each in policy.devices
-        )
+        changed["devices"] = _devices_beside(folder, policy.devices)
     if pack.report is not None:
         changed["pack"] = pack.model_copy(update={"report": str(folder / pack.report)})
     return policy.model_copy(update=changed)
+
+
+def _devices_beside(
+    folder: Path, devices: tuple[str, ...] | Mapping[str, float]
+) -> tuple[str, ...] | dict[str, float]:
+    """Return devices with their files in a folder; one file has one share."""
+    placed = [str(folder / each) if _is_file_name(each) else each for each in devices]
+    if not isinstance(devices, Mapping):
+        return tuple(placed)
+    shares = dict.fromkeys(placed, 0.0)
+    for name, share in zip(placed, devices.values(), strict=True):
+        shares[name] += share
+    return shares
 
 
 def _is_file_name(device: str) -> bool:
@@ -261,7 +271,7 @@ def _devices(
         named, or a device's file can't be read or isn't a profile.
     """
     try:
-        devices = choose_devices(policy.devices)
+        devices = choose_devices(tuple(policy.devices))
         names = {device.name for device in devices}
         budgets = () if without_budgets else policy.budgets.cold_start
         lacking = [name for name in budgets if name not in names]

@@ -95,6 +95,9 @@ LINK = Quantity(
 
 _SHARE = rf"^{_NUMBER} ?%$"
 _COUNT = f"^{_NUMBER}$"
+_DEVICE_SHARE = re.compile(r"(.+)=([^=/]*)", re.DOTALL)
+"""What is after the last equals sign is a share, unless it has a slash."""
+_LONGEST_TEXT = 4096
 
 
 def parse_event(text: str) -> tuple[str, str | float | None]:
@@ -138,6 +141,51 @@ def parse_count(value: object) -> float:
         message = f"{value} isn't a positive number"
         raise ValueError(message)
     return _positive(value, float(number))
+
+
+def parse_devices(value: object) -> tuple[str, ...] | dict[str, float]:
+    """Return devices, or the share of the users that has each.
+
+    :param value: a name or several, each may have its share after it:
+        ``nvme-laptop=0.7``. Or the shares by name.
+    :raises ValueError: where names aren't texts, a share isn't a positive number, is
+        given twice, or some have none.
+    """
+    if isinstance(value, Mapping):
+        names = _device_names(tuple(value))
+        return {name: _share_of_users(name, value[name]) for name in names}
+    names = _device_names((value,) if isinstance(value, str) else value)
+    found = [each for each in map(_DEVICE_SHARE.fullmatch, names) if each]
+    if not found:
+        return names
+    shares = {each[1]: _share_of_users(each[1], each[2]) for each in found}
+    if len(shares) < len(names):
+        message = "either each device has one share of the users, or none has"
+        raise ValueError(message)
+    return shares
+
+
+def _device_names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        message = f"{value!r} isn't a list of devices, nor shares of users by device"
+        raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
+    for name in value:
+        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_TEXT:
+            message = f"{name!r} isn't the name of a device profile or of its file"
+            raise ValueError(message)
+    return tuple(value)
+
+
+def _share_of_users(device: str, value: object) -> float:
+    """Return a share that isn't normalised."""
+    try:
+        return parse_count(value)
+    except ValueError:
+        message = (
+            f"{value!r} isn't a share of the users who have {device!r}: it must be a "
+            "positive number, such as 0.7"
+        )
+        raise ValueError(message) from None
 
 
 def _positive(text: object, value: float) -> float:
@@ -210,7 +258,9 @@ def _schema_of(
     )
 
 
-Text = Annotated[str, pydantic.StringConstraints(min_length=1, max_length=4096)]
+Text = Annotated[
+    str, pydantic.StringConstraints(min_length=1, max_length=_LONGEST_TEXT)
+]
 Event = Annotated[Text, pydantic.AfterValidator(event_text)]
 """What ends a launch: ``window``, ``output:ready``."""
 Seconds = Annotated[float, pydantic.BeforeValidator(SECONDS.parse), _schema_of(SECONDS)]
@@ -224,6 +274,14 @@ Count = Annotated[
     pydantic.BeforeValidator(parse_count),
     _schema(_COUNT, words="number", takes_number=True),
 ]
+Devices = Annotated[
+    tuple[Text, ...] | dict[Text, float],
+    pydantic.PlainValidator(
+        parse_devices,
+        json_schema_input_type=Text | tuple[Text, ...] | dict[Text, Count],
+    ),
+]
+"""Devices, or the share of the users that has each: ``{nvme-laptop: 0.7, …}``."""
 SecondsOrShare = Annotated[
     float | Share,
     pydantic.PlainValidator(seconds_or_share),

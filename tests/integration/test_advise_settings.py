@@ -56,6 +56,17 @@ def test_options_go_before_the_settings(folder: Path) -> None:
     assert found.recommendation.verdict == "no-benefit"
 
 
+def test_shares_of_the_users_have_the_average_decide(folder: Path) -> None:
+    write_policy(folder, f"{LZO_PAYS}devices: {{sbc-emmc: 3, hdd-laptop: 1}}\n")
+    found = report("files", cwd=folder).recommendation
+    assert found.decides is not None
+    assert (found.decides.why, found.decides.device) == ("average", None)
+    assert found.decides.shares == {"sbc-emmc": 0.75, "hdd-laptop": 0.25}
+    low, high = sorted(each.seconds_saved.mid for each in found.by_device)
+    assert found.seconds_saved is not None
+    assert low < found.seconds_saved.mid < high
+
+
 def test_a_device_that_an_option_names_needs_no_budget(folder: Path) -> None:
     write_policy(folder, f"{LZO_PAYS}budgets: {{cold-start: {{sbc-emmc: 9s}}}}\n")
     assert "sbc-emmc" in report("files", cwd=folder).launches[0].devices

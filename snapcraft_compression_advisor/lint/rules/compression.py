@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
-from ...wording import not_followed, sentences
+from ...wording import not_followed, place_of, sentences
 from ..figures import bytes_text, launches_text, seconds_text, share_text, size_origin
 from ..finding import Evidence, Finding, Fix
 from ..rule import RECORD, Context, Rule, compression_place, current_codec
@@ -22,7 +22,8 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     "advice.deciding-apps": "target apps that must gain: `first`, the default, or "
     "`every`",
     "apps": "target apps, the deciding one first",
-    "devices": "devices on which lzo must gain",
+    "devices": "devices on which lzo must gain, or on average if shares of the users "
+    "are given",
     "launch-profile": "recorded launches, which narrow the intervals",
 }
 
@@ -133,7 +134,7 @@ def _open_question(context: Context) -> str:
     saving = advice.decisive
     return (
         f"{message} lzo saves an estimated {seconds_text(saving.seconds)} per cold "
-        f"launch of {saving.app} on {saving.device}.{_blind_spots(context, saving.app)}"
+        f"launch of {saving.app} {place_of(saving)}.{_blind_spots(context, saving.app)}"
     )
 
 
@@ -154,7 +155,7 @@ def _gain_message(context: Context) -> str:
     if decisive is None or added is None:  # a verdict of change has both
         return "lzo would make cold launches faster and is worth its size."
     message = (
-        f"With lzo, a cold launch of {decisive.app} on {decisive.device} would take "
+        f"With lzo, a cold launch of {decisive.app} {place_of(decisive)} would take "
         f"an estimated {seconds_text(decisive.seconds)} less than with xz, for "
         f"{bytes_text(added)} ({_growth(context)}) more to download."
     )
@@ -177,7 +178,7 @@ def _loss_message(context: Context) -> str:
         return f"{adds}: {reason}"
     return (
         f"{adds}, and "
-        f"a cold launch of {decisive.app} on {decisive.device} takes an estimated "
+        f"a cold launch of {decisive.app} {place_of(decisive)} takes an estimated "
         f"{seconds_text(decisive.seconds)} less: {reason}"
     )
 
@@ -196,7 +197,7 @@ def _advice_evidence(context: Context) -> Iterator[Evidence]:
     if advice.decisive is not None:
         saving = advice.decisive
         yield Evidence(
-            f"lzo saves per cold launch of {saving.app} on {saving.device}",
+            f"lzo saves per cold launch of {saving.app} {place_of(saving)}",
             seconds_text(saving.seconds),
             "estimated",
         )

@@ -101,7 +101,8 @@ def deciding_place(advice: RecommendationReport) -> str:
     """Return where the saving is that decides; reports of old don't name the device."""
     if advice.decides is None:
         return "on the device where it saves least"
-    return f"on {advice.decides.device}"
+    device = advice.decides.device
+    return "on average" if device is None else f"on {device}"
 
 
 def sentence(clause: str) -> str:
