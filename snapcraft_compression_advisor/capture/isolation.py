@@ -1,6 +1,7 @@
 """What an isolated launch sees of this machine, and what isolates it.
 
-Such a launch has no network, a home and a /tmp of its own, and the payload read-only
+Such a launch has no network, a home and a /tmp of its own, a session bus without
+services where there is a dbus-daemon, and the payload read-only
 at ``/snap/NAME/x1``, where programs with built-in paths expect it. The rest of this
 machine is read-only, and stands in for the base. /sys, /run with its buses, and the
 homes of people are hidden. This guards against accidents, not against an attacker.
@@ -32,6 +33,8 @@ _HIDDEN = (
 )  # fmt: skip
 """Directories of the root that an isolated launch doesn't see."""
 _FRESH = ("/home", "/root", "/run", "/sys", "/tmp")  # noqa: S108 # in a root of its own
+BUS_SOCKET = "/run/compression-advisor-bus"
+"""Where an isolated launch finds its session bus."""
 _BENEATH = "/.beneath"
 """Shows directories of the machine that a layout puts something into."""
 _KEPT_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID")
@@ -50,11 +53,13 @@ class Isolation:
 
     :param base: whose files this machine stands in for.
     :param layout: of snap.yaml; where each path leads.
+    :param bus: where a session bus of its own listens, if there is one.
     """
 
     by: IsolatedBy
     base: str = ""
     layout: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    bus: Path | None = None
 
 
 def snap_directory(name: str) -> str:
@@ -116,6 +121,8 @@ def isolation_steps(
     ]
     if socket is not None:
         steps.append(("ro-bind", socket, socket))
+    if isolation.bus is not None:
+        steps.append(("ro-bind", str(isolation.bus), BUS_SOCKET))
     layout = _Layout(snap=snap, root=root.resolve(), home=home)
     return [*steps, *layout.steps(isolation.layout)]
 

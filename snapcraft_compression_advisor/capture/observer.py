@@ -6,6 +6,7 @@ import math
 import os
 import re
 import selectors
+import shutil
 import signal
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from pathlib import Path
 from ..core.errors import ToolError
 from .launch_event import LaunchEvent, LaunchState, Watch
 from .process_tree import ProcessTree
+from .session_bus import PROGRAM as BUS_PROGRAM
 
 KEPT_LINES = 20
 """Last lines of output that an error shows."""
@@ -37,6 +39,7 @@ _NO_NETWORK = re.compile(
     r"could not resolve|ENETUNREACH|EAI_AGAIN|ENOTFOUND|no such host",
     re.IGNORECASE,
 )
+_NO_BUS = re.compile(r"D-?Bus|session bus", re.IGNORECASE)
 _READ_ONLY = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
 _ABSOLUTE_PATH = re.compile(r"(?<![\w/])/(?:[\w.+-]+/)+[\w.+-]+")
 
@@ -203,6 +206,12 @@ def _wanted_elsewhere(lines: Sequence[str], root: Path) -> str | None:
 def _not_inside(lines: Sequence[str]) -> str | None:
     """Return what to do where an isolated app wants what it can't have."""
     text = "\n".join(lines)
+    if _NO_BUS.search(text) and shutil.which(BUS_PROGRAM) is None:
+        return (
+            "The app wants a D-Bus session bus, and an isolated launch doesn't see "
+            f"yours. Install {BUS_PROGRAM} ('sudo apt-get install {BUS_PROGRAM}'): "
+            "then each launch has one of its own."
+        )
     if _NO_NETWORK.search(text):
         return (
             "An isolated launch has no network. Have the app start without one, or "

@@ -27,6 +27,7 @@ from .isolation import IsolatedBy, Isolation, display_socket, has_bubblewrap
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
 from .record import RecordRequest
 from .record_launch import record_unmounted
+from .session_bus import session_bus
 from .start import Command, app_command, time_launch
 from .virtual_display import can_bring_display, virtual_display
 
@@ -168,8 +169,7 @@ class _Launch:
         return profile
 
     def _record(self) -> LaunchProfile:
-        with _display(self._told):
-            isolation = find_isolation(self._payload)
+        with _display(self._told), found_isolation(self._payload) as isolation:
             self._told.note(
                 f"Recording {self._app}: this runs the payload's program, isolated by "
                 f"{isolation.by}"
@@ -278,6 +278,17 @@ def _cache_directory() -> Path:
     except RuntimeError:  # a user without a home
         above = Path("/nonexistent")
     return above / "compression-advisor" / "recordings"
+
+
+@contextmanager
+def found_isolation(payload: Payload) -> Iterator[Isolation]:
+    """Find how a program can be isolated here, and bring a session bus for it.
+
+    :raises AdvisorError: where it can't be, or the bus doesn't start.
+    """
+    isolation = find_isolation(payload)
+    with session_bus() as bus:
+        yield replace(isolation, bus=bus)
 
 
 def find_isolation(payload: Payload) -> Isolation:

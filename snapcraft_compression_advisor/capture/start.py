@@ -16,6 +16,7 @@ from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .call_notices import HeldCall, call_notices
 from .isolation import (
+    BUS_SOCKET,
     Isolation,
     bubblewrap_words,
     display_socket,
@@ -245,6 +246,8 @@ def _isolated(
     kept = {key: value for key, value in environment.items() if is_visible(key)}
     if socket is None:
         kept.pop("DISPLAY", None)
+    if isolation.bus is not None:
+        kept["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={BUS_SOCKET}"
     directory = environment["HOME"]
     if isolation.by == "bubblewrap":
         before = bubblewrap_words(steps, added=added, directory=directory)

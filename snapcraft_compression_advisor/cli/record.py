@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, get_args
@@ -12,7 +14,7 @@ from craft_cli import emit
 from ..capture.record import RecordRequest
 from ..capture.record_launch import record_launch, told
 from ..capture.record_trace import import_trace
-from ..capture.recordings import find_isolation
+from ..capture.recordings import found_isolation
 from ..capture.start import Command as StartCommand
 from ..core.errors import UsageError
 from ..core.units import format_seconds
@@ -111,10 +113,12 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         prefixes: list[str] = parsed_args.prefix
         traced = import_trace(parsed_args.log, payload, app=app, prefixes=prefixes)
         return told(traced, _note)
-    with launch_display(options):
+    with ExitStack() as stack:
+        stack.enter_context(launch_display(options))
         command, event, timeout_s = chosen_launch(options, payload)
         if parsed_args.isolate:
-            command = _isolated(command, payload)
+            isolated = _isolated(command, payload)
+            command = stack.enter_context(isolated)
         request = RecordRequest(
             app=app,
             command=command,
@@ -130,11 +134,13 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         )
 
 
-def _isolated(command: StartCommand, payload: Payload) -> StartCommand:
+@contextmanager
+def _isolated(command: StartCommand, payload: Payload) -> Iterator[StartCommand]:
     if command.chroot:
         message = "Both --chroot and --isolate are given"
         raise UsageError(message, resolution="Leave out one of the two.")
-    return replace(command, isolation=find_isolation(payload))
+    with found_isolation(payload) as isolation:
+        yield replace(command, isolation=isolation)
 
 
 def _note(text: str) -> None:
