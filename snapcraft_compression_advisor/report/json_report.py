@@ -170,6 +170,11 @@ class PolicyReport(Part):
     max_launches: float
     link_mbit_per_s: float
     deciding_apps: str
+    device_shares: dict[Text, float] = Field(
+        default={},
+        description="of the users, by device: lzo must be worth its size on average "
+        "over them; if none are given, on each device",
+    )
     max_growth_bytes: float | None
     max_growth_share: float | None
 

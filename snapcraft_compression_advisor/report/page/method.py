@@ -120,6 +120,9 @@ def _policy(policy: PolicyReport) -> Iterator[str]:
         f"{policy.max_launches:g} cold launches at {policy.link_mbit_per_s:g} Mbit/s; "
         f"{_DECIDING[policy.deciding_apps]} decides"
     )
+    if policy.device_shares:
+        shares = (f"{share:.0%} {name}" for name, share in policy.device_shares.items())
+        yield f"it must do so on average over the users' devices: {', '.join(shares)}"
     if policy.max_growth_bytes is not None:
         yield f"lzo may add up to {format_bytes(policy.max_growth_bytes)}"
     if policy.max_growth_share is not None:
