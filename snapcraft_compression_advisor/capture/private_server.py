@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import DEVNULL, Popen
 from typing import IO
 
 from ..core.child import beginning, end_child, ending_with_us
@@ -67,10 +67,12 @@ def _unwritable(program: str, error: OSError) -> StorageError:
     )
 
 
-def _start(command: Sequence[str], line_end: int, said: IO[bytes]) -> Popen[bytes]:
-    return Popen(
+def _start(
+    command: Sequence[str], line_end: int, said: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
         ending_with_us(command, signal.SIGTERM),
-        stdin=DEVNULL,
+        stdin=subprocess.DEVNULL,
         stdout=said,
         stderr=said,
         pass_fds=(line_end,),
