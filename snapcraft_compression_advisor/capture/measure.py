@@ -27,8 +27,14 @@ from .page_cache import (
     storage_of,
     walk,
 )
+from .plain_copies import (
+    bytes_on_disk,
+    check_plain_copies,
+    plain_copies,
+    plainly_mounted,
+)
 from .precision import Precision
-from .samples import RunTime, Sample
+from .samples import PlainCopy, RunTime, Sample
 
 WALKS_AT_MOST = 3
 """Reading everything takes long and varies little."""
@@ -46,6 +52,7 @@ class MeasureRequest:
     :param method: ``launch`` where it starts the app, ``replay`` where it reads
         what a recorded launch read.
     :param codecs: names, in the order of the report.
+    :param compare: what is measured like the codecs: the files without squashfs.
     :param runs: cold and warm launches with each codec.
     :param precision: of xz against lzo, until which there are more runs than these;
         ``None`` for a fixed number.
@@ -58,6 +65,7 @@ class MeasureRequest:
     launch: Launch
     method: Literal["launch", "replay"]
     codecs: tuple[str, ...] = tuple(CODECS)
+    compare: tuple[PlainCopy, ...] = ()
     runs: int = 10
     precision: Precision | None = None
     walk: bool = False
@@ -68,8 +76,9 @@ class MeasureRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodecMeasurement:
-    """What was measured with one codec.
+    """What was measured with one codec, or without squashfs.
 
+    :param image_bytes: without squashfs: on the disk.
     :param cold_s: launches with caches dropped right before.
     :param warm_s: launches right after those.
     :param walk_s: reading every file, caches dropped before; where asked for.
@@ -109,6 +118,7 @@ class Measurement:
     :param read_ahead_kb: of the mounts, where known.
     :param runs: launches of each kind with each codec.
     :param precision: ``None`` where the number of runs was fixed.
+    :param compared: the same files without squashfs, by ``PLAIN_COPIES``.
     """
 
     codecs: Mapping[str, CodecMeasurement]
@@ -122,6 +132,7 @@ class Measurement:
     kernel: str
     processor: str
     precision: PrecisionResult | None = None
+    compared: Mapping[str, CodecMeasurement] = field(default_factory=dict)
 
 
 def measure(
@@ -137,13 +148,17 @@ def measure(
 
     :raises AdvisorError: where an image can't be made, or a launch fails.
     """
+    check_plain_copies(request.compare)
     with (
         packed_images(
             payload, request.codecs, scratch=request.scratch, progress=progress
         ) as images,
+        plain_copies(
+            payload, request.compare, scratch=request.scratch, progress=progress
+        ) as copies,
         mount_point() as root,
     ):  # fmt: skip
-        return _Rounds(request, images, root, progress).run()
+        return _Rounds(request, images, copies, root, progress).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +167,7 @@ class _Rounds:
 
     request: MeasureRequest
     images: PackedImages
+    copies: Mapping[str, Path]
     root: Path
     progress: Progress
     times: dict[tuple[str, str], list[RunTime]] = field(
@@ -168,6 +184,7 @@ class _Rounds:
                 request.launch(mount)
         with self.mounted_cold(first) as mount:
             storage = storage_of(self.images.paths[first])
+            how, read_ahead_kb = mount.method, mount.read_ahead_kb
         for codec in self.turns("Launching", self.rounds, ends=self.ends):
             with self.mounted_cold(codec) as mount:
                 for state in ("cold", "warm"):
@@ -182,15 +199,21 @@ class _Rounds:
             codecs={codec: self.measured(codec) for codec in self.images.paths},
             unavailable=self.images.unavailable,
             method=request.method,
-            mount=mount.method,
+            mount=how,
             storage=storage,
             dropped="system" if can_drop_caches() else "payload",
-            read_ahead_kb=mount.read_ahead_kb,
+            read_ahead_kb=read_ahead_kb,
             runs=len(self.times["cold", first]),
             kernel=platform.release(),
             processor=processor_name(),
             precision=self.precision_result(),
+            compared={name: self.measured(name) for name in self.copies},
         )
+
+    @property
+    def paths(self) -> Mapping[str, Path]:
+        """Everything to launch from: the images, then the copies."""
+        return {**self.images.paths, **self.copies}
 
     @property
     def rounds(self) -> int:
@@ -245,7 +268,7 @@ class _Rounds:
 
         :param ends: tells after each round whether it was the last one.
         """
-        orders = in_turns(tuple(self.images.paths), rounds)
+        orders = in_turns(tuple(self.paths), rounds)
         for number, order in enumerate(orders, start=1):
             for codec in order:
                 self.progress(f"{what} with {codec} (round {number} of {rounds})")
@@ -254,18 +277,17 @@ class _Rounds:
                 return
 
     def mounted(self, codec: str) -> AbstractContextManager[Mount]:
-        """Mount a codec's image where all are mounted."""
-        return mounted(
-            self.images.paths[codec],
-            read_ahead_kb=self.request.read_ahead_kb,
-            at=self.root,
+        """Mount a codec's image, or a copy, where all are mounted."""
+        mounting = plainly_mounted if codec in self.copies else mounted
+        return mounting(
+            self.paths[codec], read_ahead_kb=self.request.read_ahead_kb, at=self.root
         )
 
     @contextmanager
     def mounted_cold(self, codec: str) -> Iterator[Mount]:
         """Mount a codec's image of which nothing is cached."""
         with self.mounted(codec) as mount:
-            make_cold(self.images.paths[codec])
+            make_cold(self.paths[codec])
             yield mount
 
     def measured(self, codec: str) -> CodecMeasurement:
@@ -276,7 +298,9 @@ class _Rounds:
         )
         return CodecMeasurement(
             codec=codec,
-            image_bytes=self.images.paths[codec].stat().st_size,
+            image_bytes=bytes_on_disk(self.copies[codec])
+            if codec in self.copies
+            else self.images.paths[codec].stat().st_size,
             cold_s=cold,
             warm_s=warm,
             walk_s=walks if walks.n else None,

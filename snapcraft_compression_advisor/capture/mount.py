@@ -38,6 +38,8 @@ MountMethod = Literal["kernel", "squashfuse"]
 
 _CAP_SYS_ADMIN = 21
 _READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
+_BIND = 4096  # MS_BIND
+_BIND_READ_ONLY = 32 | _BIND | _READ_ONLY_NO_SETUID_NO_DEVICES  # 32: MS_REMOUNT
 _REFUSED = {errno.EPERM, errno.EACCES}
 _UNKNOWN_TO_KERNEL = {errno.ENODEV, errno.EINVAL}
 """No such file system; or, the superblock being sound, no such codec
@@ -203,25 +205,53 @@ def _mount_device(device: Path, root: Path, codec: str) -> None:
     :raises OSError: where the kernel refuses.
     :raises ToolError: where it lacks squashfs or the codec.
     """
+    try:
+        system_mount(device, root, "squashfs")
+    except OSError as error:
+        if error.errno not in _UNKNOWN_TO_KERNEL:
+            raise
+        lacks_all = error.errno == errno.ENODEV
+        what = "squashfs" if lacks_all else f"squashfs images with {codec}"
+        message = f"Kernel {platform.release()} cannot mount {what}"
+        raise ToolError(
+            message,
+            details=error.strerror,
+            resolution="Use a kernel that supports it, or leave out this codec.",
+        ) from error
+
+
+def system_mount(device: Path, root: Path, file_system: str) -> None:
+    """Mount a device read-only, without devices of its own and set-user-ID programs.
+
+    :raises OSError: where the kernel refuses.
+    """
+    _mount(device, root, file_system, _READ_ONLY_NO_SETUID_NO_DEVICES)
+
+
+def bind_mount(directory: Path, root: Path) -> None:
+    """Show a directory at another place too, read-only as above.
+
+    :raises OSError: where the kernel refuses.
+    """
+    _mount(directory, root, "", _BIND)
+    try:
+        _mount(directory, root, "", _BIND_READ_ONLY)
+    except OSError:
+        unmount(str(root))
+        raise
+
+
+def _mount(source: Path, root: Path, file_system: str, flags: int) -> None:
     failed = _LIBC.mount(
-        os.fsencode(device),
+        os.fsencode(source),
         os.fsencode(root),
-        b"squashfs",
-        ctypes.c_ulong(_READ_ONLY_NO_SETUID_NO_DEVICES),
+        file_system.encode() or None,
+        ctypes.c_ulong(flags),
         None,
     )
-    if not failed:
-        return
-    code = ctypes.get_errno()
-    if code not in _UNKNOWN_TO_KERNEL:
+    if failed:
+        code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
-    what = "squashfs" if code == errno.ENODEV else f"squashfs images with {codec}"
-    message = f"Kernel {platform.release()} cannot mount {what}"
-    raise ToolError(
-        message,
-        details=os.strerror(code),
-        resolution="Use a kernel that supports it, or leave out this codec.",
-    )
 
 
 def find_squashfuse() -> str:

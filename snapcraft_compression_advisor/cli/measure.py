@@ -21,7 +21,7 @@ from ..capture.measure import (
 from ..capture.mount import Mount
 from ..capture.page_cache import fit_for_replay, replay
 from ..capture.precision import LEAST_ROUNDS, MOST_ROUNDS, Precision
-from ..capture.samples import RunTime
+from ..capture.samples import PLAIN_COPIES, RunTime
 from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS, SHIPPABLE
@@ -85,6 +85,14 @@ class MeasureCommand(Command):
             choices=tuple(CODECS),
             default=[],
         ),
+        "--compare": details(
+            "also measure the same files without squashfs: in a directory, as 'snap "
+            "try' has them, or on ext4, as a Debian package has them; may be repeated; "
+            "requires root (default: neither)",
+            action="append",
+            choices=PLAIN_COPIES,
+            default=[],
+        ),
         "--runs COUNT": details(
             "cold and warm launches with each codec; with --until-precise, the fewest "
             f"(default: {DEFAULT_RUNS})",
@@ -125,6 +133,7 @@ class MeasureCommand(Command):
                 launch=launch,
                 method="replay" if replayed else "launch",
                 codecs=codecs,
+                compare=tuple(dict.fromkeys(parsed_args.compare)),
                 runs=parsed_args.runs,
                 precision=precision,
                 walk=parsed_args.walk,

@@ -8,6 +8,7 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from .. import __version__
 from ..capture.paired import CONFIDENCE, difference
+from ..capture.samples import PlainCopy  # likewise
 from ..codecs import CodecName  # pydantic reads it at run time
 from .contract import Count, Document, IntervalReport, Part, Share, Text, filled
 
@@ -114,6 +115,18 @@ class MeasurementReport(Document):
     precision: PrecisionReport | None = Field(
         default=None, description="null if the number of runs was fixed"
     )
+    compared: dict[PlainCopy, CodecMeasurementReport] = Field(
+        default={},
+        description="the same files without squashfs, where image_bytes are those on "
+        "the disk",
+    )
+
+    @property
+    def everything(self) -> dict[str, CodecMeasurementReport]:
+        """What was measured, by name: the codecs, then the files without squashfs."""
+        found = dict[str, CodecMeasurementReport](self.codecs.items())
+        found.update(self.compared.items())
+        return found
 
 
 def build_measurement_report(measurement: Measurement) -> MeasurementReport:
@@ -124,13 +137,19 @@ def build_measurement_report(measurement: Measurement) -> MeasurementReport:
         MeasurementReport,
         measurement,
         advisor_version=__version__,
-        codecs={
-            name: filled(
-                CodecMeasurementReport,
-                codec,
-                difference=_difference(xz, codec, checks=checks),
+        **{
+            key: {
+                name: filled(
+                    CodecMeasurementReport,
+                    codec,
+                    difference=_difference(xz, codec, checks=checks),
+                )
+                for name, codec in measured.items()
+            }
+            for key, measured in (
+                ("codecs", measurement.codecs),
+                ("compared", measurement.compared),
             )
-            for name, codec in measurement.codecs.items()
         },
     )
 

@@ -30,23 +30,25 @@ _METHODS = {
     "replay": "Reads of a recorded launch, replayed without starting the app",
 }
 _TIME_COLUMNS = 18
+_LABEL_COLUMNS = 7
 
 
 def render_measurement_text(measurement: Measurement) -> str:
     """Return a measurement as plain text."""
     report = build_measurement_report(measurement)
+    measured = {**measurement.codecs, **measurement.compared}
     table = measured_table(report, None)
     lines = [f"{_METHODS[measurement.method]} (measured)", ""]
     for sentence in difference_notes(report):
         lines += [*wrapped(sentence), ""]
+    label_columns = max(_LABEL_COLUMNS, 1 + max(len(row[0]) for row in table.rows))
     for codec, image, *times in (table.heads, *table.rows):
         cells = "".join(time.rjust(_TIME_COLUMNS) for time in times)
-        lines.append(f"{codec:7}{image:>9}{cells}")
-    lines += _differences(report)
+        lines.append(f"{codec:{label_columns}}{image:>9}{cells}")
+    lines += _differences(report, label_columns)
     for kind, title in KINDS.items():
         times_of = {
-            name: getattr(codec, f"{kind}_s")
-            for name, codec in measurement.codecs.items()
+            name: getattr(codec, f"{kind}_s") for name, codec in measured.items()
         }
         samples = {name: sample for name, sample in times_of.items() if sample}
         if samples:
@@ -58,7 +60,7 @@ def render_measurement_text(measurement: Measurement) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _differences(report: MeasurementReport) -> Iterator[str]:
+def _differences(report: MeasurementReport, label_columns: int) -> Iterator[str]:
     table = differences_table(report)
     if table is None:
         return
@@ -67,12 +69,14 @@ def _differences(report: MeasurementReport) -> Iterator[str]:
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
     for codec, *cells in rows:
         columns = zip(cells, widths[1:], strict=True)
-        yield f"{codec:7}" + "".join(f"{cell:>{width}}" for cell, width in columns)
+        yield f"{codec:{label_columns}}" + "".join(
+            f"{cell:>{width}}" for cell, width in columns
+        )
 
 
 def _legend(measurement: Measurement, report: MeasurementReport) -> Iterator[str]:
     runs = counted(measurement.runs, "run")
-    walks = {codec.walk_s.n for codec in measurement.codecs.values() if codec.walk_s}
+    walks = {each.walk_s.n for each in report.everything.values() if each.walk_s}
     runs += f" (every file: {max(walks)})" if walks else ""
     notes = (
         f"Times: median ± standard deviation of {runs}, alternating codecs.",

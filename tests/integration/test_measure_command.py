@@ -144,6 +144,24 @@ def test_images_in_memory_are_said_to_be(
     assert report.storage == "memory"
 
 
+def test_files_without_squashfs_are_measured_too(
+    small_prime: Path, profile: Path, scratch: Path, tmp_path: Path
+) -> None:
+    snap = snap_pack(small_prime, tmp_path / "packed", compression="xz")
+    for payload in (small_prime, snap):
+        report = measured(
+            payload, "--launch-profile", profile, "--runs", "2", "--codec", "xz",
+            "--compare", "ext4", "--compare", "directory", "--walk", scratch=scratch,
+        )  # fmt: skip
+        assert list(report.compared) == ["ext4", "directory"]
+        for found in report.compared.values():
+            assert found.image_bytes > report.codecs["xz"].image_bytes
+            assert [runs(found.cold_s), runs(found.walk_s)] == [2, 2]
+            assert found.difference is not None
+            assert found.cold_s.system_s is not None
+    assert (small_prime / "meta/snap.yaml").exists()
+
+
 def test_text_has_a_row_and_a_plot_for_each_codec(
     small_prime: Path, profile: Path, scratch: Path
 ) -> None:
@@ -223,6 +241,9 @@ def test_full_disk_is_a_storage_error(
 MOMENTS = (
     "Packing with xz",
     "Packing with none",
+    "Copying the files to an ext4 image",
+    "Launching with directory (round 1 ",
+    "Launching with ext4 (round 1 ",
     "Launching with xz (round 1 ",
     "Launching with none (round 2 ",
     "Reading every file with lzo",
@@ -241,6 +262,7 @@ def test_interruption_leaves_nothing_behind(
     with subprocess.Popen(
         [sys.executable, "-m", "snapcraft_compression_advisor", "measure",
          str(small_prime), "--launch-profile", str(profile), "--walk",
+         "--compare", "directory", "--compare", "ext4",
          "--runs", "1000" if "every" not in moment else "3"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -35,13 +35,34 @@ def test_text_is_the_golden_one() -> None:
 @pytest.mark.parametrize("walk", [False, True])
 @pytest.mark.parametrize("runs", [1, 5])
 @pytest.mark.parametrize("by_squashfuse", [False, True])
+@pytest.mark.parametrize("compared", [False, True])
 def test_text_keeps_to_80_columns(
-    *, walk: bool, runs: int, by_squashfuse: bool
+    *, walk: bool, runs: int, by_squashfuse: bool, compared: bool
 ) -> None:
     text = render_measurement_text(
-        make_measurement(walk=walk, runs=runs, by_squashfuse=by_squashfuse)
+        make_measurement(
+            walk=walk, runs=runs, by_squashfuse=by_squashfuse, compared=compared
+        )
     )
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_noisy_launches_keep_to_80_columns() -> None:
+    made = make_measurement(compared=True, walk=True)
+    noisy = Sample(runs_s=(0.9, 20.0, 3.0), user_s=(9.0,) * 3, system_s=(9.0,) * 3)
+    other = replace(noisy, runs_s=(31.0, 0.5, 2.0))
+    measurement = replace(
+        made,
+        codecs={
+            name: replace(codec, cold_s=noisy if name == "xz" else other)
+            for name, codec in made.codecs.items()
+        },
+        compared={
+            name: replace(codec, cold_s=other) for name, codec in made.compared.items()
+        },
+    )
+    lines = render_measurement_text(measurement).splitlines()
+    assert max(map(len, lines)) <= 80
 
 
 def test_spread_of_a_single_run_is_left_out() -> None:
@@ -68,7 +89,11 @@ def test_squashfuse_and_warm_system_are_said() -> None:
 
 
 def test_json_fits_the_schema_and_reads_back() -> None:
-    for measurement in (make_measurement(walk=True), make_measurement(runs=1)):
+    for measurement in (
+        make_measurement(walk=True),
+        make_measurement(runs=1),
+        make_measurement(compared=True),
+    ):
         text = render_measurement_json(measurement)
         jsonschema.validate(
             json.loads(text), json.loads(schema_text(MeasurementReport))
@@ -130,8 +155,9 @@ def test_text_says_how_much_slower_lzo_starts() -> None:
 
 def test_difference_within_its_interval_is_none() -> None:
     text = text_of(timed(xz=(1.0, 1.3, 1.1), lzo=(1.1, 1.1, 1.2)))
-    assert "No difference between lzo and xz shows: lzo saves 0 s (-0.43 s to" in text
-    assert "faster than" not in text
+    assert "3 rounds don't show whether lzo starts faster than xz: it saves" in text
+    assert "0.00 s (-0.43\N{EN DASH}0.43) per cold launch (95% confidence)" in text
+    assert "times faster" not in text
 
 
 def test_replayed_reads_do_not_start() -> None:
@@ -170,7 +196,7 @@ def test_first_run_that_differs_is_no_plain_outlier(
 
 def test_noisy_runs_are_a_warning() -> None:
     text = text_of(timed(xz=(1.0, 2.0, 3.0), lzo=(1.0, 1.0, 1.1)))
-    assert "Noisy: the standard deviation of cold launches is 50% with xz of" in text
+    assert "Noisy: cold launches vary by 50% with xz (standard deviation" in text
 
 
 def test_json_compares_with_xz() -> None:
@@ -233,3 +259,25 @@ def test_intervals_are_widened_for_checks_and_say_so() -> None:
     assert "the interval is widened for 7 planned checks" in text_of(checked)
     report = json.loads(render_measurement_json(checked))
     assert report["precision"] == {"wanted_s": 1.0, "reached": True, "checks": 7}
+
+
+def test_files_without_squashfs_are_rows_without_a_star() -> None:
+    text = render_measurement_text(make_measurement(compared=True))
+    tables_and_plots = text.partition("Times: ")[0].splitlines()
+    for name in ("directory", "ext4"):
+        rows = [line for line in tables_and_plots if line.startswith(f"{name} ")]
+        assert len(rows) == 4
+    assert "directory and ext4: the same files without squashfs." in text_of(
+        make_measurement(compared=True)
+    )
+    report = json.loads(render_measurement_json(make_measurement(compared=True)))
+    assert list(report["codecs"]) == ["xz", "lzo", "none"]
+    assert list(report["compared"]) == ["directory", "ext4"]
+    against = report["compared"]["ext4"]["difference"]
+    assert against["than"] == "xz"
+    assert against["saved_s"]["mid"] == pytest.approx(6.612 - 0.664)
+
+
+def test_files_without_squashfs_do_not_take_the_place_of_lzo() -> None:
+    text = render_measurement_text(make_measurement(compared=True))
+    assert text.splitlines()[2].startswith("lzo starts 8.11")

@@ -72,18 +72,23 @@ def test_shell_would_be_noticed(source: str) -> None:
     assert len(list(shell_uses(source))) == 1
 
 
+def calls(source: str, function: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == function
+    ]
+
+
 def test_mount_options_are_constants() -> None:
     """The kernel's are flags alone; squashfuse's one text without a field."""
     mount = (PACKAGE / "capture/mount.py").read_text()
-    (call,) = (
-        node
-        for node in ast.walk(ast.parse(mount))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "_LIBC.mount"
-    )
-    assert (
-        ast.unparse(call.args[3]) == "ctypes.c_ulong(_READ_ONLY_NO_SETUID_NO_DEVICES)"
-    )
+    (call,) = calls(mount, "_LIBC.mount")
+    assert ast.unparse(call.args[3]) == "ctypes.c_ulong(flags)"
     assert ast.unparse(call.args[4]) == "None"
+    assert [ast.unparse(each.args[3]) for each in calls(mount, "_mount")] == [
+        "_READ_ONLY_NO_SETUID_NO_DEVICES", "_BIND", "_BIND_READ_ONLY",
+    ]  # fmt: skip
     fuse = ast.parse((PACKAGE / "capture/mount.py").read_text())
     (options,) = (
         node.value

@@ -8,13 +8,13 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from ...capture.samples import Sample
-from ...codecs import SHIPPABLE
 from ...core.units import format_bytes
 from ..phrases import counted
 from . import charts
 from .measured_differences import (
     difference_notes,
     differences_table,
+    label,
     legend_notes,
     run_warnings,
 )
@@ -160,13 +160,13 @@ def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[C
     for kind, title in KINDS.items():
         samples = {
             name: sample
-            for name, codec in measurement.codecs.items()
+            for name, codec in measurement.everything.items()
             if (sample := getattr(codec, f"{kind}_s")) is not None and sample.runs
         }
         if not samples:
             continue
         texts = {
-            name: f"{_label(name)}: {_median(sample)}, {counted(sample.n, 'run')}"
+            name: f"{label(name)}: {_median(sample)}, {counted(sample.n, 'run')}"
             for name, sample in samples.items()
         }
         data = [
@@ -175,7 +175,7 @@ def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[C
             for value in _box(name, sample, texts[name])
         ]
         if kind == "cold":
-            for name in samples:
+            for name in (name for name in measurement.codecs if name in samples):
                 data += _shapes(name, _predicted(measurement, report, name))
         yield Chart(
             key=f"measured-{kind}",
@@ -186,15 +186,11 @@ def _charts(measurement: MeasurementReport, report: Report | None) -> Iterator[C
         )
 
 
-def _label(name: CodecName) -> str:
-    return name if name in SHIPPABLE else f"{name} *"
-
-
-def _box(name: CodecName, sample: SampleReport, text: str) -> Iterator[Spec]:
+def _box(name: str, sample: SampleReport, text: str) -> Iterator[Spec]:
     """Yield the chart's data of one codec's runs."""
     least, first, median, third, most = Sample(runs_s=tuple(sample.runs)).five_numbers
     row = {
-        "label": _label(name),
+        "label": label(name),
         "colour": charts.CODEC_COLOURS.get(name, charts.MUTED),
     }
     yield {**row, "what": "reach", "a": least, "b": most}
@@ -203,11 +199,11 @@ def _box(name: CodecName, sample: SampleReport, text: str) -> Iterator[Spec]:
     yield from ({**row, "what": "run", "a": seconds} for seconds in sample.runs)
 
 
-def _shapes(name: CodecName, predicted: Mapping[str, float]) -> Iterator[Spec]:
+def _shapes(name: str, predicted: Mapping[str, float]) -> Iterator[Spec]:
     """Yield the chart's data of what was predicted for each device."""
     for device, seconds in predicted.items():
         yield {
-            "label": _label(name),
+            "label": label(name),
             "what": "predicted",
             "a": seconds,
             "device": device,
@@ -284,10 +280,12 @@ def _predicted(
 
 def measured_table(measurement: MeasurementReport, report: Report | None) -> Table:
     """Return each codec's times, and what was predicted of them."""
-    codecs = measurement.codecs
+    codecs = measurement.everything
     walked = any(codec.walk_s for codec in codecs.values())
     devices = list(report.launches[0].devices) if report and report.launches else []
-    predicted = {name: _predicted(measurement, report, name) for name in codecs}
+    predicted: dict[str, Mapping[str, float]] = {
+        name: _predicted(measurement, report, name) for name in measurement.codecs
+    }
     return Table(
         caption="Measured seconds: median ± standard deviation",
         heads=(
@@ -300,14 +298,14 @@ def measured_table(measurement: MeasurementReport, report: Report | None) -> Tab
         ),
         rows=tuple(
             (
-                _label(name),
+                label(name),
                 format_bytes(codec.image_bytes),
                 _median(codec.cold_s),
                 _median(codec.warm_s),
                 *[_median(codec.walk_s) if codec.walk_s else ""] * walked,
                 *(
                     short_seconds(predicted[name][device])
-                    if device in predicted[name]
+                    if device in predicted.get(name, {})
                     else ""
                     for device in devices
                 ),

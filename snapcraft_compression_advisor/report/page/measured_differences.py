@@ -5,14 +5,14 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from ...capture.samples import Sample
+from ...capture.samples import PLAIN_COPIES, Sample
 from ...codecs import SHIPPABLE
 from ..phrases import LISTED_NAMES, counted
 from .model import Table
-from .texts import percent, short_seconds
+from .texts import percent, seconds, short_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..contract import Figure
     from ..measure_json import (
@@ -35,6 +35,11 @@ _WIDE = 0.3
 """Of a figure: an interval that reaches further is shown by its ends."""
 
 
+def label(name: str) -> str:
+    """Return a codec's name, with a star where it can't be shipped."""
+    return name if name in SHIPPABLE or name in PLAIN_COPIES else f"{name} *"
+
+
 def difference_notes(measurement: MeasurementReport) -> Iterator[str]:
     """Yield in a sentence how much faster cold launches with lzo are than with xz.
 
@@ -53,11 +58,11 @@ def difference_notes(measurement: MeasurementReport) -> Iterator[str]:
 def _told(name: str, against: DifferenceReport, *, verb: str) -> str:
     """Return a difference in a sentence."""
     saved, ratio = against.saved_s.interval(), against.times_faster
-    basis = f"{counted(against.rounds, 'round')}, {against.confidence:.0%} confidence"
+    rounds, confidence = counted(against.rounds, "round"), f"{against.confidence:.0%}"
     if saved.low <= 0 <= saved.high:
         return (
-            f"No difference between {name} and {against.than} shows: {name} saves "
-            f"{_seconds(saved)} per cold launch ({basis}). "
+            f"{rounds} don't show whether {name} {verb} faster than {against.than}: it "
+            f"saves {_seconds(saved)} per cold launch ({confidence} confidence). "
             "--until-precise adds rounds."
         )
     faster = saved.low > 0
@@ -69,8 +74,8 @@ def _told(name: str, against: DifferenceReport, *, verb: str) -> str:
     taken = saved if faster else saved.map(lambda x: -x)
     longer = "" if faster else " longer"
     return (
-        f"{name} {verb} {times}{how} than {against.than}: it {does} "
-        f"{_seconds(taken)}{longer} per cold launch ({basis})."
+        f"{name} {verb} {times}{how} than {against.than}: it {does} {_seconds(taken)}"
+        f"{longer} per cold launch ({rounds}, {confidence} confidence)."
     )
 
 
@@ -79,7 +84,7 @@ def differences_table(measurement: MeasurementReport) -> Table | None:
 
     :returns: ``None`` where neither is known.
     """
-    codecs = measurement.codecs
+    codecs = measurement.everything
     compared = any(codec.difference for codec in codecs.values())
     timed = any(codec.cold_s.system_s for codec in codecs.values())
     if not compared and not timed:
@@ -97,7 +102,7 @@ def differences_table(measurement: MeasurementReport) -> Table | None:
         ),
         rows=tuple(
             (
-                name if name in SHIPPABLE else f"{name} *",
+                label(name),
                 *_compared(codec) * compared,
                 *_processor(codec.cold_s) * timed,
             )
@@ -124,13 +129,17 @@ def _processor(cold: SampleReport) -> tuple[str, ...]:
 def legend_notes(measurement: MeasurementReport) -> Iterator[str]:
     """Yield how to read the table of differences, in sentences."""
     against = next(
-        (c.difference for c in measurement.codecs.values() if c.difference), None
+        (c.difference for c in measurement.everything.values() if c.difference), None
     )
     if against is not None:
         yield (
             f"Speed and saving: mean with its {against.confidence:.0%} confidence "
             "interval (± or range), from the differences within "
             f"{counted(against.rounds, 'round')}."
+        )
+    if measurement.compared:
+        yield (
+            f"{' and '.join(measurement.compared)}: the same files without squashfs."
         )
     if measurement.precision is not None:
         yield (
@@ -167,14 +176,14 @@ def run_warnings(measurement: MeasurementReport) -> Iterator[str]:
         yield f"Outliers: {_listed(others)}. {_QUIET}"
     if noisy:
         yield (
-            f"Noisy: the standard deviation of cold launches is {', '.join(noisy)} of "
-            f"the mean. {_STEADY}"
+            f"Noisy: cold launches vary by {', '.join(noisy)} (standard deviation by "
+            f"mean). {_STEADY}"
         )
 
 
 def _samples(measurement: MeasurementReport) -> Iterator[tuple[str, str, Sample]]:
     """Yield the runs of each state and codec; a saved report may have none."""
-    for name, codec in measurement.codecs.items():
+    for name, codec in measurement.everything.items():
         for state, report in (("cold", codec.cold_s), ("warm", codec.warm_s)):
             if report.runs:
                 yield state, name, Sample(runs_s=tuple(report.runs))
@@ -188,21 +197,23 @@ def _listed(told: Sequence[str]) -> str:
 
 def _run(sample: Sample, number: int) -> str:
     """Return an outlier's seconds, beside the median."""
-    seconds = short_seconds(sample.runs_s[number - 1])
-    return f"{seconds} (median {short_seconds(sample.median)})"
+    run_s = short_seconds(sample.runs_s[number - 1])
+    return f"{run_s} (median {short_seconds(sample.median)})"
 
 
 def _times(ratio: Figure) -> str:
-    return _spread(ratio, lambda number: f"{number:.2f}")
+    """Return a ratio with the reach of its interval; a wide one by its ends."""
+    if _is_wide(ratio):
+        return f"{ratio.mid:.2f} ({ratio.low:.2f}\N{EN DASH}{ratio.high:.2f})"
+    return f"{ratio.mid:.2f} ± {(ratio.high - ratio.low) / 2:.2f}"
 
 
 def _seconds(saved: Figure) -> str:
-    return _spread(saved, short_seconds)
+    if _is_wide(saved):
+        return seconds(saved)
+    reach_s = (saved.high - saved.low) / 2
+    return f"{short_seconds(saved.mid)} ± {short_seconds(reach_s)}"
 
 
-def _spread(figure: Figure, as_text: Callable[[float], str]) -> str:
-    """Return a figure with the reach of its interval; a wide one by its ends."""
-    reach = (figure.high - figure.low) / 2
-    if reach < _WIDE * abs(figure.mid):
-        return f"{as_text(figure.mid)} ± {as_text(reach)}"
-    return f"{as_text(figure.mid)} ({as_text(figure.low)} to {as_text(figure.high)})"
+def _is_wide(figure: Figure) -> bool:
+    return (figure.high - figure.low) / 2 >= _WIDE * abs(figure.mid)
