@@ -63,7 +63,7 @@ def _told(name: str, against: DifferenceReport, *, verb: str) -> str:
         return (
             f"{rounds} don't show whether {name} {verb} faster than {against.than}: it "
             f"saves {_seconds(saved)} per cold launch ({confidence} confidence). "
-            "--until-precise adds rounds."
+            "Add rounds with --until-precise."
         )
     faster = saved.low > 0
     times = ""
@@ -148,8 +148,8 @@ def legend_notes(measurement: MeasurementReport) -> Iterator[str]:
         )
     if any(codec.cold_s.system_s for codec in measurement.codecs.values()):
         yield (
-            "CPU: median processor time of all processes of a cold launch; that of the "
-            "system includes decompression by the kernel."
+            "CPU: median processor time of all processes of a cold launch; system CPU "
+            "includes decompression by the kernel."
         )
 
 
