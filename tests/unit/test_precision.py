@@ -132,3 +132,14 @@ def test_options_that_do_not_fit_are_refused(
 ) -> None:
     assert main(["measure", "nowhere", *options]) == 64
     assert said in capsys.readouterr().err
+
+
+def test_only_planned_checks_end_a_measurement() -> None:
+    wanted = precision(0.5)
+    assert wanted.check_rounds[:3] == (5, 7, 10)
+    ended = [
+        rounds
+        for rounds in range(2, 11)
+        if wanted.ends(Sample(runs_s=(2.0,) * rounds), Sample(runs_s=(1.0,) * rounds))
+    ]
+    assert ended == [5, 7, 10]
