@@ -47,7 +47,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of everything."""
-    measurement = build_measurement_report(make_measurement(walk=True))
+    measurement = build_measurement_report(make_measurement(walk=True, compared=True))
     sources = Sources(report=make_full_report(), measurement=measurement)
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render_html(build_page(sources)), encoding="utf-8")

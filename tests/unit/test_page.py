@@ -252,6 +252,24 @@ def test_images_in_memory_are_predicted_without_storage() -> None:
     assert predicted[0] == median + cost.copy_s + cost.decompress_s
 
 
+def test_files_without_squashfs_are_drawn_without_a_prediction() -> None:
+    measurement = build_measurement_report(make_measurement(compared=True))
+    report = make_full_report()
+    page = build_page(Sources(report=report, measurement=measurement))
+    groups = section(page, "measured").groups
+    drawn = values(groups[0].charts[0])
+    for name in ("directory", "ext4"):
+        assert {each["what"] for each in drawn if each["label"] == name} == {
+            "reach", "box", "median", "run",
+        }  # fmt: skip
+    differences = groups[1].table
+    assert differences is not None
+    assert [row[0] for row in differences.rows] == [
+        "xz", "lzo", "none *", "directory", "ext4",
+    ]  # fmt: skip
+    assert differences.rows[1][1:3] == ("8.11 ± 0.24", "5.80 s ± 37 ms")
+
+
 def test_measurement_alone_makes_a_page() -> None:
     measurement = build_measurement_report(make_measurement())
     page = build_page(Sources(measurement=measurement))
