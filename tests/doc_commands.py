@@ -38,8 +38,9 @@ def shown_outputs(page: Path) -> list[str]:
 
 
 def without_figures(text: str) -> str:
-    """Return a text without its figures and line ends: these differ by machine."""
-    return " ".join(re.sub(r"\d[\d.,]*", "0", text).split())
+    """Return a text without figures, bars and line ends: these differ by machine."""
+    drawn = re.sub("[│┊━╋][│┊━╋ ]*", "0 ", text)
+    return " ".join(re.sub(r"\d[\d.,]*", "0", drawn).split())
 
 
 def shown_scripts() -> dict[str, set[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..lint.lint import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..payload.source import Payload, find_payload, open_payload
 from ..project.project_file import declared_compression, find_project_file
+from ..report.lines import FILE_STYLE, style_for
 from ..report.text import render_text
 from ..trial.sampled import ORDINARY
 from .arguments import (
@@ -96,7 +98,10 @@ class AdviseCommand(Command):
             )
             analysis = analyse(payload, request, progress=emit.progress)
             if parsed_args.format == "text":
-                write_output(render_text(analysis), parsed_args.output)
+                style = FILE_STYLE
+                if parsed_args.output is None:
+                    style = style_for(sys.stdout, os.environ)
+                write_output(render_text(analysis, style), parsed_args.output)
             if in_full:
                 report = _pages().full_report(
                     analysis,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from craft_application.commands import AppCommand
@@ -54,6 +55,7 @@ class CompressionAdviceCommand(AppCommand):
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the report."""
         # Every snapcraft command comes by; few need what takes so long to import.
+        from ..report.lines import style_for  # noqa: PLC0415
         from .show import render_report  # noqa: PLC0415
 
         advisor = advisor_here(self._services)
@@ -67,7 +69,10 @@ class CompressionAdviceCommand(AppCommand):
             declared=declared,
         )
         analysis = advisor.analyse(artifact)
-        text = render_report(analysis, as_json=parsed_args.format == "json")
+        as_text = parsed_args.format == "text"
+        # The message is logged as well, where colours would be noise.
+        style = style_for(sys.stdout, {"NO_COLOR": "1"}) if as_text else None
+        text = render_report(analysis, style)
         emit.message(text.removesuffix("\n"))
 
 

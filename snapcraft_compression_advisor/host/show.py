@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from ..core.errors import NoInputError
 from ..core.scratch import replace_text
 from ..project.project_file import apply_edit, plan_edit
 from ..report.json_report import render_json
+from ..report.lines import FILE_STYLE, TextStyle, shows_unicode
 from ..report.text import advice_lines, render_text
 from .artifact import Decision
 from .project import HostProject
@@ -22,7 +24,8 @@ _JSON = ".json"
 def show(decision: Decision) -> None:
     """Print verdict and reasons; the whole report where snapcraft is verbose."""
     analysis = decision.analysis
-    for line in render_report(analysis, as_json=False).splitlines():
+    style = replace(FILE_STYLE, unicode=shows_unicode(sys.stderr))
+    for line in render_report(analysis, style).splitlines():
         emit.verbose(line)
     headline, *reasons = advice_lines(analysis)
     emit.progress(
@@ -51,7 +54,8 @@ def write_report(decision: Decision, path: Path) -> None:
     component = decision.artifact.component
     if component is not None:
         path = path.with_name(f"{path.stem}+{component}{path.suffix}")
-    text = render_report(decision.analysis, as_json=path.suffix == _JSON)
+    style = None if path.suffix == _JSON else FILE_STYLE
+    text = render_report(decision.analysis, style)
     replace_text(path, text, mode=0o644)
     emit.verbose(f"Compression report written to {path}")
 
@@ -84,12 +88,15 @@ def write_key(project: HostProject, decision: Decision) -> None:
         )
 
 
-def render_report(analysis: Analysis, *, as_json: bool) -> str:
-    """Return a report as the command line would have it, on the codecs tried."""
+def render_report(analysis: Analysis, style: TextStyle | None) -> str:
+    """Return a report as the command line would have it, on the codecs tried.
+
+    :param style: of text; ``None`` for JSON.
+    """
     trial = analysis.trial
     tried = {name: each for name, each in trial.codecs.items() if each.available}
     shown = replace(analysis, trial=replace(trial, codecs=tried))
-    return render_json(shown) if as_json else render_text(shown)
+    return render_json(shown) if style is None else render_text(shown, style)
 
 
 def _name(decision: Decision) -> str:

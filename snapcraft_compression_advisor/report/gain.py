@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.units import Interval, format_seconds
@@ -25,6 +25,7 @@ _EXTREMES = 2
 _LEAST_PART = 0.05
 """Parts of an interval that are smaller say nothing."""
 
+_AVERAGE = "average of users"
 _PLACES = {"memory": "measured in memory", "disk": "measured on a disk"}
 
 
@@ -77,6 +78,15 @@ class Gains:
         return tuple(dict.fromkeys(gain.app for gain in self.shown))
 
     @property
+    def limit(self) -> float | None:
+        """What the policy asks for, of what is judged; ``None`` if not known."""
+        return self.least_s if self.least_share is None else self.least_share
+
+    def judged(self, gain: Gain) -> Interval | None:
+        """Return the figure that the policy asks for: seconds or the share."""
+        return gain.saved_s if self.least_share is None else gain.share
+
+    @property
     def asked(self) -> str:
         """What the policy asks for; empty where that isn't known."""
         if self.least_share is not None:
@@ -109,15 +119,24 @@ def _estimated(report: Report) -> Iterator[Gain]:
     alone = {(each.app, each.device): each.verdict for each in advice.by_device}
     for launch in report.launches:
         for device, saving in launch.savings.items():
-            yield Gain(
-                app=launch.app,
-                place=device,
-                saved_s=saving.seconds_saved.interval(),
-                share=saving.share_saved.interval() if saving.share_saved else None,
-                estimate=saving,
+            yield replace(
+                _gain(launch.app, device, saving),
                 verdict=alone.get((launch.app, device)),
                 decides=(launch.app, device) == deciding,
             )
+        if launch.average is not None:
+            average = _gain(launch.app, _AVERAGE, launch.average)
+            yield replace(average, verdict=advice.verdict, decides=True)
+
+
+def _gain(app: str, place: str, saving: SavingReport) -> Gain:
+    return Gain(
+        app=app,
+        place=place,
+        saved_s=saving.seconds_saved.interval(),
+        share=saving.share_saved.interval() if saving.share_saved else None,
+        estimate=saving,
+    )
 
 
 def _measured(app: str, measurement: MeasurementReport | None) -> Iterator[Gain]:
@@ -165,14 +184,20 @@ def why_narrow(report: Report) -> str | None:
     :returns: ``None`` where the intervals of the deciding launch don't overlap.
     """
     found = gains(report)
-    gain = found and (found.decisive or found.every[0])
-    if not gain:
+    if found is None:
         return None
-    launch = next(each for each in report.launches if each.app == gain.app)
-    costs = launch.devices.get(gain.place, {})
-    if not {"xz", "lzo"} <= costs.keys():
+    costs = {
+        (launch.app, device): costs
+        for launch in report.launches
+        for device, costs in launch.devices.items()
+        if {"xz", "lzo"} <= costs.keys()
+    }
+    known = [gain for gain in found.every if (gain.app, gain.place) in costs]
+    if not known:
         return None
-    xz, lzo = costs["xz"].added_s, costs["lzo"].added_s
+    gain = next((gain for gain in known if gain.decides), known[0])
+    both = costs[gain.app, gain.place]
+    xz, lzo = both["xz"].added_s, both["lzo"].added_s
     if lzo.high <= xz.low or xz.high - xz.low <= gain.saved_s.high - gain.saved_s.low:
         return None
     return (
@@ -206,8 +231,9 @@ def where_from(launch: LaunchReport) -> str | None:
         return None
     steps = _narrowing(parts, recorded=recorded)
     ends = f"; {', '.join(steps)}" if steps else ""
+    where = f"on {parts.device_name}" if launch.average is None else "on average"
     return (
-        f"interval of the time saved on {parts.device_name}, "
+        f"interval of the time saved {where}, "
         f"{seconds(parts.seconds_saved)}: {', '.join(told)}{ends}"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import locale
 import shutil
 import textwrap
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import TextIO
 
+    from ..advice.reasons import Verdict
     from ..lint.finding import Severity
 
 COLUMNS = 80
@@ -26,6 +29,13 @@ _BY_SEVERITY: dict[Severity, str] = {
     "warning": "\x1b[1;33m",
     "info": "\x1b[1;36m",
 }
+_CYAN, _STRONG_CYAN = "\x1b[36m", "\x1b[1;36m"
+_BY_VERDICT: dict[Verdict, str] = {
+    "change": _STRONG_CYAN,
+    "keep": "\x1b[1;32m",
+    "no-benefit": _BOLD,
+    "undecided": "\x1b[1;33m",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +45,31 @@ class TextStyle:
     :param columns: after which lines are wrapped; ``None`` leaves them whole, as files
         and pipes have them.
     :param coloured: whether to colour it.
+    :param unicode: whether bars may have characters that ASCII lacks.
     :param verbose: whether to show all evidence.
     """
 
     columns: int | None = None
     coloured: bool = False
+    unicode: bool = True
     verbose: bool = False
 
     def severe(self, severity: Severity, text: str) -> str:
         """Return text in a severity's colour."""
         return self._in(_BY_SEVERITY[severity], text)
+
+    @property
+    def wrap_columns(self) -> int:
+        """The width of what can't be without one, such as a table."""
+        return self.columns or COLUMNS
+
+    def verdict(self, verdict: Verdict, text: str) -> str:
+        """Return text in a verdict's colour."""
+        return self._in(_BY_VERDICT[verdict], text)
+
+    def bar(self, text: str, *, strong: bool) -> str:
+        """Return a bar, a strong one in bold."""
+        return self._in(_STRONG_CYAN if strong else _CYAN, text)
 
     def bold(self, text: str) -> str:
         """Return text in bold."""
@@ -54,10 +79,39 @@ class TextStyle:
         return f"{code}{text}{_RESET}" if self.coloured else text
 
 
+FILE_STYLE = TextStyle(columns=COLUMNS)
+"""How a report looks in files."""
+
+
 def terminal_columns() -> int:
     """Return the width to wrap at on this terminal, or as ``COLUMNS`` says."""
     columns = shutil.get_terminal_size((COLUMNS, 24)).columns
     return max(_LEAST_COLUMNS, min(columns, _MOST_COLUMNS))
+
+
+def shows_unicode(stream: TextIO) -> bool:
+    """Tell whether who reads a stream expects more than ASCII, as its locale says.
+
+    With ``LC_ALL=C``, Python writes UTF-8 all the same (PEP 540).
+    """
+    encodings = (stream.encoding or "ascii", locale.nl_langinfo(locale.CODESET))
+    try:
+        return all("\N{BOX DRAWINGS HEAVY HORIZONTAL}".encode(e) for e in encodings)
+    except (UnicodeEncodeError, LookupError):
+        return False
+
+
+def style_for(stream: TextIO, environment: Mapping[str, str]) -> TextStyle:
+    """Return how a report looks on a stream: as the terminal is, else as in files.
+
+    :param environment: of the process, as :func:`wants_colour` takes it.
+    """
+    terminal = stream.isatty()
+    return TextStyle(
+        columns=terminal_columns() if terminal else COLUMNS,
+        coloured=wants_colour(environment, terminal=terminal),
+        unicode=shows_unicode(stream),
+    )
 
 
 def wrapped(

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from ..codecs import CodecName  # pydantic reads it at run time
-from ..launch.interval_parts import interval_parts
 from ..launch.launch_set import (
     BlindReason,  # pydantic reads it at run time
     Method,  # likewise
     Source,  # likewise
 )
-from ..launch.model import cost_of_files, seconds_saved
+from ..launch.model import cost_of_files
 from .contract import Count, Interval, Part, Text, filled
 from .launch_groups import LaunchGroupReport, launch_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ..advice.evidence import Saving
     from ..analysis import Analysis, LaunchAnalysis
     from ..launch.launch_set import LaunchFile, LaunchSet
     from ..launch.model import LaunchEstimate
@@ -80,7 +80,10 @@ class IntervalPartsReport(Part):
     The shares are of the squared distances to its ends; they add up to 1.
     """
 
-    device_name: Text = Field(description="the one on which lzo saves least")
+    device_name: Text = Field(
+        description="the one that decides, or 'average' if that over the users' "
+        "devices does; of other apps the one on which lzo saves least"
+    )
     seconds_saved: Interval
     device: float = Field(description="share that the device's figures leave open")
     guess: float = Field(
@@ -236,6 +239,10 @@ class LaunchReport(Part):
     savings: dict[str, SavingReport] = Field(
         default={}, description="by device; what lzo saves over xz"
     )
+    average: SavingReport | None = Field(
+        default=None,
+        description="over the users' devices, if their shares decide by this app",
+    )
     interval_parts: IntervalPartsReport | None = Field(
         default=None, description="null if there is no estimate for both xz and lzo"
     )
@@ -274,7 +281,8 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
             for device, estimates in launch.estimates.items()
         },
         savings=_savings(launch),
-        interval_parts=_interval_parts(launch),
+        average=_average(analysis, launch),
+        interval_parts=_interval_parts(analysis, launch),
     )
 
 
@@ -282,29 +290,44 @@ def _savings(launch: LaunchAnalysis) -> dict[str, SavingReport]:
     """Return what lzo saves by device, as the advice judges it."""
     if not launch.launch_set.files:  # nothing is known of it
         return {}
-    return {
-        saving.device: filled(
-            SavingReport,
-            saving.parts,
-            seconds_saved=saving.seconds,
-            share_saved=saving.share,
-        )
-        for saving in launch.savings()
-    }
+    return {saving.device: _saving(saving) for saving in launch.savings()}
 
 
-def _interval_parts(launch: LaunchAnalysis) -> IntervalPartsReport | None:
-    """Return where the interval comes from on the device where lzo saves least."""
-    pairs = [
-        (seconds_saved(costs["xz"], costs["lzo"]), name, costs)
-        for name, costs in launch.estimates.items()
-        if "xz" in costs and "lzo" in costs
-    ]
-    if not pairs:
+def _average(analysis: Analysis, launch: LaunchAnalysis) -> SavingReport | None:
+    decisive = _decisive(analysis, launch)
+    return _saving(decisive) if decisive is not None and decisive.shares else None
+
+
+def _saving(saving: Saving) -> SavingReport:
+    return filled(
+        SavingReport,
+        saving.parts,
+        seconds_saved=saving.seconds,
+        share_saved=saving.share,
+    )
+
+
+def _decisive(analysis: Analysis, launch: LaunchAnalysis) -> Saving | None:
+    """Return what decides, where it's a launch of this app."""
+    saving = analysis.recommendation.decisive
+    return saving if saving and saving.app == launch.launch_set.app else None
+
+
+def _interval_parts(
+    analysis: Analysis, launch: LaunchAnalysis
+) -> IntervalPartsReport | None:
+    """Return where the interval comes from of what decides, else of what is least."""
+    saving = _decisive(analysis, launch) or min(
+        launch.savings(), key=lambda each: each.seconds.mid, default=None
+    )
+    if saving is None or saving.parts is None:
         return None
-    saved, name, costs = min(pairs, key=lambda pair: pair[0].mid)
-    parts = interval_parts(costs["xz"], costs["lzo"])
-    return filled(IntervalPartsReport, parts, device_name=name, seconds_saved=saved)
+    return filled(
+        IntervalPartsReport,
+        saving.parts,
+        device_name=saving.device,
+        seconds_saved=saving.seconds,
+    )
 
 
 def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport:

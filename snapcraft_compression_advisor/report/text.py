@@ -1,4 +1,4 @@
-"""The report that a person reads at a glance, in 80 columns."""
+"""The report that a person reads at a glance."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from ..core.printable import printable
 from ..core.units import format_bytes
 from ..wording import sentences
-from .gain import where_from
+from .gain import gains, where_from, why_narrow
+from .gain_bars import gain_lines
 from .json_report import build_report
-from .lines import COLUMNS, wrapped
+from .lines import FILE_STYLE, TextStyle, wrapped
 from .page.codecs import codec_table
 from .page.launch_files import blocks_of, launch_accuracy
-from .page.texts import WHAT_IF, how_sized, parted
+from .page.texts import WHAT_IF, how_sized, parted, sentence
 from .phrases import counted, headline, how_known, not_shipped, payload_facts
 from .undecided import what_decides
 
@@ -23,23 +24,36 @@ if TYPE_CHECKING:
     from .json_report import DeviceReport, Report
     from .report_launch import LaunchReport
 
-_DEVICES_PER_TABLE = 2
+_SIZE_COLUMNS = 30
 _COST_COLUMNS = 24
 
 
-def render_text(analysis: Analysis) -> str:
+def render_text(analysis: Analysis, style: TextStyle = FILE_STYLE) -> str:
     """Return the report as plain text, in the order of the pages."""
     report = build_report(analysis)
-    payload = report.payload
+    payload, found = report.payload, gains(report)
     lines = [*_missing_lines(analysis)]
-    lines += [f"{payload.name}, base {payload.base}", "", *advice_lines(analysis), ""]
-    lines += [*payload_facts(payload), ""]
-    for launch in report.launches or (None,):
-        lines += [*_table_lines(report, launch), ""]
-    lines[-1:] = [WHAT_IF, ""]
-    for launch in report.launches:
-        lines += [*_launch_lines(launch, analysis.app_choice), ""]
-    lines += wrapped(" ".join(_method(report)))
+    lines += [f"{payload.name}, base {payload.base}", ""]
+    first, *reasons = _verdict_lines(analysis, style)
+    lines += [style.verdict(report.recommendation.verdict, first), *reasons, ""]
+    if found is not None:
+        lines += [*gain_lines(found, style), *_on_gains(report, style), ""]
+    for fact in payload_facts(payload):
+        lines += wrapped(fact, style.wrap_columns)
+    lines.append("")
+    launches = [
+        launch
+        for launch in report.launches
+        if found is None or not launch.files or launch.app in found.apps
+    ]
+    for each in launches or (None,):
+        lines += [*_table_lines(report, each, style), ""]
+    lines[-1:] = [*wrapped(WHAT_IF, style.wrap_columns), ""]
+    for launch in launches:
+        lines += [*_launch_lines(launch, analysis.app_choice, style), ""]
+    steps = [*_step_lines(analysis, style)]
+    lines += [style.bold("What to do next"), *steps, ""] if steps else []
+    lines += wrapped(" ".join(_method(report)), style.wrap_columns)
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
 
@@ -51,36 +65,56 @@ def _missing_lines(analysis: Analysis) -> Iterator[str]:
         yield ""
 
 
-def _table_lines(report: Report, launch: LaunchReport | None) -> Iterator[str]:
-    """Yield a table of all codecs, two devices wide; more devices, more tables."""
+def _on_gains(report: Report, style: TextStyle) -> Iterator[str]:
+    """Yield why the difference is narrow, and what its interval is made of."""
+    why = why_narrow(report)
+    if why is not None:
+        yield from _indented(why, style)
+    decides = report.recommendation.decides
+    for launch in report.launches:
+        if decides is not None and launch.app == decides.app:
+            clause = where_from(launch)
+            if clause is not None:
+                yield from _indented(sentence(clause), style)
+
+
+def _table_lines(
+    report: Report, launch: LaunchReport | None, style: TextStyle
+) -> Iterator[str]:
+    """Yield a table of all codecs; where devices don't fit in, several tables."""
     table = codec_table(report, launch)
-    for start in range(0, max(1, len(table.heads) - 3), _DEVICES_PER_TABLE):
+    fitting = max(1, (style.wrap_columns - _SIZE_COLUMNS) // _COST_COLUMNS)
+    for start in range(0, max(1, len(table.heads) - 3), fitting):
         if start:
             yield ""
+        rows = [
+            (*row[:3], *row[3 + start : 3 + start + fitting])
+            for row in (table.heads, *table.rows)
+        ]
         if launch:
-            yield f"seconds added to a cold launch of {launch.app}".rjust(COLUMNS)
-        for name, image, versus, *costs in (table.heads, *table.rows):
+            width = _SIZE_COLUMNS + _COST_COLUMNS * (len(rows[0]) - 3)
+            yield f"seconds added to a cold launch of {launch.app}".rjust(width)
+        for name, image, versus, *costs in rows:
             size, interval = parted(image)
-            shown = costs[start : start + _DEVICES_PER_TABLE]
-            added = "".join(cost.rjust(_COST_COLUMNS) for cost in shown)
+            added = "".join(cost.rjust(_COST_COLUMNS) for cost in costs)
             line = f"{name:7} {size:>8} {interval:6}{versus:>7}{added}"
             yield line.replace("\N{EN DASH}", "-")  # which every terminal has
 
 
-def _launch_lines(launch: LaunchReport, app_choice: str) -> Iterator[str]:
+def _launch_lines(
+    launch: LaunchReport, app_choice: str, style: TextStyle
+) -> Iterator[str]:
     yield f"App {launch.app} ({app_choice})"
     expected = round(blocks_of(launch))
     some = "" if expected == launch.data_blocks else f"{expected:,} of "
-    yield (
-        f"  launch set, {how_known(launch.source, launch.method)}: "
+    reads = (
+        f"launch set, {how_known(launch.source, launch.method)}: "
         f"{counted(launch.files, 'file')}, {some}"
         f"{counted(launch.data_blocks, 'data block')}, {format_bytes(launch.raw_bytes)}"
     )
-    texts = [*launch_accuracy(launch)] if launch.files else []
-    if launch.files and (clause := where_from(launch)) is not None:
-        texts.append(clause)
-    for text in (*texts, *not_shipped(launch.unresolved)):
-        yield from _indented(text.replace("\N{EN DASH}", "-"))
+    accuracy = launch_accuracy(launch) if launch.files else ()
+    for text in (reads, *accuracy, *not_shipped(launch.unresolved)):
+        yield from _indented(text, style)
 
 
 def _method(report: Report) -> Iterator[str]:
@@ -111,16 +145,25 @@ def _and_the_reads(launches: Sequence[LaunchReport]) -> str:
 
 
 def advice_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the verdict and its reasons, as the report begins with them."""
+    """Yield the verdict, its reasons, and what would decide it, for a short answer."""
+    yield from _verdict_lines(analysis, FILE_STYLE)
+    yield from _step_lines(analysis, FILE_STYLE)
+
+
+def _verdict_lines(analysis: Analysis, style: TextStyle) -> Iterator[str]:
     advice = analysis.recommendation
     yield headline(advice.verdict, advice.compression)
     for reason in sentences(advice.reasons):
-        yield from _indented(reason)
+        yield from _indented(reason, style)
+
+
+def _step_lines(analysis: Analysis, style: TextStyle) -> Iterator[str]:
     for step in what_decides(analysis):
         ends = ":" if step.commands else "."
-        yield from _indented(f"{step.text}{ends}")
+        yield from _indented(f"{step.text}{ends}", style)
         yield from (f"    {command}" for command in step.commands)
 
 
-def _indented(text: str) -> list[str]:
-    return wrapped(text, first="  ", rest="    ")
+def _indented(text: str, style: TextStyle) -> list[str]:
+    plain = text.replace("\N{EN DASH}", "-")  # which every terminal has
+    return wrapped(plain, style.wrap_columns, first="  ", rest="    ")

@@ -12,7 +12,12 @@ from measurements import make_measurement
 from reports import make_full_report
 from snapcraft_compression_advisor.launch.model import seconds_saved
 from snapcraft_compression_advisor.report.contract import Interval
-from snapcraft_compression_advisor.report.gain import Gains, gains, why_narrow
+from snapcraft_compression_advisor.report.gain import (
+    Gains,
+    gains,
+    where_from,
+    why_narrow,
+)
 from snapcraft_compression_advisor.report.json_report import Report, build_report
 from snapcraft_compression_advisor.report.markdown_report import render_markdown
 from snapcraft_compression_advisor.report.measure_json import (
@@ -83,6 +88,19 @@ def test_difference_is_the_one_that_the_advice_judges() -> None:
     decisive = analysis.recommendation.decisive
     assert decisive is not None
     assert gained.decisive.saved_s == decisive.seconds
+
+
+def test_interval_of_the_device_that_decides_is_explained() -> None:
+    analysis = make_analysis()
+    decides = analysis.recommendation.decides
+    assert decides is not None
+    assert decides.saving.device == "nvme-laptop"
+    (launch,) = analysis.launches
+    _, other = launch.savings()
+    advice = replace(analysis.recommendation, decides=replace(decides, saving=other))
+    (launch_report,) = build_report(replace(analysis, recommendation=advice)).launches
+    assert launch_report.interval_parts is not None
+    assert launch_report.interval_parts.device_name == "hdd-laptop"
 
 
 def test_one_bar_an_app_and_device_and_one_of_them_decides() -> None:
@@ -157,6 +175,29 @@ def test_of_forty_apps_the_deciding_one_and_both_ends_are_drawn() -> None:
     assert some is not None
     assert every is not None
     assert (len(some.rows), len(every.rows)) == (8, 80)
+
+
+def test_average_over_the_users_devices_is_a_bar_of_its_own() -> None:
+    analysis = make_analysis()
+    decides = analysis.recommendation.decides
+    assert decides is not None
+    shares = {"nvme-laptop": 0.7, "hdd-laptop": 0.3}
+    average = replace(decides.saving, device="average", shares=shares)
+    advice = replace(
+        analysis.recommendation,
+        decides=replace(decides, saving=average, why="average"),
+    )
+    report = build_report(replace(analysis, recommendation=advice))
+    assert [gain.place for gain in found(report).every if gain.decides] == [
+        "average of users"
+    ]
+    assert len(drawn(report)) == 3
+    clause = where_from(report.launches[0])
+    assert clause is not None
+    assert clause.startswith("interval of the time saved on average, 1.00 s")
+    why = why_narrow(report)
+    assert why is not None
+    assert why.startswith("On nvme-laptop, ")
 
 
 def test_report_says_why_two_wide_intervals_have_a_narrow_difference() -> None:

@@ -10,6 +10,7 @@ import pytest
 from analyses import make_analysis
 from snapcraft_compression_advisor.host.artifact import Artifact, Decision
 from snapcraft_compression_advisor.host.show import render_report, show, write_report
+from snapcraft_compression_advisor.report.lines import FILE_STYLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,8 +42,8 @@ def test_the_verdict_stays_on_the_screen_and_the_table_is_for_the_verbose(
 
 
 def test_codecs_that_were_not_tried_are_left_out() -> None:
-    assert "lz4" not in render_report(make_analysis(), as_json=False)
-    codecs = json.loads(render_report(make_analysis(), as_json=True))["trial"]["codecs"]
+    assert "lz4" not in render_report(make_analysis(), FILE_STYLE)
+    codecs = json.loads(render_report(make_analysis(), None))["trial"]["codecs"]
     assert len(codecs) == 5
 
 

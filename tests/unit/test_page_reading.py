@@ -223,6 +223,7 @@ def test_text_report_has_the_order_of_the_page() -> None:
     text = render_text(make_analysis())
     marks = (
         "CHANGE",
+        "lzo saves per cold launch",
         "Prime directory",
         "codec ",
         "* for comparison",

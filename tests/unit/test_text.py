@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from snapcraft_compression_advisor.core.printable import printable
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
 from snapcraft_compression_advisor.payload.linkage import Unresolved
+from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.text import render_text
 
 if TYPE_CHECKING:
@@ -32,6 +34,33 @@ def test_report_is_the_golden_one() -> None:
 def test_report_fits_80_columns() -> None:
     lines = render_text(make_analysis(apps=3)).splitlines()
     assert max(len(line) for line in lines) <= 80
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_report_fits_the_terminal(columns: int) -> None:
+    report = render_text(make_analysis(apps=3), TextStyle(columns=columns))
+    assert max(len(line) for line in report.splitlines()) <= columns
+
+
+def test_narrow_terminal_gets_a_table_for_each_device() -> None:
+    text = render_text(make_analysis(), TextStyle(columns=60))
+    assert text.count("codec ") == 2
+
+
+def test_report_is_coloured_only_where_that_is_asked_for() -> None:
+    plain, coloured = (
+        render_text(make_analysis(), TextStyle(columns=80, coloured=each))
+        for each in (False, True)
+    )
+    assert "\x1b" not in plain
+    assert "\x1b[1;36mCHANGE: set" in coloured
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
+
+
+def test_report_of_forty_apps_has_tables_of_those_that_matter() -> None:
+    text = render_text(make_analysis(apps=40))
+    assert text.count("seconds added to a cold launch of ") < 6
+    assert "other apps save amounts between these" in " ".join(text.split())
 
 
 def test_every_app_that_counts_has_its_table() -> None:

@@ -14,7 +14,6 @@ from .texts import percent, seconds, sentence, told
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ...core.units import Interval
     from ..gain import Gain, Gains
     from ..json_report import Report
     from ..measure_json import MeasurementReport
@@ -119,18 +118,13 @@ def _text(gain: Gain) -> str:
     return f"{gain.app}, {gain.place}: {seconds(gain.saved_s)}, {known}{decides}"
 
 
-def _figure(gain: Gain, found: Gains) -> Interval | None:
-    """Return what is drawn: the figure that the policy asks for."""
-    return gain.saved_s if found.least_share is None else gain.share
-
-
 def _data(found: Gains) -> Iterator[Spec]:
     """Yield the chart's data: heads where there are several apps, bars, and points."""
     for app in found.apps:
         if len(found.apps) > 1:
             yield {"label": app, "what": "head", "s": 0}
         for gain in found.shown:
-            figure = _figure(gain, found)
+            figure = found.judged(gain)
             if gain.app != app or figure is None:
                 continue
             place = f"{gain.place}, decides" if gain.decides else gain.place
@@ -145,7 +139,7 @@ def _data(found: Gains) -> Iterator[Spec]:
 
 def _draw(data: Sequence[Spec], found: Gains, *, width: int) -> Drawing:
     share = found.least_share is not None
-    limit = found.least_share if share else found.least_s
+    limit = found.limit
     rules = [{"what": "zero", "s": 0}]
     if limit is not None:
         rules.append({"what": "limit", "s": limit})
