@@ -63,7 +63,8 @@ class AdviseCommand(Command):
         **format_argument(FORMATS),
         **output_argument(),
         "--report FILE": "also write a page with charts to this file: .html "
-        "(self-contained) or .md (default: none)",
+        "(self-contained) or .md; .svg and .png get the plot of what lzo saves alone "
+        "(default: none)",
         "--set [PROJECT_DIR]": details(
             "set the compression in this project's snapcraft.yaml if the verdict is "
             "'change' (default: set nothing; without PROJECT_DIR, the project in the "

@@ -15,7 +15,7 @@ from craft_cli import emit
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError
-from ..core.scratch import FILE_PREFIX, replace_text
+from ..core.scratch import FILE_PREFIX, replace_bytes
 
 _STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
 """Of ``/dev/null``: what stands in for a stream that is closed.
@@ -83,12 +83,20 @@ def write_output(text: str, path: Path | None) -> None:
             sys.stdout.write(text)
             sys.stdout.flush()
         return
+    write_file(text.encode(), path)
+
+
+def write_file(content: bytes, path: Path) -> None:
+    """Write a report into a file, which is complete or not there.
+
+    :raises StorageError: where it can't be written.
+    """
     try:
         if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
         else:
             target = _target(path)
-            replace_text(target, text, mode=_mode(target))
+            replace_bytes(target, content, mode=_mode(target))
     except OSError as error:
         raise _cannot_write(path, error) from error
     emit.progress(f"Report written to {path}", permanent=True)

@@ -237,10 +237,15 @@ def replace_text(target: Path, text: str, *, mode: int) -> None:
 
     :raises OSError: where it can't be written.
     """
+    replace_bytes(target, text.encode(), mode=mode)
+
+
+def replace_bytes(target: Path, content: bytes, *, mode: int) -> None:
+    """Write a file likewise."""
 
     def fill(descriptor: int) -> None:
-        with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:
-            stream.write(text)
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.write(content)
         os.fchmod(descriptor, mode)
 
     replace_file(target, fill)

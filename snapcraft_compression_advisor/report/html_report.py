@@ -49,7 +49,7 @@ def check_html_extra() -> None:
     :raises ToolError: where what the extra ``report`` installs isn't there.
     """
     for name in ("jinja2", "vl_convert"):
-        _imported(name)
+        imported(name)
 
 
 def render_html(page: Page) -> str:
@@ -57,8 +57,8 @@ def render_html(page: Page) -> str:
 
     :raises ToolError: where what the extra ``report`` installs isn't there.
     """
-    jinja2, charts = _imported("jinja2"), _imported("vl_convert")
-    markup = _imported("markupsafe").Markup
+    jinja2 = imported("jinja2")
+    markup = imported("markupsafe").Markup
     folder = files(__package__) / "html"
     style, script = (
         (folder / name).read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def render_html(page: Page) -> str:
     )
     text: str = template.render(
         page=page,
-        drawn=lambda chart: markup(_both_widths(chart, charts)),
+        drawn=lambda chart: markup(_both_widths(chart)),
         parted=parted,
         style=markup(style),
         script=markup(script),
@@ -84,11 +84,11 @@ def render_html(page: Page) -> str:
     return text.rstrip() + "\n"
 
 
-def _both_widths(chart: Chart, library: ModuleType) -> str:
+def _both_widths(chart: Chart) -> str:
     """Return a chart's SVG for wide and for narrow screens; styles choose one."""
     return "".join(
         _svg(
-            _drawn(chart.draw(width=width), library),
+            as_svg(chart.draw(width=width)),
             label=printable(chart.alt),
             class_name=class_name,
         )
@@ -99,11 +99,12 @@ def _both_widths(chart: Chart, library: ModuleType) -> str:
     )
 
 
-def _drawn(drawing: Drawing, library: ModuleType) -> str:
+def as_svg(drawing: Drawing) -> str:
     """Return a drawing's SVG; nothing is fetched for it.
 
-    :raises ToolError: where the library can't draw it.
+    :raises ToolError: where the library isn't there or can't draw it.
     """
+    library = imported("vl_convert")
     draw = {"vega": library.vega_to_svg, "vega-lite": library.vegalite_to_svg}
     try:
         svg: str = draw[drawing.language](_clean(drawing.spec), allowed_base_urls=[])
@@ -168,7 +169,7 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _imported(name: str) -> ModuleType:
+def imported(name: str) -> ModuleType:
     """Import what the extra brings.
 
     :raises ToolError: where it isn't there.
@@ -176,7 +177,7 @@ def _imported(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:
-        message = f"An HTML report needs {name}, which isn't installed"
+        message = f"A report with charts needs {name}, which isn't installed"
         raise ToolError(
             message,
             resolution=f"Install it: {install_command(EXTRA)}. A Markdown report "

@@ -267,7 +267,7 @@ def test_chart_that_cannot_be_drawn_is_an_error_of_the_tool(
     library.vega_to_svg.side_effect = ValueError("boom")
     mocker.patch.object(
         html_report,
-        "_imported",
+        "imported",
         lambda name: library if name == "vl_convert" else import_module(name),
     )
     with pytest.raises(ToolError, match="cannot draw"):
@@ -279,7 +279,7 @@ def test_library_that_draws_something_else_is_an_error(mocker: MockerFixture) ->
     library.vega_to_svg.return_value = "<p>"
     mocker.patch.object(
         html_report,
-        "_imported",
+        "imported",
         lambda name: library if name == "vl_convert" else import_module(name),
     )
     with pytest.raises(ToolError, match="didn't return an SVG"):
@@ -290,7 +290,7 @@ def test_nothing_is_fetched_for_a_chart(mocker: MockerFixture) -> None:
     library = mocker.Mock(wraps=import_module("vl_convert"))
     mocker.patch.object(
         html_report,
-        "_imported",
+        "imported",
         lambda name: library if name == "vl_convert" else import_module(name),
     )
     render_html(hostile_page("x"))

@@ -52,15 +52,19 @@ def gain_section(
     found = gains(report, measurement)
     if found is None:
         return None
-    measured = any(gain.estimate is None for gain in found.every)
     return Section(
         key="gain",
         title="What lzo saves",
-        origin="Estimated, with intervals"
-        + ("; diamonds are measured." if measured else "."),
+        origin=gain_origin(found),
         legend=_legend(found),
         groups=tuple(_groups(found, tuple(_paragraphs(report)))),
     )
+
+
+def gain_origin(found: Gains) -> str:
+    """Return how what lzo saves is known, in a sentence."""
+    measured = any(gain.estimate is None for gain in found.every)
+    return f"Estimated, with intervals{'; diamonds are measured' * measured}."
 
 
 def _paragraphs(report: Report) -> Iterator[str]:
