@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST_WIDE = 44
 """Characters of a bar; longer ones show no more."""
 
-_LEAST_WIDE = 12
+_LEAST_WIDE = 10
 """Below that, a bar shows nothing: the figures stand alone."""
 
 

@@ -47,6 +47,11 @@ def test_narrow_terminal_gets_a_table_for_each_device() -> None:
     assert text.count("codec ") == 2
 
 
+def test_narrow_terminal_still_has_bars_for_several_apps() -> None:
+    text = render_text(make_analysis(apps=3), TextStyle(columns=60, unicode=False))
+    assert "#" in text
+
+
 def test_report_is_coloured_only_where_that_is_asked_for() -> None:
     plain, coloured = (
         render_text(make_analysis(), TextStyle(columns=80, coloured=each))
