@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..core.printable import printable
+from ..core.units import Interval
 from ..diff.figures import BaselineBuild, PayloadFigures
 from ..project.edit import Edit
 
@@ -75,6 +76,20 @@ class Fix:
         return None if self.edit is None else self.edit.diff()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """What fixing a finding saves; estimated.
+
+    :param seconds: at most, of each launch or download.
+    :param of: what is that much faster: a cold launch or a download.
+    :param where: app and device, or link.
+    """
+
+    seconds: Interval
+    of: Literal["cold launch", "download"]
+    where: str
+
+
 State = Literal["new", "worse", "moved", "known"]
 """What a finding is against a baseline; a run fails for the first two."""
 
@@ -94,6 +109,7 @@ class Finding:
     :param evidence: what it rests on.
     :param files: files of the payload that it concerns, the largest first.
     :param fix: what fixes it.
+    :param gain: what that saves; ``None`` where it isn't known.
     :param undecided: whether the evidence is inconclusive.
     :param state: against a baseline; ``None`` without one.
     :param was: what the baseline knows it as; ``None`` where it is new.
@@ -108,6 +124,7 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     files: tuple[str, ...] = ()
     fix: Fix | None = None
+    gain: Gain | None = None
     undecided: bool = False
     state: State | None = None
     was: Finding | None = None

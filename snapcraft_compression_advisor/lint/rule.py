@@ -15,7 +15,7 @@ from ..payload.survey import Survey
 from ..preflight.packing import Packing
 from ..preflight.previous import PreviousSnap
 from ..settings.lint_policy import LintPolicy
-from .finding import Evidence, Finding, Fix, Location, Severity
+from .finding import Evidence, Finding, Fix, Gain, Location, Severity
 from .project import ProjectFile
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class Rule:
         evidence: Iterable[Evidence] = (),
         files: Iterable[str] = (),
         fix: Fix | None = None,
+        gain: Gain | None = None,
         undecided: bool = False,
     ) -> Finding:
         """Return a finding of this rule.
@@ -131,6 +132,7 @@ class Rule:
             evidence=tuple(evidence),
             files=tuple(files),
             fix=fix,
+            gain=gain,
             undecided=undecided,
         )
 

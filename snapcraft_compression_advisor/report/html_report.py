@@ -21,6 +21,7 @@ from ..installing import install_command
 from .page.texts import parted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from types import ModuleType
 
     from .page.charts import Drawing
@@ -29,12 +30,33 @@ if TYPE_CHECKING:
 EXTRA = "report"
 """Of this package: what pip installs for HTML reports."""
 
-_BROAD_PX = {False: 470, True: 960}
+_BROAD_PX = {False: 530, True: 1088}
 _NARROW_PX = 328
 """What a screen of 360 pixels leaves."""
 
-_NOISE = re.compile(r' (?:aria-roledescription="[^"]*"|role="graphics-object")')
-"""What the library says of groups of marks, which is nothing to a listener."""
+_TAG = re.compile(r'<[a-z]+(?: [\w:-]+="[^"]*")*/?>')
+_ATTRIBUTE = re.compile(r' ([\w:-]+)="([^"]*)"')
+_NEEDLESS = frozenset(
+    (
+        ("aria-roledescription", ""),
+        ("font-family", ""),
+        ("pointer-events", ""),
+        ("role", "graphics-object"),
+        ("font-size", "12px"),
+        ("font-weight", "normal"),
+        ("opacity", "1"),
+        ("text-anchor", "start"),
+    )
+)
+"""Attributes with the values, or with any, that say nothing to a listener, or what the
+page's style says."""
+
+_UNSEEN = re.compile(
+    r'<path class="(?:back|fore)ground"(?: [\w:-]+="[^"]*")*/>'
+    r'|<text(?: [\w:-]+="[^"]*")* opacity="0"(?: [\w:-]+="[^"]*")*(?:/>|>[^<]*</text>)'
+)
+_DIGITS = re.compile(r"(\.\d)\d+")
+"""Of places in pixels: a tenth is enough."""
 
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
 _TOLD_KEY = "text"
@@ -77,11 +99,31 @@ def render_html(page: Page) -> str:
         page=page,
         drawn=lambda chart: markup(_both_widths(chart)),
         parted=parted,
+        choices=_choices(page),
+        has_what_if=any(chart.what_if for chart in _charts(page)),
         style=markup(style),
         script=markup(script),
         policy=_policy(style, script),
     )
     return text.rstrip() + "\n"
+
+
+def _charts(page: Page) -> Iterator[Chart]:
+    for section in page.sections:
+        for group in section.groups:
+            yield from group.charts
+
+
+def _choices(page: Page) -> Sequence[tuple[str, str, Sequence[str]]]:
+    """Return what readers choose from: a name, a label, and what shows first, first."""
+    devices = dict.fromkeys(
+        (page.device, *(chart.device for chart in _charts(page) if chart.device))
+    )
+    apps = dict.fromkeys(
+        group.app for section in page.sections for group in section.groups if group.app
+    )
+    found = (("device", "Device", [*devices]), ("app", "App", [*apps]))
+    return [each for each in found if len(each[2]) > 1]
 
 
 def _both_widths(chart: Chart) -> str:
@@ -130,7 +172,18 @@ def _svg(svg: str, *, label: str, class_name: str) -> str:
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'aria-label="{html.escape(label)}">'
     )
-    return head + _NOISE.sub("", svg[svg.index(">") + 1 :])
+    body = _UNSEEN.sub("", svg[svg.index(">") + 1 :])
+    return head + _TAG.sub(lambda tag: _ATTRIBUTE.sub(_short, tag[0]), body)
+
+
+def _short(attribute: re.Match[str]) -> str:
+    """Return an attribute of an SVG as briefly as it can be; many charts are alike."""
+    name, value = attribute[1], attribute[2]
+    if _NEEDLESS & {(name, ""), (name, value)}:
+        return ""
+    if name in ("d", "transform"):
+        value = _DIGITS.sub(r"\1", value)
+    return f' {name}="{value}"'
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401 # JSON

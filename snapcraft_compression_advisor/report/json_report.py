@@ -109,6 +109,13 @@ class DecidesReport(Part):
     )
 
 
+class NextStepReport(Part):
+    """Something to do that would decide an advice."""
+
+    text: str
+    commands: list[str] = Field(description="to run in turn; none for a remark")
+
+
 class RecommendationReport(Part):
     """What to ship, and why."""
 
@@ -131,6 +138,9 @@ class RecommendationReport(Part):
     )
     next_steps: list[str] = Field(
         default=[], description="what would decide it; only if it is undecided"
+    )
+    steps: list[NextStepReport] = Field(
+        default=[], description="the same, with the commands by themselves"
     )
     break_even_launches: float | None = Field(
         description="cold launches after which the larger download has paid for "
@@ -232,6 +242,7 @@ def build_report(
     """
     trial, advice = analysis.trial, analysis.recommendation
     stored, decisive = trial.stored, advice.decisive
+    steps = what_decides(analysis)
     return filled(
         Report,
         analysis,
@@ -249,7 +260,8 @@ def build_report(
             RecommendationReport,
             advice,
             reasons=sentences(advice.reasons),
-            next_steps=[step.sentence for step in what_decides(analysis)],
+            next_steps=[step.sentence for step in steps],
+            steps=steps,
             seconds_saved=decisive.seconds if decisive else None,
             **_decides(advice),
         ),

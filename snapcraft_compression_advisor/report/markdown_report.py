@@ -15,7 +15,7 @@ from ..core.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .page.model import Entry, Group, Page, Section, Table
+    from .page.model import Entry, Group, Page, Section, Step, Table
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&$#^!]|(?<=:)/(?=/)|(?<=[wW]{3})\.")
 """What starts a span, an entity, a link or a formula."""
@@ -79,6 +79,8 @@ def _section(section: Section) -> Iterator[str]:
     yield from map(plain, section.paragraphs)
     for group in section.groups:
         yield from _group(group)
+    if section.steps:
+        yield "\n".join(line for step in section.steps for line in _step(step))
     if section.entries:
         yield "\n".join(line for entry in section.entries for line in _entry(entry))
     for term, texts in section.terms:
@@ -99,6 +101,16 @@ def _group(group: Group) -> Iterator[str]:
             yield _table(group.table)
         else:
             yield _folded(group.table)
+    if group.table_note:
+        yield plain(group.table_note)
+    yield from map(plain, group.notes)
+
+
+def _step(step: Step) -> Iterator[str]:
+    ends = ":" if step.text else "."
+    yield f"- {plain(step.title)}{ends} {plain(step.text)}".rstrip()
+    for line in step.lines:
+        yield f"  - {code_span(line)}"
 
 
 def _entry(entry: Entry) -> Iterator[str]:

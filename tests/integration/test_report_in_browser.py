@@ -1,16 +1,14 @@
-"""Pages in a real browser: Debian's Chromium, headless, driven by Playwright."""
+"""What pages do in a real browser."""
 
 from __future__ import annotations
 
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
+from browsing import CHROMIUM, open_folds, opened
 from measurements import make_measurement
 from reports import make_full_report
 from snapcraft_compression_advisor.report.html_report import render_html
@@ -20,28 +18,13 @@ from snapcraft_compression_advisor.report.measure_json import (
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Locator, Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SCREENSHOTS = Path(__file__).parents[2] / ".cache" / "screenshots"
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="neither chromium nor google-chrome is installed"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start the system's Chromium."""
-    with sync_playwright() as playwright:
-        # Its sandbox doesn't start as root, and shows nothing but our own page.
-        started = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"]
-        )
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,36 +35,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render_html(build_page(sources)), encoding="utf-8")
     return path
-
-
-@contextmanager
-def opened(
-    browser: Browser,
-    path: Path,
-    *,
-    width: int = 1100,
-    dark: bool = False,
-    scripts: bool = True,
-) -> Iterator[Page]:
-    """Open a page; whatever it complains of or asks for fails the test."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 800},
-        color_scheme="dark" if dark else "light",
-        java_script_enabled=scripts,
-    )
-    problems: list[str] = []
-    requests: list[str] = []
-    page = context.new_page()
-    page.on("console", lambda message: problems.append(message.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("dialog", lambda dialog: problems.append(dialog.message))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(path.as_uri())
-    yield page
-    page.wait_for_load_state("networkidle")
-    context.close()
-    assert problems == []
-    assert requests == [path.as_uri()]
 
 
 def first_mark(page: Page, text: str) -> Locator:
@@ -98,13 +51,16 @@ def test_page_is_accessible_and_fits(
 ) -> None:
     dark = colours == "dark"
     with opened(browser, page_file, width=width, dark=dark) as page:
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
-        inner = page.evaluate("document.documentElement.scrollWidth")
-        assert inner <= width
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        name = f"report-{width}-{colours}.png"
-        page.screenshot(path=SCREENSHOTS / name, full_page=True)
+        for folds in ("", "-open"):
+            if folds:
+                open_folds(page)
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+            inner = page.evaluate("document.documentElement.scrollWidth")
+            assert inner <= width
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+            name = f"report-{width}-{colours}{folds}.png"
+            page.screenshot(path=SCREENSHOTS / name, full_page=True)
 
 
 def test_marks_show_the_reports_numbers_where_the_pointer_is(
@@ -165,7 +121,8 @@ def test_dark_screens_get_dark_pages(browser: Browser, page_file: Path) -> None:
 def test_phones_get_charts_of_their_width(browser: Browser, page_file: Path) -> None:
     with opened(browser, page_file, width=360) as page:
         assert page.locator("svg.broad").locator("visible=true").count() == 0
-        for chart in page.locator("svg.narrow").all():
+        open_folds(page)
+        for chart in page.locator("figure:not([hidden]) svg.narrow").all():
             box = chart.bounding_box()
             assert box is not None
             assert 250 <= box["width"] <= 340
@@ -176,6 +133,7 @@ def test_phones_show_the_first_table_and_the_tiles_whole(
 ) -> None:
     overflows = "each => each.scrollWidth > each.clientWidth"
     with opened(browser, page_file, width=360) as page:
+        open_folds(page)
         for part in (
             page.locator("#tradeoff .scroll"),
             *page.locator(".tiles > *").all(),
@@ -183,23 +141,31 @@ def test_phones_show_the_first_table_and_the_tiles_whole(
             assert not part.evaluate(overflows)
 
 
+@pytest.mark.parametrize(
+    "place", ["h1", "main p", "summary", "select", ".steps button", ".drawing svg text"]
+)
 def test_text_is_proportional_whatever_fonts_there_are(
-    browser: Browser, page_file: Path
+    browser: Browser, page_file: Path, place: str
 ) -> None:
-    width = """text => {
+    width = """([place, text]) => {
         const span = document.createElement("span");
         span.textContent = text;
-        document.querySelector("main p").append(span);
+        const look = getComputedStyle(document.querySelector(place));
+        span.style.fontFamily = look.fontFamily;
+        document.body.append(span);
         return span.getBoundingClientRect().width;
     }"""
     with opened(browser, page_file) as page:
-        assert page.evaluate(width, "iiiiii") < page.evaluate(width, "MMMMMM") / 2
+        thin, thick = (page.evaluate(width, [place, text]) for text in ("iiii", "MMMM"))
+        assert thin < thick / 2
 
 
 def test_figures_of_tiles_stand_in_a_row(browser: Browser, page_file: Path) -> None:
     with opened(browser, page_file) as page:
         boxes = [each.bounding_box() for each in page.locator(".tiles strong").all()]
-        assert len({box["y"] for box in boxes if box is not None}) == 1
+        # Two rows of two.
+        assert len(boxes) == 4
+        assert len({box["y"] for box in boxes if box is not None}) == 2
 
 
 def test_paper_has_the_tables_and_no_navigation(
@@ -219,10 +185,15 @@ def test_paper_has_the_tables_and_no_navigation(
 
 def test_charts_are_there_without_scripts(browser: Browser, page_file: Path) -> None:
     with opened(browser, page_file, scripts=False) as page:
-        charts = page.locator("figure svg.broad").all()
+        for fold in page.locator("main > details > summary").all():
+            fold.click()
+        charts = page.locator("figure:not([hidden]) svg.broad").all()
         assert len(charts) >= 10
         for chart in charts:
             assert chart.is_visible()
+        assert page.locator("figure[data-device]:not([hidden])").count() == 1
+        assert page.locator("#choices, .copied button").first.is_hidden()
+        assert page.locator(".copied code").first.inner_text() == "compression: lzo"
 
 
 def test_page_of_hostile_names_runs_nothing(browser: Browser, tmp_path: Path) -> None:
@@ -246,3 +217,62 @@ def test_page_of_hostile_names_runs_nothing(browser: Browser, tmp_path: Path) ->
         assert attack in page.locator("h1").inner_text()
         first_mark(page, "usr/</title>").hover()
         assert attack.removeprefix("</title>") in page.locator("#tip").inner_text()
+
+
+def test_device_and_codecs_are_switched_without_loading_again(
+    browser: Browser, page_file: Path
+) -> None:
+    with opened(browser, page_file) as page:
+        shown = page.locator("#tradeoff figure:visible")
+        assert shown.get_attribute("data-device") == "nvme-laptop"
+        page.locator("select[name=device]").select_option("hdd-laptop")
+        assert shown.get_attribute("data-device") == "hdd-laptop"
+        assert first_mark(page, "zstd *: ").count() == 0
+        page.get_by_role("checkbox").focus()
+        page.keyboard.press("Space")
+        assert shown.get_attribute("data-what-if") == "yes"
+        first_mark(page, "zstd *: ").hover()
+        assert page.locator("#tip").inner_text().startswith("zstd *: 48.5 MB, ")
+
+
+def test_another_apps_charts_take_the_place_of_the_first_ones(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    sources = Sources(report=make_full_report(apps=3))
+    path.write_text(render_html(build_page(sources)), encoding="utf-8")
+    with opened(browser, path) as page:
+        picked = page.locator("select[name=app]")
+        shown = page.locator("main section > .group[data-app]")
+        parts = page.locator("details.others").count()
+        for app in ("app2", "app1", "app0"):
+            picked.select_option(app)
+            found = [each.get_attribute("data-app") for each in shown.all()]
+            assert found == [app] * parts
+            assert page.locator(f"#tradeoff [data-app={app}] svg:visible").count() == 1
+        page.emulate_media(media="print")
+        open_folds(page)
+        for app in ("app1", "app2"):
+            assert page.locator(f"#tradeoff [data-app={app}] table").is_visible()
+
+
+def test_steps_are_copied(browser: Browser, page_file: Path) -> None:
+    with opened(browser, page_file) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        for step in page.locator(".copied").all():
+            step.get_by_role("button").click()
+            expected = step.locator("code").inner_text()
+            step.get_by_role("button", name="Copied").wait_for()
+            assert page.evaluate("navigator.clipboard.readText()") == expected
+
+
+def test_step_that_cannot_be_copied_is_selected(
+    browser: Browser, page_file: Path
+) -> None:
+    with opened(browser, page_file) as page:
+        page.evaluate(
+            "void (navigator.clipboard.writeText = () => Promise.reject(Error()))"
+        )
+        page.locator(".copied button").first.click()
+        page.get_by_role("button", name="Selected").wait_for()
+        assert page.evaluate("getSelection().toString()") == "compression: lzo"

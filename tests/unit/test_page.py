@@ -63,10 +63,12 @@ def values(chart: Chart) -> list[dict[str, object]]:
 
 
 def test_parts_stand_in_the_order_of_their_weight() -> None:
-    assert [each.key for each in page_of().sections] == [
-        "gain", "tradeoff", "launch", "files", "sizes", "kinds", "break-even",
+    sections = page_of().sections
+    assert [each.key for each in sections] == [
+        "gain", "tradeoff", "files", "next", "launch", "break-even", "kinds", "sizes",
         "findings", "method",
     ]  # fmt: skip
+    assert [each.folded for each in sections] == [False] * 4 + [True] * 6
 
 
 def test_page_begins_with_the_verdict_and_its_reasons() -> None:
@@ -82,17 +84,30 @@ def test_page_begins_with_the_verdict_and_its_reasons() -> None:
     ]
 
 
-def test_tradeoff_draws_the_reports_numbers_and_what_cannot_be_shipped() -> None:
+def tradeoff(report: Report, key: str) -> dict[str, dict[str, object]]:
+    """Return the points of a chart of size against launch, by codec."""
+    chart = next(each for each in charts(page_of(report)) if each.key == key)
+    return {
+        str(each["name"]): each for each in values(chart) if each["what"] == "point"
+    }
+
+
+def test_tradeoff_draws_the_reports_numbers() -> None:
     report = make_full_report()
-    chart = section(page_of(report), "tradeoff").groups[0].charts[0]
-    drawn = {str(each["label"]): each for each in values(chart)}
-    cost = report.launches[0].devices[chart.title]["xz"].added_s
+    drawn = tradeoff(report, "tradeoff-0")
+    cost = report.launches[0].devices["nvme-laptop"]["xz"].added_s
     assert drawn["xz"]["s"] == cost.mid
     assert (drawn["xz"]["s_low"], drawn["xz"]["s_high"]) == (cost.low, cost.high)
     assert drawn["xz"]["mb"] == 44.1
-    assert drawn["zstd *"]["fill"] == "var(--paper)"
     assert drawn["xz"]["fill"] == "var(--xz)"
-    assert "lz4 *" not in drawn  # not available
+
+
+def test_codecs_that_cannot_be_shipped_are_in_a_chart_of_their_own() -> None:
+    report = make_full_report()
+    assert [*tradeoff(report, "tradeoff-0")] == ["xz", "lzo"]
+    drawn = tradeoff(report, "tradeoff-0-all")
+    assert [*drawn] == ["xz", "lzo", "gzip *", "zstd *", "none *"]  # no lz4 here
+    assert drawn["zstd *"]["fill"] == "var(--paper)"
 
 
 def test_parts_of_a_launch_add_up_to_the_whole() -> None:
@@ -192,7 +207,7 @@ def test_snap_without_apps_has_sizes_and_no_launches() -> None:
     )
     page = page_of(build_report(analysis))
     assert [each.key for each in page.sections] == [
-        "tradeoff", "sizes", "kinds", "method",
+        "tradeoff", "kinds", "sizes", "method",
     ]  # fmt: skip
     assert page.verdict == "UNDECIDED: stay with xz for now"
     assert "Seconds" not in section(page, "tradeoff").origin
@@ -202,14 +217,15 @@ def test_apps_have_headings_where_there_are_several() -> None:
     page = page_of(make_full_report(apps=5))
     groups = section(page, "tradeoff").groups
     assert [group.heading for group in groups] == [f"App app{n}" for n in range(5)]
-    assert [len(group.charts) for group in groups] == [2, 2, 2, 0, 0]
+    assert [group.app for group in groups] == [f"app{n}" for n in range(5)]
+    assert [len(group.charts) for group in groups] == [4, 4, 4, 4, 0]
     assert all(group.table is not None for group in groups)
 
 
 def test_report_without_details_is_a_shorter_page() -> None:
     page = page_of(build_report(make_analysis()))
     assert [each.key for each in page.sections] == [
-        "gain", "tradeoff", "launch", "files", "break-even", "method",
+        "gain", "tradeoff", "files", "next", "launch", "break-even", "method",
     ]  # fmt: skip
 
 

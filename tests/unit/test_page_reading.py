@@ -126,7 +126,7 @@ def test_launch_of_one_file_has_no_map() -> None:
 
 
 def test_launch_says_what_it_takes_from_elsewhere() -> None:
-    texts = launch_group(make_full_report()).paragraphs
+    texts = launch_group(make_full_report()).notes
     assert any(text.startswith("From the base: libc.so.6") for text in texts)
     assert "Missing: \\x1b[31mbin/y." in texts
 
@@ -142,7 +142,7 @@ def test_page_says_what_a_trace_leaves_open() -> None:
     assert part.origin == "Blocks read: traced. Seconds: estimated."
     assert any(
         text.startswith("Accuracy: a trace counts mapped files whole")
-        for text in part.groups[0].paragraphs
+        for text in part.groups[0].notes
     )
     terms = dict(section(report, "method").terms)
     assert "app0: blocks read are traced" in terms["Launches"]
@@ -166,16 +166,16 @@ def test_page_and_text_say_how_far_a_recorded_launch_fits() -> None:
         "27% of the launch profile's blocks fit this payload; 1 file gone "
         "(usr/lib/old.so); 2 files of another size (usr/bin/calc, usr/bin/x)"
     )
-    texts = launch_group(build_report(analysis)).paragraphs
+    texts = launch_group(build_report(analysis)).notes
     assert f"{told}." in texts
     assert told in " ".join(render_text(analysis).split())
 
 
 def test_heaviest_files_are_told_where_they_are_not_all() -> None:
     many = (*FILES, *((f"usr/lib/lib{n}.so", 200_000) for n in range(9)))
-    texts = " ".join(launch_group(make_full_report(many)).paragraphs)
+    texts = " ".join(launch_group(make_full_report(many)).notes)
     assert "The 10 files that add most account for " in texts
-    assert "that add most" not in " ".join(launch_group(make_full_report()).paragraphs)
+    assert "that add most" not in " ".join(launch_group(make_full_report()).notes)
 
 
 def test_findings_do_not_count_files_that_a_rule_left_out() -> None:

@@ -12,7 +12,7 @@ from ...launch.launch_set import LaunchFile, LaunchSet
 from ...launch.model import cost_of_files, expect_blocks
 from ...trial.result import CodecTrial
 from ..figures import interval_text, seconds_text
-from ..finding import Evidence, Finding, Location
+from ..finding import Evidence, Finding, Gain, Location
 from ..rule import RECORD, Context, Rule, current_codec
 
 FEW = 3
@@ -99,6 +99,11 @@ def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
             evidence=_evidence(context, launch, device, files),
             files=[file.path for file in files],
             fix=None if sure else RECORD,
+            gain=Gain(
+                seconds=dominance.seconds,
+                of="cold launch",
+                where=f"{launch.launch_set.app} on {device.name}",
+            ),
             undecided=not sure,
         )
 

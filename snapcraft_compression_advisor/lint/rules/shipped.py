@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from ...advice.evidence import download_seconds
 from ...analysis import Analysis
 from ...core.units import Interval, format_bytes
 from ...payload.needless import NeedlessFile, NeedlessKind
 from ..figures import bytes_text, share_text
-from ..finding import MOST_FILES, Evidence, Finding, Location
+from ..finding import MOST_FILES, Evidence, Finding, Gain, Location
 from ..rule import Context, Judge, Rule, current_codec, image_place
 
 LEAST_BYTES = 100_000
@@ -46,6 +47,16 @@ class Weight:
     codec: str
     stored: Interval | None
     exact: bool
+
+
+def _gain(context: Context, stored: Interval) -> Gain:
+    """Return what a download is faster without some bytes of the image."""
+    link = context.analysis.policy.link_mbit_per_s
+    return Gain(
+        seconds=stored.map(partial(download_seconds, link_mbit_per_s=link)),
+        of="download",
+        where=f"{link:g} Mbit/s",
+    )
 
 
 def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
@@ -86,6 +97,7 @@ def _judge_weight(
         location=place_of(context, sure),
         evidence=_evidence(sure, weight),
         files=[file.path for file in sure[:MOST_FILES]],
+        gain=_gain(context, weight.stored),
         undecided=bool(doubts),
     )
 

@@ -63,6 +63,54 @@
   });
   document.addEventListener("focusout", hide);
   document.addEventListener("scroll", hide, { passive: true });
+
+  // What the charts show: one device, one app, and codecs that can't be shipped or not.
+  // Groups of other apps are in a fold; the chosen one takes the place before it.
+  const choices = document.getElementById("choices");
+  const choose = (fold, app) => {
+    const shown = fold.previousElementSibling;
+    const chosen = [...fold.children].find((each) => each.dataset.app === app);
+    if (!chosen) return;
+    fold.before(chosen);
+    fold.append(shown);
+  };
+  const apply = () => {
+    const picked = new FormData(choices);
+    const device = picked.get("device");
+    const whatIf = picked.has("what-if") ? "yes" : "no";
+    for (const chart of document.querySelectorAll("figure.chart"))
+      chart.hidden =
+        (device && chart.dataset.device && chart.dataset.device !== device) ||
+        (chart.dataset.whatIf ?? whatIf) !== whatIf;
+    if (picked.has("app"))
+      for (const fold of document.querySelectorAll("details.others"))
+        choose(fold, picked.get("app"));
+  };
+  if (choices) {
+    choices.hidden = false;
+    if (choices.elements.app) document.body.classList.add("chosen");
+    choices.addEventListener("input", apply);
+    choices.addEventListener("submit", (event) => event.preventDefault());
+    apply(); // browsers keep what was chosen where a page is loaded again
+  }
+
+  const copy = async (button) => {
+    const line = button.previousElementSibling;
+    let done = "Copied";
+    try {
+      await navigator.clipboard.writeText(line.textContent);
+    } catch {
+      getSelection().selectAllChildren(line); // to be copied by hand
+      done = "Selected";
+    }
+    button.textContent = done;
+    button.setAttribute("aria-label", `${done} ${line.textContent}`);
+  };
+  for (const button of document.querySelectorAll(".copied button")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  }
+
   window.addEventListener("beforeprint", () => {
     for (const fold of document.querySelectorAll("details")) fold.open = true;
   });

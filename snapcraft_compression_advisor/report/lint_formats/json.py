@@ -56,6 +56,16 @@ class FixReport(Part):
     )
 
 
+class GainReport(Part):
+    """What fixing a finding saves, at most; estimated."""
+
+    seconds: IntervalReport
+    of: Literal["cold launch", "download"] = Field(
+        description="what is that much faster"
+    )
+    where: Text = Field(description="app and device, or link")
+
+
 class FindingReport(Part):
     """What a rule found."""
 
@@ -75,6 +85,9 @@ class FindingReport(Part):
         description="files of the payload that it concerns, the largest first"
     )
     fix: FixReport | None
+    gain: GainReport | None = Field(
+        default=None, description="of the fix; null if it isn't known"
+    )
     fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] = Field(
         description="doesn't depend on figures, line numbers or the checkout's path"
     )

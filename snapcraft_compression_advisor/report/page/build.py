@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ... import __version__
 from ..phrases import headline, payload_facts
 from .break_even import break_even_section
-from .codecs import launch_section, tradeoff_section
+from .codecs import launch_section
 from .files import kinds_section, sizes_section
 from .gain import gain_section
 from .launch_files import files_section
@@ -16,7 +16,9 @@ from .lint import before_now_section, findings_section
 from .measured import fastest, measured_section
 from .method import method_section
 from .model import Page, Tile
+from .next_steps import next_section
 from .texts import deciding_place, own_codec, seconds, size
+from .tradeoff import tradeoff_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,41 +51,56 @@ class Sources:
 def build_page(sources: Sources) -> Page:
     """Return the page, its parts in the order of their weight."""
     report, measurement = sources.report, sources.measurement
-    sections: list[Section | None] = []
-    if report is not None:
-        sections += [
-            gain_section(report, measurement),
-            tradeoff_section(report),
-            launch_section(report),
-        ]
-    sections.append(measured_section(measurement, report))
-    if report is not None:
-        sections += [
-            files_section(report),
-            sizes_section(report),
-            kinds_section(report),
-            break_even_section(report),
-        ]
-    sections += [
+    findings = _findings(sources)
+    looked_up = [
+        measured_section(measurement, report),
         before_now_section(sources.lint_before, sources.lint),
-        findings_section(_findings(sources)),
+        findings_section(findings),
         method_section(report, measurement),
     ]
-    shown = tuple(section for section in sections if section is not None)
+    shown: tuple[Section, ...]
     if report is None:
+        shown = tuple(each for each in looked_up if each is not None)
         return _page_without_advice(sources, shown)
+    main = (
+        gain_section(report, measurement),
+        tradeoff_section(report),
+        files_section(report),
+        next_section(report, findings),
+    )
+    folded = (
+        launch_section(report),
+        looked_up[0],
+        break_even_section(report),
+        kinds_section(report),
+        sizes_section(report),
+        *looked_up[1:],
+    )
+    shown = (
+        *(each for each in main if each is not None),
+        *(replace(each, folded=True) for each in folded if each is not None),
+    )
     advice, payload = report.recommendation, report.payload
     where, contents = payload_facts(payload)
     return Page(
         title=f"Compression advice for {payload.name}",
         tone=advice.verdict,
         verdict=headline(advice.verdict, advice.compression),
-        reasons=(*advice.reasons, *advice.next_steps),
+        reasons=tuple(advice.reasons),
         facts=(f"{where}, base {payload.base}" if payload.base else where, contents),
         tiles=tuple(_tiles(report)),
+        device=_deciding_device(report),
         sections=shown,
         version=__version__,
     )
+
+
+def _deciding_device(report: Report) -> str:
+    """Return the device that the verdict rests on; empty where there is none."""
+    decides = report.recommendation.decides
+    if decides is not None and decides.device is not None:
+        return decides.device
+    return next((device for launch in report.launches for device in launch.devices), "")
 
 
 def _page_without_advice(sources: Sources, sections: tuple[Section, ...]) -> Page:

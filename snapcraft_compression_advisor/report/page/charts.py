@@ -139,10 +139,13 @@ def names(
     ]
 
 
-def points(size: int) -> Spec:
-    """Return a layer of points that are filled, or hollow, as the data say."""
+def points(size: int, *, where: str = "") -> Spec:
+    """Return a layer of points that are filled, or hollow, as the data say.
+
+    :param where: as of a :func:`layer`.
+    """
     look = telling("point", size=size, strokeWidth=2, opacity=1)
-    return layer(look, stroke=PLAIN, fill={**PLAIN, "field": "fill"})
+    return layer(look, where=where, stroke=PLAIN, fill={**PLAIN, "field": "fill"})
 
 
 def quantity(field: str, title: str | None = None, **more: object) -> Spec:

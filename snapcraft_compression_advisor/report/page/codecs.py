@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from . import charts
 from .model import Chart, Group, Section, Table
 from .texts import (
-    WHAT_IF,
-    how_sized,
     launch_groups,
     seconds,
     short_seconds,
@@ -22,29 +20,11 @@ from .texts import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ...codecs import CodecName
     from ...core.units import Interval
     from ..json_report import Report
     from ..report_launch import CostReport, LaunchReport
     from .charts import Drawing, Spec
 
-_COLD = (
-    "Seconds are how much longer a cold launch, the first one after boot, takes than "
-    "a warm one."
-)
-_POINTS = (
-    "Each point is a codec. Points further left are smaller images; lower points start "
-    "faster. Lines are intervals. Filled points can be shipped, hollow ones can't."
-)
-_HEIGHT = 300
-_MB = 1e6
-_NEAR = 1.15
-"""Times a size: labels of nearer ones would overlap."""
-
-_SIDES: Mapping[str, Spec] = {
-    "above": {"align": "left", "dx": 9, "dy": -9},
-    "below": {"align": "center", "dy": 16},
-}
 _PARTS = (
     "Fixed is the time to request blocks and copy them, the same for every codec. "
     "Storage is the wait for the device. Decompression depends on the codec."
@@ -72,106 +52,6 @@ _ONE_ROW_PX = 400
 _WHAT_IF_OPACITY = 0.5
 
 
-def tradeoff_section(report: Report) -> Section:
-    """Return each codec's size and launch."""
-    launches = [launch for launch in report.launches if launch.files]
-    sizes = how_sized(report)
-    return Section(
-        key="tradeoff",
-        title="Size against cold launch" if launches else "Size",
-        origin=f"{sizes} Seconds: estimated, with their intervals."
-        if launches
-        else sizes,
-        paragraphs=(*((_COLD,) if launches else ()), f"{WHAT_IF}."),
-        legend=_POINTS if launches else "",
-        groups=launch_groups(
-            launches,
-            lambda launch: Group(
-                charts=tuple(_tradeoff_charts(report, launch)),
-                table=codec_table(report, launch),
-                open_table=True,
-            ),
-        )
-        or (Group(table=codec_table(report, None), open_table=True),),
-    )
-
-
-def _tradeoff_charts(report: Report, launch: LaunchReport) -> Iterator[Chart]:
-    for number, (device, costs) in enumerate(launch.devices.items()):
-        points = _points(report, costs)
-        if points:
-            head = (
-                "Image size against seconds added to a cold launch of "
-                f"{launch.app} on {device}"
-            )
-            yield Chart(
-                key=f"tradeoff-{number}",
-                title=device,
-                alt=told(head, (point["text"] for point in points)),
-                draw=partial(_draw_tradeoff, points),
-                wide=False,
-            )
-
-
-def _points(report: Report, costs: Mapping[CodecName, CostReport]) -> list[Spec]:
-    """Return each codec's size and launch on one device, as data of the chart."""
-    return [
-        {
-            "label": starred(name, codec),
-            **charts.ends("mb", codec.image_bytes, _MB),
-            **charts.ends("s", costs[name].added_s),
-            "colour": (colour := charts.CODEC_COLOURS.get(name, charts.MUTED)),
-            "fill": colour if codec.shippable else charts.PAPER,
-            "text": f"{starred(name, codec)}: {size(codec.image_bytes)}, "
-            f"{seconds(costs[name].added_s)}",
-        }
-        for name, codec in report.trial.codecs.items()
-        if codec.image_bytes is not None
-        and codec.image_bytes.low > 0  # the axis is logarithmic
-        and name in costs
-    ]
-
-
-def _draw_tradeoff(points: Sequence[Spec], *, width: int) -> Drawing:
-    x = charts.quantity(
-        "mb",
-        "image, MB (logarithmic)",
-        scale={"type": "log", "nice": False, "padding": 32},
-        axis={"tickCount": 4, "format": "~f", "grid": False},
-    )
-    y = charts.quantity("s", "seconds added to a cold launch", axis={"tickCount": 5})
-    line = charts.mark("rule", strokeWidth=2)
-    faint: Spec = {"color": charts.PLAIN, "opacity": {"value": 0.55}}
-    tall: Spec = {"y": {**y, "field": "s_low"}, "y2": {"field": "s_high"}}
-    broad: Spec = {"x": {**x, "field": "mb_low"}, "x2": {"field": "mb_high"}}
-    return charts.layered(
-        [
-            charts.layer(line, **tall, **faint),
-            charts.layer(line, **broad, **faint),
-            charts.points(120),
-            *charts.names(_SIDES),
-        ],
-        values=_labelled(points),
-        width=width,
-        height=_HEIGHT,
-        x=x,
-        y=y,
-    )
-
-
-def _labelled(points: Sequence[Spec]) -> list[Spec]:
-    """Return points, sorted by size, with the side on which each one's label stands.
-
-    It is below where the label before stands above and too near.
-    """
-    placed: list[Spec] = []
-    for point in sorted(points, key=lambda point: float(point["mb"])):
-        before: Spec = placed[-1] if placed else {"mb": 0, "what": ""}
-        near = point["mb"] < _NEAR * before["mb"] and before["what"] == "above"
-        placed.append({**point, "what": "below" if near else "above"})
-    return placed
-
-
 def codec_table(report: Report, launch: LaunchReport | None) -> Table:
     """Return every codec's size, and what it adds to a launch on each device."""
     devices = launch.devices if launch else {}
@@ -194,6 +74,7 @@ def codec_table(report: Report, launch: LaunchReport | None) -> Table:
         if devices
         else "Image size with every codec",
         heads=("codec", "image", "vs xz", *devices),
+        short="all codecs and devices",
         rows=tuple(rows),
     )
 

@@ -98,7 +98,8 @@ def _groups(found: Gains, paragraphs: tuple[str, ...]) -> Iterator[Group]:
         drawn=True,
     )
     yield Group(
-        paragraphs=paragraphs,
+        paragraphs=paragraphs[:1],
+        notes=paragraphs[1:],
         table=_table(found.every, f"{caption}, all apps") if few else None,
     )
 
@@ -109,10 +110,10 @@ def gain_chart(found: Gains) -> Chart:
     texts = [_text(gain) for gain in found.shown]
     return Chart(
         key="gain",
-        title=f"Seconds that lzo saves over xz per cold launch{of}",
+        title=f"Seconds saved per cold launch{of}",
         alt=told(f"Seconds that lzo saves over xz per cold launch{of}", texts),
         draw=partial(_draw, tuple(_data(found)), found),
-        wide=True,
+        wide=False,
     )
 
 
@@ -255,6 +256,7 @@ def _table(shown: Sequence[Gain], caption: str) -> Table:
             *("app", "device", "lzo saves"),
             *("from the device", "from the guess", "from the model", "verdict there"),
         ),
+        short="what lzo saves",
         rows=tuple(rows),
         words=frozenset((1, 6)),
     )

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...codecs import SHIPPABLE
 from ...core.units import format_bytes
 from ...wording import not_followed
 from ..phrases import counted, how_it_fits, how_known, how_sure, how_traced, not_shipped
 from .charts import FONT_PX, INK, PAPER, Drawing, Spec
 from .model import Chart, Group, Section, Table
-from .texts import launch_groups, percent, seconds, sentence, starred
+from .texts import launch_groups, percent, seconds, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,13 +33,14 @@ _HEADER_PX = 18
 _LETTER_PX = 6.5
 _LEAST_LABEL_PX = 44
 """A name that is cut shorter says nothing."""
-_HEIGHT = 320
+_HEIGHT = 240
 
 TileGroup = tuple[str, Sequence[Spec]]
 """A group's name, and its tiles."""
 
 _LEGEND = (
-    "The larger an area of the map, the more blocks a cold launch reads of that file."
+    "The larger an area, the more data blocks a cold launch reads. Reading any part of "
+    "a 128 KiB block brings in the whole block."
 )
 
 
@@ -55,19 +57,16 @@ def files_section(report: Report) -> Section | None:
     groups = launch_groups(
         launches,
         lambda launch: Group(
-            paragraphs=tuple(_paragraphs(launch)),
+            paragraphs=(_reads(launch),),
             charts=(_chart(launch),) if launch.files > 1 else (),
-            table=_heavy_table(report, launch) if launch.heaviest else None,
-            open_table=True,
+            table=_heavy_table(launch) if launch.heaviest else None,
+            notes=tuple(_notes(launch)),
         ),
     )
     return Section(
         key="files",
         title="Where the launch goes",
         origin="Blocks read: " + " and ".join(known) + ". Seconds: estimated.",
-        paragraphs=(
-            "Reading any part of a 128 KiB data block brings in the whole block.",
-        ),
         legend=_LEGEND if any(group.charts for group in groups) else "",
         groups=groups,
     )
@@ -79,13 +78,17 @@ def blocks_of(launch: LaunchReport) -> float:
     return estimate.expected_blocks if estimate else launch.data_blocks
 
 
-def _paragraphs(launch: LaunchReport) -> Iterator[str]:
+def _reads(launch: LaunchReport) -> str:
     blocks = round(blocks_of(launch))
     some = "" if blocks == launch.data_blocks else f"about {blocks:,} of the "
-    yield (
+    return (
         f"{launch.app} reads {some}{counted(launch.data_blocks, 'data block')} of "
         f"{counted(launch.files, 'file')}."
     )
+
+
+def _notes(launch: LaunchReport) -> Iterator[str]:
+    """Yield what to know of a launch, the figures of its heaviest files included."""
     yield from map(sentence, launch_accuracy(launch))
     shares = [
         f"{percent(share)} on {device}"
@@ -138,7 +141,7 @@ def _chart(launch: LaunchReport) -> Chart:
     first = launch.groups[0]
     return Chart(
         key="map",
-        title=f"Data blocks that a launch of {launch.app} reads",
+        title="",
         alt=f"What a launch of {launch.app} reads, by data blocks; most are of "
         f"{first.name}, {percent(first.blocks / blocks)}.",
         draw=partial(
@@ -149,6 +152,7 @@ def _chart(launch: LaunchReport) -> Chart:
         table=Table(
             caption=f"What a launch of {launch.app} reads, by data blocks",
             heads=("toolkit, package or directory", "files", "data blocks", "share"),
+            short="groups of files",
             rows=tuple(
                 (
                     each.name,
@@ -178,22 +182,23 @@ def _tiles(group: LaunchGroupReport, whole: float) -> Iterator[Spec]:
         yield {"name": name, "share": part.blocks, "text": f"{text}: {read}"}
 
 
-def _heavy_table(report: Report, launch: LaunchReport) -> Table:
-    codecs = [
-        name
-        for name, codec in report.trial.codecs.items()
-        if codec.available and any(name in d for d in launch.devices.values())
+def _heavy_table(launch: LaunchReport) -> Table:
+    columns = [
+        (device, name)
+        for device, costs in launch.devices.items()
+        for name in SHIPPABLE
+        if name in costs
     ]
-    device = next(iter(launch.devices), "")
     return Table(
-        caption=f"The files that add most to a cold launch of {launch.app} on {device},"
-        " seconds by codec",
+        caption=f"The files that add most to a cold launch of {launch.app}, seconds by "
+        "codec and device",
         heads=(
             "file",
             "length",
             "data blocks",
-            *(starred(name, report.trial.codecs[name]) for name in codecs),
+            *(f"{name} on {device}" for device, name in columns),
         ),
+        short="the files that add most",
         rows=tuple(
             (
                 file.path,
@@ -203,7 +208,7 @@ def _heavy_table(report: Report, launch: LaunchReport) -> Table:
                     seconds(file.added_s[device][name])
                     if name in file.added_s.get(device, {})
                     else ""
-                    for name in codecs
+                    for device, name in columns
                 ),
             )
             for file in launch.heaviest
@@ -257,7 +262,10 @@ def _data(groups: Sequence[TileGroup]) -> list[Spec]:
                     "paddingInner": 1,
                     "paddingOuter": 1,
                     "paddingTop": _HEADER_PX,
-                    "size": [{"signal": "width"}, {"signal": "height"}],
+                    "size": [
+                        {"signal": "width"},
+                        {"signal": f"height + {_HEADER_PX}"},
+                    ],
                 },
             ],
         },
@@ -274,8 +282,8 @@ def _marks() -> list[Spec]:
     box: Spec = {
         "x": {"field": "x0"},
         "x2": {"field": "x1"},
-        "y": {"field": "y0"},
-        "y2": {"field": "y1"},
+        "y": {"field": "y0", "offset": -_HEADER_PX},  # the root has no heading
+        "y2": {"field": "y1", "offset": -_HEADER_PX},
     }
     room = "(datum.x1 - datum.x0 - 6)"
     fits = (
@@ -284,7 +292,7 @@ def _marks() -> list[Spec]:
     )
     label: Spec = {
         "x": {"signal": "datum.x0 + 4"},
-        "y": {"signal": "datum.y0 + 13"},
+        "y": {"signal": f"datum.y0 + 13 - {_HEADER_PX}"},
         "text": {"field": "name"},
         "limit": {"signal": f"max(0, {room} * {_TEXT_ROOM})"},
         "fill": {"value": INK},

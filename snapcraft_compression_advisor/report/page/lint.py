@@ -39,6 +39,7 @@ def findings_section(findings: Sequence[FindingReport] | None) -> Section | None
         "declared."
         if findings
         else "",
+        gist=counts_text(findings) or "nothing found",
         paragraphs=(f"{counts_text(findings) or 'Nothing found'}.",),
         entries=tuple(_entry(finding) for finding in findings),
     )
@@ -89,6 +90,7 @@ def before_now_section(
     return Section(
         key="before-now",
         title="Before and now",
+        gist=next(_states(payloads)).rstrip("."),
         paragraphs=tuple(_states(payloads)),
         legend="Hollow points are before, filled points now; lines are intervals.",
         groups=tuple(group for payload in payloads for group in _groups(payload)),

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo"
 _INTERVAL = re.compile(r" ([(±].*)", re.DOTALL)
-_DRAWN_APPS = 3
+_DRAWN_APPS = 4
+"""A page of more would be too large a file; tables have all."""
 _ALL_THE_SAME = "none"
 """Its blocks' sizes need no trial."""
 
@@ -121,6 +122,7 @@ def launch_groups(
         replace(
             made,
             heading=f"App {launch.app}" if len(launches) > 1 else "",
+            app=launch.app if len(launches) > 1 else "",
             charts=made.charts if number < _DRAWN_APPS else (),
         )
         for number, (launch, made) in enumerate(

@@ -1,0 +1,117 @@
+"""What to do next: to be copied, each step with what it brings."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from ...core.units import format_bytes
+from .model import Section, Step
+from .texts import seconds, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..json_report import Report
+    from ..lint_formats.json import FindingReport, GainReport
+    from ..report_launch import LaunchReport
+
+_FIXES = 3
+
+
+def next_section(
+    report: Report, findings: Sequence[FindingReport] | None
+) -> Section | None:
+    """Return what to do next; ``None`` where there is nothing.
+
+    :param findings: of lint on the same payload; ``None`` where it wasn't linted.
+    """
+    steps = (*_key(report), *_decide(report), *_fixes(findings or ()))
+    if not steps:
+        return None
+    return Section(
+        key="next",
+        title="What to do next",
+        origin="What each brings is estimated.",
+        steps=steps,
+    )
+
+
+def _key(report: Report) -> Iterator[Step]:
+    """Yield how to follow an advice to change."""
+    advice = report.recommendation
+    if advice.verdict != "change":
+        return
+    brings = []
+    if advice.seconds_saved is not None and report.launches:
+        app = report.launches[0].app
+        brings.append(f"saves {seconds(advice.seconds_saved)} per cold launch of {app}")
+    if advice.bytes_added is not None:
+        added = advice.bytes_added.mid
+        verb = "adds" if added >= 0 else "takes"
+        brings.append(f"{verb} {format_bytes(abs(added))}")
+    yield Step(
+        title="Set the key in snapcraft.yaml",
+        text=sentence(" and ".join(brings)) if brings else "",
+        lines=(f"compression: {advice.compression}",),
+    )
+
+
+def _decide(report: Report) -> Iterator[Step]:
+    """Yield how to make the advice more certain."""
+    guessed = [each for each in report.launches if each.files and _guessed(each)]
+    narrower = _narrower(guessed[0]) if guessed else ""
+    steps = report.recommendation.steps
+    for step in steps:
+        text = narrower if step is steps[0] else ""
+        yield Step(title=step.text, text=text, lines=tuple(step.commands))
+    if guessed and not steps:
+        words = ["advise", report.payload.path, "--record"]
+        if len(report.launches) > 1:
+            words += ["--app", guessed[0].app]
+        yield Step(
+            title="Record the launch, in place of the guess",
+            text=narrower,
+            lines=(shlex.join(("compression-advisor", *words)),),
+        )
+
+
+def _guessed(launch: LaunchReport) -> bool:
+    return launch.source == "static"
+
+
+def _narrower(launch: LaunchReport) -> str:
+    """Return what a recording would do to the interval; nothing where unknown."""
+    parts = launch.interval_parts
+    if parts is None:
+        return ""
+    return (
+        f"Narrows what lzo saves on {parts.device_name} from "
+        f"{seconds(parts.seconds_saved)} to {seconds(parts.if_recorded)}."
+    )
+
+
+def _fixes(findings: Sequence[FindingReport]) -> Iterator[Step]:
+    """Yield the fixes that save most: of launches first, which are many."""
+    known = [
+        (finding, finding.gain)
+        for finding in findings
+        if finding.gain is not None and finding.fix is not None
+        if not finding.undecided and finding.gain.seconds.mid > 0
+    ]
+    known.sort(key=lambda each: (each[1].of == "download", -each[1].seconds.mid))
+    for finding, gain in known[:_FIXES]:
+        if finding.fix is not None:
+            yield Step(
+                title=finding.fix.description,
+                text=sentence(_saves(gain)),
+                lines=(f"compression-advisor rule {finding.rule}",),
+            )
+
+
+def _saves(gain: GainReport) -> str:
+    if gain.of == "download":
+        what = f"{seconds(gain.seconds)} of each download at {gain.where}"
+    else:
+        what = f"up to {seconds(gain.seconds)} per cold launch of {gain.where}"
+    return f"saves {what}"
