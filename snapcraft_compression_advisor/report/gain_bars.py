@@ -143,6 +143,8 @@ def _scale(found: Gains, axis: _Axis) -> str:
         else f"{100 * found.limit:g}%"
     )
     label = f"policy: {asked}"
+    if len(label) > axis.width:
+        label = asked
     start = max(0, min(axis.place(found.limit), axis.width - len(label)))
     if start <= zero + 1:
         drawn[zero] = " "
