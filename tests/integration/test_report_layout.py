@@ -29,6 +29,8 @@ pytestmark = pytest.mark.skipif(
 TWO_SCREENS_PX = 1600
 """Of 1280 by 800 pixels."""
 
+MOST_BYTES = 1_500_000
+
 COVERED = """() => {
     const seen = (each) => each.getClientRects().length && each.checkVisibility();
     const inside = (box, x, y) =>
@@ -140,6 +142,10 @@ def test_main_story_fits_two_screens(browser: Browser, page_path: Path) -> None:
     with opened(browser, page_path, width=1280) as page:
         height = page.evaluate("document.documentElement.scrollHeight")
         assert height <= TWO_SCREENS_PX
+
+
+def test_page_of_any_kind_stays_under_its_size(page_path: Path) -> None:
+    assert page_path.stat().st_size < MOST_BYTES
 
 
 @pytest.mark.parametrize("width", [360, 1280])
