@@ -216,6 +216,10 @@ def test_wrapper_leads_to_the_modules_of_an_application(
         b"sys.path.insert(0, os.path.join(os.environ['SNAP'], 'usr/share/hello'))",
         b"site.addsitedir(os.getenv('HELLO', '/usr/share/hello'))",
         (
+            b"sys.path.insert(1, os.path.join(os.environ.get('DESTDIR') or '/',"
+            b" '.' + '/usr/share/hello'))"
+        ),
+        (
             b"root = Path(os.path.abspath(sys.argv[0])).parents[1]\n"
             b"sys.path.append(root.joinpath('share', 'hello').as_posix())"
         ),

@@ -44,7 +44,7 @@ def _compound_text(node: ast.expr, names: Mapping[str, str], depth: int) -> str 
             return _attribute(node, names, depth)
         case ast.Subscript():
             return _subscript(node, names, depth)
-        case ast.BinOp():
+        case ast.BinOp() | ast.BoolOp():
             return _operation(node, names, depth)
         case ast.JoinedStr():
             return _formatted(node, names, depth)
@@ -100,7 +100,12 @@ def _subscript(node: ast.Subscript, names: Mapping[str, str], depth: int) -> str
     return None if text is None else posixpath.dirname(text)
 
 
-def _operation(node: ast.BinOp, names: Mapping[str, str], depth: int) -> str | None:
+def _operation(
+    node: ast.BinOp | ast.BoolOp, names: Mapping[str, str], depth: int
+) -> str | None:
+    if isinstance(node, ast.BoolOp):  # ``given or default``
+        texts = (static_text(value, names, depth) for value in node.values)
+        return next(filter(None, texts), None) if isinstance(node.op, ast.Or) else None
     if not isinstance(node.op, (ast.Add, ast.Div)):
         return None
     separator = "/" if isinstance(node.op, ast.Div) else ""
