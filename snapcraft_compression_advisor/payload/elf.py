@@ -33,6 +33,8 @@ MAX_STRING_BYTES = 4_096
 SECTION_NAMES_MAX_BYTES = 64 * 1024
 NAMES_MAX_BYTES = 16 * 1024 * 1024
 """Of dynamic symbols; a browser's program has some 100 KiB, an engine's 10 MiB."""
+CONSTANTS_MAX_BYTES = 4 * 1024 * 1024
+"""Of a program's constants; a program of 47 MB in Pascal has 1 MiB."""
 
 ET_EXEC, ET_DYN = 2, 3
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
@@ -290,6 +292,23 @@ class Elf:
             return b""
         length = min(tags.get(_DT_STRSZ, 0), NAMES_MAX_BYTES)
         return self._exactly(start, length)
+
+    def constants(self) -> bytes:
+        """Return the end of the last loaded segment that stays as it is.
+
+        Texts of the program are there, each between NULs. Of a very large segment, that
+        is the end: in older layouts, code stands before them.
+        """
+        parts = [
+            segment
+            for segment in self.segments
+            if segment.kind == PT_LOAD and not segment.flags & PF_W
+        ]
+        if not parts:
+            return b""
+        part = max(parts, key=lambda segment: segment.offset)
+        length = min(part.file_bytes, CONSTANTS_MAX_BYTES)
+        return self._exactly(part.end - length, length)
 
     def offset_of(self, address: int) -> int | None:
         """Return where in the file an address is, ``None`` where nothing is loaded."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
 
 import pytest
 
 from elf_files import EM_AARCH64, elf_in, make_elf
+from snapcraft_compression_advisor.payload import elf as elf_module
 from snapcraft_compression_advisor.payload.elf import (
     BrokenElfError,
     ElfLinkage,
     read_elf,
 )
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
 
 _PT_INTERP_AT = 64 + 2 * 56
 _PROGRAM_COUNT_AT = 56
@@ -134,6 +139,21 @@ def test_dynamic_names_are_those_of_libraries_and_symbols() -> None:
     elf = elf_in(make_elf(needed=["liba.so"], symbols=["glXCreateContext"]))
     assert elf is not None
     assert elf.dynamic_names() == b"\0liba.so\0glXCreateContext\0"
+
+
+def test_constants_are_the_end_of_what_stays_as_it_is(
+    mocker: MockerFixture,
+) -> None:
+    content = make_elf(symbols=["libGL.so.1"])
+    elf = elf_in(content)
+    assert elf is not None
+    assert elf.constants() == content
+    mocker.patch.object(elf_module, "CONSTANTS_MAX_BYTES", 20)
+    assert elf.constants() == content[-20:]
+    written = content.replace(struct.pack("<II", 1, 5), struct.pack("<II", 1, 6))
+    elf = elf_in(written)
+    assert elf is not None
+    assert elf.constants() == b""
 
 
 def test_dynamic_names_beyond_the_end_are_refused() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .families import opened_by
 from .family_others import OTHERS
-from .opengl import IMPORTS_OPENGL, WINDOW_OF_OPENGL
+from .opengl import IMPORTS_OPENGL, OPENS_OPENGL, WINDOW_OF_OPENGL
 from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -30,12 +30,13 @@ _FONT_FILES = r".*\.(ttf|otf|ttc|pf[ab])"
 _PIXBUF_LOADERS = r"gdk-pixbuf-2\.0/[^/]+/loaders"
 _GL_KINDS = (
     ("imported", WINDOW_OF_OPENGL, False),
-    ("drawn", IMPORTS_OPENGL, False),
     ("gtk4", r"libgtk-4\S+", False),
     ("qt-quick", r"libQt[56](Qml|Quick|QuickWidgets|OpenGLWidgets)\.so\S*", True),
     ("qt", r"libQt5Gui\.so\S*", False),
+    ("drawn", IMPORTS_OPENGL, False),
     ("qt6", r"libQt6Gui\.so\S*", False),
     ("web", _WEB, False),
+    ("opened", OPENS_OPENGL, False),
     ("sdl1", r"libSDL-1\S+", False),
     ("sdl", r"libSDL\d?-\S+|lib[gG]lfw\S+", False),
     ("linked", r"lib(GL|GLX|EGL|OpenGL|GLESv2|GLEW)\.so\S*", True),
@@ -43,8 +44,9 @@ _GL_KINDS = (
 )
 """What leads to OpenGL: name, trigger, whether only near the program.
 
-The first that applies: a program's own calls say more than its toolkit. Qt 5 opens the
-driver with its first window, Qt 6 only for Qt Quick or where it is asked to.
+The first that applies. A program that makes a window of OpenGL opens the driver, as do
+GTK 4, and Qt 5 with its first window; then its own calls say more than its toolkit.
+Qt 6 opens it only for Qt Quick or where it is asked to.
 """
 
 _SYSTEM = (

@@ -13,6 +13,7 @@ from ...payload.elf import BrokenElfError, elf_of
 from .own_files import is_data
 
 if TYPE_CHECKING:
+    from ...payload.elf import Elf
     from ...payload.inventory import Entry
     from ...payload.source import Payload
 
@@ -22,6 +23,9 @@ IMPORTS_OPENGL = "imports OpenGL"
 WINDOW_OF_OPENGL = "makes a window of OpenGL"
 """What triggers rules where it makes a window by a library that games use: these open
 the driver at once. What draws by OpenGL in a toolkit's window may do so later."""
+
+OPENS_OPENGL = "opens OpenGL by name"
+"""What triggers rules where it opens the library of OpenGL as it runs (``dlopen``)."""
 
 _NAMES = re.compile(
     rb"\0(gl[A-Z]|glX[A-Z]|egl[A-Z]|vk[A-Z]|epoxy_|glut[A-Z]|glfw[A-Z]|SDL_GL_"
@@ -33,6 +37,9 @@ _WINDOW_NAMES = re.compile(
     rb"\0(glutCreateWindow|glfwCreateWindow|SDL_GL_|SDL_CreateRenderer|SDL_Vulkan_"
     rb"|_ZN2sf(6|12Render)Window|al_create_display)"
 )
+
+_OPENED_NAME = re.compile(rb"\0(lib(?:GL|EGL|GLX|GLESv2|vulkan)\.so(?:\.\d)?)(?=\0)")
+_OPENS = b"\0dlopen\0"
 
 DRIVER_WAYS = "mesa-driver"
 """How the ways of OpenGL's driver, and of the libraries that it links, begin."""
@@ -50,12 +57,25 @@ def opengl_trigger(payload: Payload, program: Entry) -> str:
         return ""
     try:
         elf = elf_of(payload, program)
-        names = elf.dynamic_names() if elf else b""
+        return _trigger(elf) if elf else ""
     except BrokenElfError:
         return ""
+
+
+def _trigger(elf: Elf) -> str:
+    names = elf.dynamic_names()
     if _WINDOW_NAMES.search(names):
         return WINDOW_OF_OPENGL
-    return IMPORTS_OPENGL if _NAMES.search(names) else ""
+    if _NAMES.search(names):
+        return IMPORTS_OPENGL
+    return OPENS_OPENGL if _OPENS in names and _opened(elf) else ""
+
+
+def _opened(elf: Elf) -> bool:
+    """Tell whether a program's texts name a library of OpenGL that it doesn't link."""
+    linked = elf.linkage().needed
+    named = _OPENED_NAME.findall(elf.constants())
+    return any(name.decode() not in linked for name in named)
 
 
 def opengl_way(way: str, name: str) -> str:
