@@ -126,6 +126,13 @@ class LibraryFinder:
             self._linkages[entry.path] = elf.linkage() if elf else None
         return self._linkages[entry.path]
 
+    def readable_linkage(self, entry: Entry) -> ElfLinkage | None:
+        """Return a file's linkage, ``None`` for a broken ELF file or any other."""
+        try:
+            return self.linkage(entry)
+        except BrokenElfError:
+            return None
+
     def closure(self, program: Entry) -> Closure:
         """Return a program with all that its loader brings in, alone if not ELF."""
         files: dict[str, Entry] = {program.path: program}

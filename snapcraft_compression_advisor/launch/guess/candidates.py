@@ -6,7 +6,6 @@ import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ...payload.elf import BrokenElfError
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
 from ..launch_set import BlindSpot
 from .blindness import (
@@ -332,7 +331,7 @@ class _Search:
         for file in closure.files:
             own = file.path == entry.path
             folder, name = posixpath.split(file.path)
-            linked = own or any(name.startswith(soname) for soname in wanted)
+            linked = own or self._is_named(file, wanted)
             self._trigger(name, folder, way=way, linked=linked)
             known = self.files.get(file.identity)
             unsure = known is not None and known.way == _OWN_LIBRARY and self._under
@@ -368,14 +367,17 @@ class _Search:
             return Closure(files=(entry,), unresolved=())
         return self._finder.closure(entry)
 
+    def _is_named(self, library: Entry, wanted: tuple[str, ...]) -> bool:
+        """Tell whether a library of a closure is one of those that a file needs."""
+        name = posixpath.basename(library.path)
+        linkage = self._finder.readable_linkage(library)
+        soname = linkage.soname if linkage else None
+        return soname in wanted or any(map(name.startswith, wanted))
+
     def _wanted(self, entry: Entry) -> tuple[str, ...]:
         if is_data(entry.path):
             return ()
-        try:
-            linkage = self._finder.linkage(entry)
-        except BrokenElfError:
-            return ()
-        if linkage is None:
+        if (linkage := self._finder.readable_linkage(entry)) is None:
             return ()
         interpreter = (linkage.interpreter or "",)
         return tuple(

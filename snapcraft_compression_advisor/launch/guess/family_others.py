@@ -47,6 +47,11 @@ OTHERS = (
         ("unity-resources", r"Resources", r"unity\S*|UnityPlayer\S*"),
         beside=True,
     ),
+    # Since 2022, distributions ship an interface to SDL 2 in place of SDL 1.
+    *opened_by(
+        r"libSDL-1\.2\.so\.1\S*",
+        ("sdl-compatible", r"lib(/[^/]+)?", r"libSDL2-2\.0\.so\.0"),
+    ),
     *opened_by(r"libSDL\d?-\S+", ("sdl-devices", r"lib(/[^/]+)?", r"libudev\.so\.\d")),
     *opened_by(
         r"liballeg\S*", ("allegro-modules", r"allegro/[^/]+", r"modules\.lst|.*\.so")

@@ -37,7 +37,7 @@ _GL_KINDS = (
     ("qt6", r"libQt6Gui\.so\S*", False),
     ("web", _WEB, False),
     ("opened", OPENS_OPENGL, False),
-    ("sdl1", r"libSDL-1\S+", False),
+    ("sdl1", r"libSDL-1\.2\.so\.0\S*", False),
     ("sdl", r"libSDL\d?-\S+|lib[gG]lfw\S+", False),
     ("linked", r"lib(GL|GLX|EGL|OpenGL|GLESv2|GLEW)\.so\S*", True),
     ("gtk3", r"libgtk-3\S+", False),
@@ -46,7 +46,8 @@ _GL_KINDS = (
 
 The first that applies. A program that makes a window of OpenGL opens the driver, as do
 GTK 4, and Qt 5 with its first window; then its own calls say more than its toolkit.
-Qt 6 opens it only for Qt Quick or where it is asked to.
+Qt 6 opens it only for Qt Quick or where it is asked to. A library of SDL 1 with another
+number is an interface to SDL 2.
 """
 
 _SYSTEM = (

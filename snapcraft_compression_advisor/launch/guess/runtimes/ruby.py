@@ -12,8 +12,8 @@ RUBY = Language(
     suffix=".rb",
     way="ruby-module",
     statement=re.compile(
-        rb"^(?P<later>[ \t]+)?(?:require[ (]*[\"'](?P<name>[\w./-]+)[\"']"
-        rb"|require_relative[ (]*[\"'](?P<near>[\w./-]+)[\"'])",
+        rb"^(?P<later>[ \t]+)?(?:require[ (]*[\"'](?P<name>(?:[\w./-]|#\{\w+\})+)[\"']"
+        rb"|require_relative[ (]*[\"'](?P<near>(?:[\w./-]|#\{\w+\})+)[\"'])",
         re.MULTILINE,
     ),
     folders=re.compile(
@@ -35,6 +35,10 @@ RUBY = Language(
             rb"[ \t]*[\"'](?P<name>[\w.-]+)[\"']"
         ),
         r"(?:.*/)?gems/{package}-\d[^/]*/(?:bin|exe)/{name}",
+    ),
+    inserted=re.compile(rb"#\{(?P<name>\w+)\}"),
+    assigned=re.compile(
+        rb"\b(?P<name>\w+)[ \t]*(?:\|\|)?=[ \t]*[\"'](?P<value>[\w./-]+)[\"']"
     ),
     computed=re.compile(rb"^require[ \t(]+[a-z@$]", re.MULTILINE),
     startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),

@@ -28,6 +28,8 @@ MAX_FILES = 5000
 SOURCE_MAX_BYTES = 1024 * 1024
 """How much of a file is looked at."""
 
+_NATIVE_SUFFIX = ".so"
+
 MAX_LAUNCHED = 8
 """Programs of packages that one script starts; it is one."""
 
@@ -53,6 +55,8 @@ class Language:
     :param introspected: gives a GObject namespace's ``name`` and ``version``.
     :param launched: what starts a ``package``'s program of a ``name``, and the pattern
         of its path.
+    :param inserted: matches a variable's ``name`` in what is loaded.
+    :param assigned: matches where a variable of a ``name`` gets a ``value``.
     :param computed: matches where a program, outside of its functions, loads what
         nobody knows.
     """
@@ -71,6 +75,8 @@ class Language:
     variable: str = ""
     introspected: re.Pattern[bytes] | None = None
     launched: tuple[re.Pattern[bytes], str] | None = None
+    inserted: re.Pattern[bytes] | None = None
+    assigned: re.Pattern[bytes] | None = None
     computed: re.Pattern[bytes] | None = None
 
     def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -79,10 +85,12 @@ class Language:
         if not scripts:
             return
         search = _Search(app, self)
+        extension = f"{self.interpreter}-extension"
         for entry in search.loaded(scripts):
-            yield Loaded(entry=entry, way=self.way)
+            native = entry.path.endswith(_NATIVE_SUFFIX)
+            yield Loaded(entry=entry, way=extension if native else self.way)
         for entry in search.native.values():
-            yield Loaded(entry=entry, way=f"{self.interpreter}-extension")
+            yield Loaded(entry=entry, way=extension)
         yield from introspected(app, search.namespaces, search.versions)
         yield from search.blind_spots
 
@@ -168,11 +176,34 @@ class _Search:
         for match in self._language.statement.finditer(source):
             if match["later"] and not own:
                 continue
-            if match["name"]:
-                name = match["name"].decode(errors="replace")
-                yield name.replace(self._language.separator, "/"), ""
-            elif match["near"]:
-                yield match["near"].decode(), posixpath.dirname(script.path)
+            folder = "" if match["name"] else posixpath.dirname(script.path)
+            name = self._filled(match["name"] or match["near"], source)
+            if name is None:
+                self._note_computed(script.path)
+            elif name:
+                yield name.replace(self._language.separator, "/"), folder
+
+    def _filled(self, name: bytes, source: bytes) -> str | None:
+        """Return a name with its variables' last values, ``None`` without one."""
+        language = self._language
+        if language.inserted is None or language.assigned is None:
+            return name.decode(errors="replace")
+        if not language.inserted.search(name):
+            return name.decode(errors="replace")
+        values = {
+            match["name"]: match["value"]
+            for match in language.assigned.finditer(source)
+        }
+        wanted = [match["name"] for match in language.inserted.finditer(name)]
+        if not values.keys() >= {*wanted}:
+            return None
+        filled = language.inserted.sub(lambda match: values[match["name"]], name)
+        return filled.decode(errors="replace")
+
+    def _note_computed(self, path: str) -> None:
+        spot = BlindSpot(reason="computed-import", where=path)
+        if spot not in self.blind_spots:
+            self.blind_spots.append(spot)
 
     def _note(self, source: bytes, path: str, *, own: bool) -> None:
         """Note what a source tells beyond names."""
@@ -189,7 +220,7 @@ class _Search:
             for folder in self._at(match["path"].decode(errors="replace"), path):
                 self._folders.insert(0, folder)
         if language.computed is not None and language.computed.search(source):
-            self.blind_spots.append(BlindSpot(reason="computed-import", where=path))
+            self._note_computed(path)
 
     def _at(self, path: str, script: str) -> Iterator[str]:
         """Yield the directories that a path may mean: its own, or from a script."""
