@@ -108,15 +108,18 @@ class SavingReport(Part):
     share_saved: Interval | None = Field(
         description="of the seconds that xz adds; null if these may be none"
     )
-    device: float = Field(
-        description="share of the interval that the device's figures leave open"
+    device: float | None = Field(
+        default=None,
+        description="share of the interval that the device's figures leave open",
     )
-    guess: float = Field(
-        description="share that is open because it isn't known what the launch reads"
+    guess: float | None = Field(
+        default=None,
+        description="share that is open because it isn't known what the launch reads",
     )
-    model: float = Field(
+    model: float | None = Field(
+        default=None,
         description="share that is open because it isn't known what the launch waits "
-        "for"
+        "for",
     )
 
 

@@ -239,14 +239,13 @@ def _table(shown: Sequence[Gain], caption: str) -> Table:
     rows = []
     for gain in shown:
         parts = gain.estimate
-        shares = (parts.device, parts.guess, parts.model) if parts else ()
+        shares = (parts.device, parts.guess, parts.model) if parts else (None,) * 3
         rows.append(
             (
                 gain.app,
                 gain.place,
                 seconds(gain.saved_s),
-                *(percent(share) for share in shares),
-                *("" for _ in range(3 - len(shares))),
+                *("" if share is None else percent(share) for share in shares),
                 f"{gain.verdict or ''}{', decides' * gain.decides}",
             )
         )
