@@ -55,7 +55,11 @@ def render_svg(sources: Sources) -> str:
     spec = {
         **drawn,
         "height": drawn["height"] + _HEAD_PX,
-        "title": _title(report, chart.title, gain_origin(found)),
+        "title": _title(
+            report,
+            f"lzo over xz: {chart.title[:1].lower()}{chart.title[1:]}",
+            gain_origin(found),
+        ),
         "background": "var(--paper)",
         "padding": _PADDING_PX,
     }

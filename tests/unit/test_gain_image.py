@@ -33,6 +33,7 @@ def test_svg_shows_verdict_figures_and_limit() -> None:
     told = texts(render_svg(Sources(report=make_full_report())))
     assert "calculator: CHANGE: set 'compression: lzo' in snapcraft.yaml" in told
     assert "1.00 s (0.29–3.24)" in told  # noqa: RUF001 # as it is printed
+    assert "lzo over xz: seconds saved per cold launch of app0" in told
     assert "policy: 0.25 s" in told
     assert "Estimated, with intervals." in told
 
