@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import pytest
+
 from elf_files import make_elf
 from guesses import found
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.guess import programs
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.shell import shell_words
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
 
 
 def test_java_reads_its_machine_its_modules_and_the_archive_of_the_command() -> None:
@@ -34,6 +45,58 @@ def test_wrapper_of_java_leads_to_it_through_variables_with_defaults() -> None:
         "usr/share/hello/hello.jar": b"x",
     }
     assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+@pytest.mark.parametrize("shell", ["sh -c", "su -s /bin/sh -c", "exec bash -ec"])
+def test_launcher_leads_to_java_by_the_text_that_it_gives_to_a_shell(
+    shell: str,
+) -> None:
+    script = (
+        "#!/bin/sh\nJAVACMD=`which java 2> /dev/null`\nHOME_OF=/usr/share/hello\n"
+        "VERSION=`$JAVACMD -version | awk -F '\"' '{print $2}'`\n"
+        f'RUN="{shell} "\n'
+        '$RUN "\\"$JAVACMD\\" $OPTIONS -jar \\"$HOME_OF/hello.jar\\" $ARGUMENTS"\n'
+    )
+    files = {
+        "usr/bin/hello": script.encode(),
+        "usr/bin/java": make_elf(),
+        "usr/share/hello/hello.jar": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+def test_java_that_a_script_keeps_in_a_variable_may_be_what_it_computes() -> None:
+    machine = "usr/lib/jvm/java-21/lib/server/libjvm.so"
+    payload = make_payload(
+        {
+            "usr/bin/hello": b'#!/bin/sh\nJAVA=$JAVA_HOME/bin/java\nexec "$(choose)"\n',
+            "usr/lib/jvm/java-21/bin/java": make_elf(),
+            machine: make_elf(),
+        },
+        base="bare",
+        apps={"hello": {"command": "usr/bin/hello"}},
+    )
+    candidates = find_candidates(payload, "hello")
+    assert machine in {file.entry.path for file in candidates.files}
+    assert candidates.blindness == "program"
+    assert candidates.kind == "Java"
+
+
+def test_only_some_texts_that_a_shell_is_given_are_followed(
+    mocker: MockerFixture,
+) -> None:
+    mocker.patch.object(programs, "MAX_TEXTS", 1)
+    files = {
+        "usr/bin/hello": b"#!/bin/sh\nsh -c 'exec one'\nsh -c 'exec other'\n",
+        "usr/bin/one": make_elf(),
+        "usr/bin/other": make_elf(),
+    }
+    assert set(found(files, "usr/bin/hello")) == {"usr/bin/hello", "usr/bin/one"}
+
+
+@pytest.mark.parametrize("text", ["A=`b '\"'`", 'A="`b \'"\'`"', 'A=`b "\'"`'])
+def test_quotes_in_a_command_within_a_word_end_there(text: str) -> None:
+    assert [*shell_words(f'{text}\nother "x y"\n')] == ["other", "x y"]
 
 
 def test_launcher_with_functions_leads_to_java_and_its_archives() -> None:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 from ...payload.linkage import Unresolved
 from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES
-from .shell import command_place, is_computed, parse_shebang, shell_commands
+from .shell import (
+    command_place,
+    command_text,
+    is_computed,
+    parse_shebang,
+    shell_commands,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +33,9 @@ SCRIPT_MAX_BYTES = 256 * 1024
 
 MAX_PROGRAMS = 64
 """Programs followed from one app; wrappers start a handful."""
+
+MAX_TEXTS = 64
+"""Commands that scripts give to a shell as a text; a wrapper has one or two."""
 
 _STARTED_UNSEEN = {
     "oosplash": (r".*/program/soffice\.bin",),
@@ -129,6 +138,7 @@ class _Walk:
         self.invocations: list[Invocation] = []
         self.called: dict[str, Entry] = {}
         self.variables: dict[str, str] = {}
+        self._texts = 0
 
     def run(self, name: str) -> None:
         """Collect all that the app starts."""
@@ -217,6 +227,17 @@ class _Walk:
         if "computed" in ends or not ("run" in ends or tools):
             self.followed = False
             self._blind("computed-command", script.path)
+            self._start_named_interpreters()
+
+    def _start_named_interpreters(self) -> None:
+        """Start the interpreters whose paths a script keeps, for it may run them."""
+        for value in self.variables.values():
+            name = posixpath.basename(value)
+            if runtime_of(name) is not None:
+                known = self._paths.shipped(value) or self._paths.program(name)
+                entry = known or self._paths.only_one(f"bin/{name}")
+                if entry is not None:
+                    self._add(entry)
 
     def _follow_commands(self, script: Entry, text: str, folder: str) -> Iterator[End]:
         """Follow the commands of a script, and yield what became of each."""
@@ -230,6 +251,11 @@ class _Walk:
                     folder = command[-1].strip("/") if inside is None else inside
                 elif command[0] in (".", "source"):
                     ends.update(self._follow_sourced(script, command[-1], folder))
+                elif (inner := command_text(command)) and self._texts < MAX_TEXTS:
+                    self._texts += 1
+                    self._follow_command(script, command, folder)
+                    known = {*self._follow_commands(script, inner, folder)}
+                    ends.update(known - {"computed"} or {"unnamed"})
                 else:
                     ends.add(self._follow_command(script, command, folder))
             yield next(end for end in _ENDS if end in ends or end == _ENDS[-1])

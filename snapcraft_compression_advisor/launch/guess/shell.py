@@ -27,6 +27,8 @@ MAX_VARIANTS = 8
 """Values of a variable that a command is run by."""
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
+_TEXT_RUNNERS = _SHELLS | {"runuser", "su"}
+_TEXT_OPTION = re.compile(r"-[a-z]*c")
 _SHEBANG = re.compile(rb"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\+?=(?P<value>.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)(?:\[[@*0]\])?\}|(?P<plain>\w+))")
@@ -117,6 +119,15 @@ def command_place(words: Sequence[str]) -> int:
     ):
         place += 2 if words[place] == "-a" else 1
     return place
+
+
+def command_text(words: Sequence[str]) -> str | None:
+    """Return the commands that a command gives to a shell, as ``sh -c "TEXT"`` does."""
+    program, *options = words[command_place(words) :] or ("",)
+    if program.rpartition("/")[2] not in _TEXT_RUNNERS:
+        return None
+    after = itertools.dropwhile(lambda word: not _TEXT_OPTION.fullmatch(word), options)
+    return next(itertools.islice(after, 1, None), None)
 
 
 def is_computed(word: str) -> bool:

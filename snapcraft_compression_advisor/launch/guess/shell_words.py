@@ -21,6 +21,7 @@ _PLAIN = re.compile(r"[^\s'\"\\;&|()<>`$]+")
 _SPACE = re.compile(r"(?:[ \t\r\f\v]|\\\n)+")
 _OPERATOR = re.compile(r"[;&|()<>\n]")
 _QUOTED = re.compile(r"[^\"\\`$]+")
+_TICKED = re.compile(r"[^'\"\\`$]+")
 _INSIDE = re.compile(r"[^()'\"\\`$]+")
 _BRACED = re.compile(r"[^{}'\"\\`$]+")
 _GROUPS = {"(": (")", _INSIDE), "{": ("}", _BRACED)}
@@ -125,7 +126,7 @@ class _Splitter:
             return text[start + 1 : self._at].replace("\n", "")
         if text[start] == '"':
             return self._until('"', _QUOTED, depth)
-        return f"$({self._until('`', _QUOTED, depth)})"
+        return f"$({self._until('`', _TICKED, depth)})"
 
     def _dollar(self, depth: int) -> str:
         """Return a variable in braces, or a command, without quotes."""
