@@ -40,6 +40,24 @@ def test_mono_program_reads_the_assemblies_and_libraries_that_it_names() -> None
     assert named[f"{LIB}/libgtk-3.so.0"].way == "assembly-library"
 
 
+def test_mono_reads_what_assemblies_were_compiled_to_and_its_own_library() -> None:
+    files = {
+        "usr/bin/hello": b"#!/bin/sh\nexec /usr/bin/mono /usr/lib/hello/hello.exe\n",
+        "usr/bin/mono": make_elf(),
+        "usr/lib/hello/hello.exe": assembly("Main"),
+        "usr/lib/mono/4.5/mscorlib.dll": assembly(),
+        "usr/lib/mono/aot-cache/amd64/mscorlib.dll.so": make_elf(),
+        "usr/lib/mono/aot-cache/amd64/Other.dll.so": make_elf(),
+        "usr/lib/libmono-native.so.0": make_elf(needed=["libgssapi_krb5.so.2"]),
+        f"{LIB}/libgssapi_krb5.so.2": make_elf(),
+    }
+    named = found(files, "usr/bin/hello")
+    other = "usr/lib/mono/aot-cache/amd64/Other.dll.so"
+    assert set(named) == set(files) - {other}
+    compiled = named["usr/lib/mono/aot-cache/amd64/mscorlib.dll.so"]
+    assert compiled.way == "assembly-code"
+
+
 def test_windows_forms_open_windows() -> None:
     compose = "usr/share/X11/locale/en_US.UTF-8/Compose"
     files = {

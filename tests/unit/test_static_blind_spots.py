@@ -22,6 +22,12 @@ def test_program_that_is_followed_leaves_none(text: bytes) -> None:
     assert blind_spots(files, "bin/hello") == ()
 
 
+@pytest.mark.parametrize("interpreter", ["wish8.6", "expect", "tclsh", "nodejs"])
+def test_language_that_is_followed_is_none(interpreter: str) -> None:
+    files = {"bin/hello": f"#!/usr/bin/env {interpreter}\n".encode()}
+    assert blind_spots(files, "bin/hello") == ()
+
+
 def test_language_that_is_not_followed_is_one() -> None:
     files = {"bin/hello": b"#!/usr/bin/env befunge\n"}
     assert blind_spots(files, "bin/hello") == (

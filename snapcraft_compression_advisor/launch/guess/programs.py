@@ -204,7 +204,9 @@ class _Walk:
         name = posixpath.basename(shebang.interpreter)
         if not any(followed in name for followed in _FOLLOWED):
             self.followed = False
-        if not any(known in name for known in _KNOWN):
+        runtime = runtime_of(name)
+        known = runtime is not None and runtime.loads is not None
+        if not (known or any(each in name for each in _KNOWN)):
             self._blind("unfollowed-runtime", program.path, name)
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:

@@ -69,12 +69,19 @@ class _Assemblies:
                     seen.add(entry.path)
                     pending.append(entry)
                     yield Loaded(entry=entry, way="assembly")
+                    yield from self._compiled(entry)
             names.clear()
             for name in native:
                 library = self._library(name)
                 if library is not None and library.path not in seen:
                     seen.add(library.path)
                     yield Loaded(entry=library, way="assembly-library", library=True)
+
+    def _compiled(self, assembly: Entry) -> Iterator[Loaded]:
+        """Yield what an assembly was compiled to ahead: beside it, or in a cache."""
+        entry = self._native.get(f"{posixpath.basename(assembly.path)}.so")
+        if entry is not None:
+            yield Loaded(entry=entry, way="assembly-code", library=True)
 
     def _nearest(self, name: str, folders: list[str]) -> Entry | None:
         """Return the assembly of a name: of several, the one beside the program."""
@@ -152,6 +159,7 @@ RUNTIME = Runtime(
         *opened_by(
             _MONO.pattern,
             ("mono-settings", r"etc/mono(/\d\.\d)?", r"config|machine\.config"),
+            ("mono-native", r"lib(/[^/]+)?", r"lib(mono-native|MonoSupportW)\.so\S*"),
         ),
     ),
     loads=_loads,
