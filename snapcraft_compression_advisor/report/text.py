@@ -13,15 +13,17 @@ from .json_report import build_report
 from .lines import FILE_STYLE, TextStyle, wrapped
 from .page.codecs import codec_table
 from .page.launch_files import blocks_of, launch_accuracy
+from .page.next_steps import next_section
 from .page.texts import WHAT_IF, how_sized, parted, sentence
 from .phrases import counted, headline, how_known, not_shipped, payload_facts
 from .undecided import what_decides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..analysis import Analysis
     from .json_report import DeviceReport, Report
+    from .page.model import Step
     from .report_launch import LaunchReport
 
 _SIZE_COLUMNS = 30
@@ -51,8 +53,9 @@ def render_text(analysis: Analysis, style: TextStyle = FILE_STYLE) -> str:
     lines[-1:] = [*wrapped(WHAT_IF, style.wrap_columns), ""]
     for launch in launches:
         lines += [*_launch_lines(launch, analysis.app_choice, style), ""]
-    steps = [*_step_lines(analysis, style)]
-    lines += [style.bold("What to do next"), *steps, ""] if steps else []
+    section = next_section(report, report.findings)
+    if section is not None:
+        lines += [style.bold(section.title), *_step_lines(section.steps, style), ""]
     lines += wrapped(" ".join(_method(report)), style.wrap_columns)
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
@@ -147,7 +150,8 @@ def _and_the_reads(launches: Sequence[LaunchReport]) -> str:
 def advice_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the verdict, its reasons, and what would decide it, for a short answer."""
     yield from _verdict_lines(analysis, FILE_STYLE)
-    yield from _step_lines(analysis, FILE_STYLE)
+    for step in what_decides(analysis):
+        yield from _to_do(step.text, step.commands, FILE_STYLE)
 
 
 def _verdict_lines(analysis: Analysis, style: TextStyle) -> Iterator[str]:
@@ -157,11 +161,14 @@ def _verdict_lines(analysis: Analysis, style: TextStyle) -> Iterator[str]:
         yield from _indented(reason, style)
 
 
-def _step_lines(analysis: Analysis, style: TextStyle) -> Iterator[str]:
-    for step in what_decides(analysis):
-        ends = ":" if step.commands else "."
-        yield from _indented(f"{step.text}{ends}", style)
-        yield from (f"    {command}" for command in step.commands)
+def _step_lines(steps: Iterable[Step], style: TextStyle) -> Iterator[str]:
+    for step in steps:
+        yield from _to_do(step.title, step.lines, style)
+
+
+def _to_do(text: str, to_copy: Sequence[str], style: TextStyle) -> Iterator[str]:
+    yield from _indented(f"{text}{':' if to_copy else '.'}", style)
+    yield from (f"    {line}" for line in to_copy)
 
 
 def _indented(text: str, style: TextStyle) -> list[str]:

@@ -39,7 +39,8 @@ def test_report_fits_80_columns() -> None:
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_report_fits_the_terminal(columns: int) -> None:
     report = render_text(make_analysis(apps=3), TextStyle(columns=columns))
-    assert max(len(line) for line in report.splitlines()) <= columns
+    wide = [line for line in report.splitlines() if len(line) > columns]
+    assert all(line.startswith("    compression-advisor ") for line in wide)
 
 
 def test_narrow_terminal_gets_a_table_for_each_device() -> None:
@@ -229,7 +230,7 @@ def test_report_that_cannot_decide_says_how_to_record_the_launch() -> None:
     lines = render_text(guessed()).splitlines()
     command = "    compression-advisor advise 'prime/\\xff' --record --app app0"
     assert command in lines
-    assert "--record" not in render_text(make_analysis())
+    assert "may decide it" not in render_text(make_analysis())
 
 
 @pytest.mark.parametrize(
