@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-import posixpath
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -15,28 +12,20 @@ from ..launch.launch_set import (
     Method,  # likewise
     Source,  # likewise
 )
-from ..launch.model import cost_of_files
 from .contract import Count, Interval, Part, Text, filled
+from .launch_files import (
+    HeavyFileReport,
+    LaunchDirectoryReport,
+    heavy_files,
+    launch_directories,
+)
 from .launch_groups import LaunchGroupReport, launch_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from ..advice.evidence import Saving
     from ..analysis import Analysis, LaunchAnalysis
-    from ..launch.launch_set import LaunchFile, LaunchSet
     from ..launch.model import LaunchEstimate
     from ..launch.profile import FittedProfile
-
-LISTED_FILES = 10
-LISTED_DIRECTORIES = 14
-FILES_PER_DIRECTORY = 8
-_CANDIDATES = 60
-"""Files whose costs are compared: those of which most blocks are read."""
-
-_ROOT = "."
-_PROBE_DEVICE = 0
-"""Of the devices, the one that puts the files in order."""
 
 
 class GuessReport(Part):
@@ -144,36 +133,6 @@ class FitReport(Part):
     changed: list[Text] = Field(description="files of another size")
 
 
-class LaunchFileReport(Part):
-    """A file that a launch reads."""
-
-    path: Text
-    blocks: float = Field(description="data blocks expected to be read of it")
-
-
-class LaunchDirectoryReport(Part):
-    """A directory that a launch reads from."""
-
-    path: Text = Field(
-        description="'.' is the payload's root; directories below it that aren't "
-        "listed themselves count with it"
-    )
-    files: Count
-    blocks: float = Field(description="data blocks expected to be read in it")
-    largest: list[LaunchFileReport]
-
-
-class HeavyFileReport(Part):
-    """A file with what it adds to a cold launch; estimated."""
-
-    path: Text
-    size_bytes: Count
-    blocks: float = Field(description="data blocks expected to be read of it")
-    added_s: dict[str, dict[CodecName, Interval]] = Field(
-        description="seconds by device and codec"
-    )
-
-
 class UnresolvedReport(Part):
     """What a launch needs and the payload doesn't hold."""
 
@@ -278,7 +237,7 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
         else None,
         directories=launch_directories(launch_set),
         groups=launch_groups(launch_set.files),
-        heaviest=_heavy_files(analysis, launch_set),
+        heaviest=heavy_files(analysis, launch_set),
         devices={
             device: {codec: _cost(cost, profile) for codec, cost in estimates.items()}
             for device, estimates in launch.estimates.items()
@@ -344,102 +303,3 @@ def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> CostReport
         warm_s=warm_s,
         cold_s=None if warm_s is None else warm_s + estimate.added_s.mid,
     )
-
-
-def launch_directories(launch_set: LaunchSet) -> list[LaunchDirectoryReport]:
-    """Return where a launch's blocks lie, the directory with most of them first.
-
-    Where directories would be too many, those with the fewest blocks count as part of
-    the directory that they lie in.
-    """
-    members: dict[str, list[LaunchFile]] = defaultdict(list)
-    for file in launch_set.files:
-        members[posixpath.dirname(file.path) or _ROOT].append(file)
-    _merge_smallest(members)
-    found = sorted(
-        ((_blocks(files), path, files) for path, files in members.items()),
-        key=lambda each: (-each[0], each[1]),
-    )
-    return [
-        LaunchDirectoryReport(
-            path=path,
-            files=len(files),
-            blocks=round(blocks, 2),
-            largest=[
-                LaunchFileReport(path=file.path, blocks=round(file.expected_blocks, 2))
-                for file in _largest(files, FILES_PER_DIRECTORY)
-            ],
-        )
-        for blocks, path, files in found
-    ]
-
-
-def _merge_smallest(members: dict[str, list[LaunchFile]]) -> None:
-    """Merge directories into the ones that they lie in, until few enough are left.
-
-    The one with the fewest blocks first, of those that have none below them.
-    """
-    below = Counter(above for path in members for above in _ancestors(path))
-    ends = [
-        (_blocks(files), path) for path, files in members.items() if not below[path]
-    ]
-    heapq.heapify(ends)
-    while len(members) > LISTED_DIRECTORIES and ends:
-        _, path = heapq.heappop(ends)
-        if path == _ROOT:
-            continue
-        parent = posixpath.dirname(path) or _ROOT
-        if parent not in members:
-            below.update(_ancestors(parent))
-        members[parent] += members.pop(path)
-        below.subtract(_ancestors(path))
-        if not below[parent]:
-            heapq.heappush(ends, (_blocks(members[parent]), parent))
-
-
-def _ancestors(path: str) -> Iterator[str]:
-    while path != _ROOT:
-        path = posixpath.dirname(path) or _ROOT
-        yield path
-
-
-def _heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFileReport]:
-    """Return the files that add most to a launch with xz, with their cost per codec."""
-    codecs = {
-        name: codec for name, codec in analysis.trial.codecs.items() if codec.available
-    }
-    if not codecs or not analysis.devices:
-        return []
-    probe = codecs.get("xz") or next(iter(codecs.values()))
-    device = analysis.devices[_PROBE_DEVICE]
-    costs = sorted(
-        (
-            (-cost_of_files(launch_set, (file,), probe, device).mid, file.path, file)
-            for file in _largest(launch_set.files, _CANDIDATES)
-        ),
-        key=lambda each: each[:2],
-    )
-    return [
-        filled(
-            HeavyFileReport,
-            file,
-            blocks=round(file.expected_blocks, 2),
-            added_s={
-                each.name: {
-                    name: cost_of_files(launch_set, (file,), codec, each)
-                    for name, codec in codecs.items()
-                }
-                for each in analysis.devices
-            },
-        )
-        for _, _, file in costs[:LISTED_FILES]
-    ]
-
-
-def _largest(files: Iterable[LaunchFile], count: int) -> Sequence[LaunchFile]:
-    """Return the files of which most blocks are read."""
-    return sorted(files, key=lambda file: (-file.expected_blocks, file.path))[:count]
-
-
-def _blocks(files: Iterable[LaunchFile]) -> float:
-    return sum(file.expected_blocks for file in files)

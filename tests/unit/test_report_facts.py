@@ -12,14 +12,14 @@ from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.json_report import Report, build_report
+from snapcraft_compression_advisor.report.launch_files import (
+    LISTED_DIRECTORIES,
+    launch_directories,
+)
 from snapcraft_compression_advisor.report.report_files import (
     file_sizes_report,
     incompressible_report,
     kind_reports,
-)
-from snapcraft_compression_advisor.report.report_launch import (
-    LISTED_DIRECTORIES,
-    launch_directories,
 )
 
 
