@@ -72,6 +72,11 @@ class Gains:
         """The one from which the verdict follows."""
         return next((gain for gain in self.every if gain.decides), None)
 
+    def of_first_app(self) -> Gains:
+        """Return the same with only the first app shown, which decides."""
+        first = self.apps[0]
+        return replace(self, shown=tuple(g for g in self.shown if g.app == first))
+
     @property
     def apps(self) -> tuple[str, ...]:
         """Apps of those shown, each once."""

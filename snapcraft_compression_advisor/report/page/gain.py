@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _ROW_PX = 38
 _AXES_PX = 64
+_MOST_BARS = 4
+"""On the page: with more, the deciding app's are drawn alone."""
 _SAVED = "var(--lzo)"
 _PALE = 0.45
 _ENDS = ("s_low", "s_high")
@@ -52,12 +54,14 @@ def gain_section(
     found = gains(report, measurement)
     if found is None:
         return None
+    drawn = found if len(found.shown) <= _MOST_BARS else found.of_first_app()
+    others = " The other apps are in the tables." if drawn is not found else ""
     return Section(
         key="gain",
         title="What lzo saves",
         origin=gain_origin(found),
-        legend=_legend(found),
-        groups=tuple(_groups(found, tuple(_paragraphs(report)))),
+        legend=f"{_legend(found)}{others}",
+        groups=tuple(_groups(found, gain_chart(drawn), tuple(_paragraphs(report)))),
     )
 
 
@@ -88,19 +92,18 @@ def _legend(found: Gains) -> str:
     )
 
 
-def _groups(found: Gains, paragraphs: tuple[str, ...]) -> Iterator[Group]:
+def _groups(found: Gains, chart: Chart, paragraphs: tuple[str, ...]) -> Iterator[Group]:
     """Yield what is shown with its figures, what to know, and the figures of all."""
     caption = "What lzo saves per cold launch"
     few = len(found.shown) < len(found.every)
     yield Group(
-        charts=(gain_chart(found),),
-        table=_table(found.shown, f"{caption}{', apps that are drawn' * few}"),
+        charts=(chart,),
+        table=_table(found.shown, f"{caption}{', apps at both ends' * few}"),
         drawn=True,
     )
+    every = _table(found.every, f"{caption}, all apps", short="what each app gains")
     yield Group(
-        paragraphs=paragraphs[:1],
-        notes=paragraphs[1:],
-        table=_table(found.every, f"{caption}, all apps") if few else None,
+        paragraphs=paragraphs[:1], notes=paragraphs[1:], table=every if few else None
     )
 
 
@@ -235,7 +238,9 @@ def _bars(y: Spec) -> Iterator[Spec]:
     )
 
 
-def _table(shown: Sequence[Gain], caption: str) -> Table:
+def _table(
+    shown: Sequence[Gain], caption: str, *, short: str = "what lzo saves"
+) -> Table:
     rows = []
     for gain in shown:
         parts = gain.estimate
@@ -255,7 +260,7 @@ def _table(shown: Sequence[Gain], caption: str) -> Table:
             *("app", "device", "lzo saves"),
             *("from the device", "from the guess", "from the model", "verdict there"),
         ),
-        short="what lzo saves",
+        short=short,
         rows=tuple(rows),
         words=frozenset((1, 6)),
     )
