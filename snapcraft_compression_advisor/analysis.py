@@ -14,7 +14,7 @@ from .core.errors import BadDataError
 from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.guess.guess import static_launch_set
-from .launch.interval_parts import average_figures, interval_parts, parts_of
+from .launch.interval_parts import average_figures, average_saving, interval_parts
 from .launch.launch_set import LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
@@ -22,7 +22,6 @@ from .launch.model import (
     combined,
     cost_of_blocks,
     expect_blocks,
-    saved_figures,
     seconds_saved,
     total_s,
 )
@@ -346,20 +345,17 @@ def _averages(
     for launch in launches:
         users = [(share, launch.estimates[name]) for name, share in shares.items()]
         if users and all({"xz", "lzo"} <= costs.keys() for _, costs in users):
-            saved = average_figures(
-                [
-                    (share, saved_figures(each["xz"], each["lzo"]))
-                    for share, each in users
-                ]
+            saved, parts = average_saving(
+                [(share, each["xz"], each["lzo"]) for share, each in users]
             )
             xz = average_figures([(share, each["xz"].figures) for share, each in users])
             yield Saving(
                 app=launch.launch_set.app,
                 device=AVERAGE,
                 shares=shares,
-                seconds=combined(total_s, saved),
+                seconds=saved,
                 xz_added_s=combined(total_s, xz),
-                parts=parts_of(saved),
+                parts=parts,
             )
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..core.units import Interval
-from .model import LaunchEstimate, combined, saved_figures, squares_of, total_s
+from .model import (
+    LaunchEstimate,
+    calibrated_work,
+    combined,
+    saved_figures,
+    squares_of,
+    total_s,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,10 +27,11 @@ class IntervalParts:
 
     :param device: what storage and processor leave open.
     :param guess: what it leaves open which blocks a launch reads.
-    :param model: what it leaves open how much a launch waits for.
+    :param model: what the same codec takes in other launches, and how much of its work
+        a launch waits for.
     :param if_recorded: the interval were it known which blocks the launch reads: as
         many as expected.
-    :param if_calibrated: the interval were the device as fast as in the middle.
+    :param if_calibrated: the interval were the device known to be as in the middle.
     """
 
     device: float
@@ -31,33 +41,56 @@ class IntervalParts:
     if_calibrated: Interval
 
 
-_DEVICE, _GUESS, _MODEL = slice(0, 3), slice(3, 5), slice(5, 6)
-"""Of the figures of :func:`total_s`, those of the device, the guess and the model."""
+_GUESS = slice(3, 5)
+"""Of the figures of :func:`total_s`, those of the guess; before it, the device's."""
 
 
 def interval_parts(slow: LaunchEstimate, fast: LaunchEstimate) -> IntervalParts:
     """Return where the interval of :func:`seconds_saved` comes from."""
-    return parts_of(saved_figures(slow, fast))
+    return parts_of(saved_figures(slow, fast), calibrated_work(slow, fast))
 
 
-def parts_of(figures: Sequence[Interval]) -> IntervalParts:
-    """Return where the interval comes from that figures of :func:`total_s` make."""
-    squares = [below + above for below, above in squares_of(total_s, figures)]
-    total = sum(squares)
-    device, guess, model = (
-        sum(squares[part]) / total if total else 0.0
-        for part in (_DEVICE, _GUESS, _MODEL)
+def parts_of(figures: Sequence[Interval], work: Interval) -> IntervalParts:
+    """Return where the interval comes from that figures of :func:`total_s` make.
+
+    :param work: the third figure, if the device's own were known.
+    """
+    seeks, transfer, _, *launch = figures
+    calibrated = [*_middles((seeks, transfer)), work, *launch]
+    recorded = [*figures[: _GUESS.start], *_middles(figures[_GUESS]), figures[-1]]
+    squares, left = (
+        [below + above for below, above in squares_of(total_s, each)]
+        for each in (figures, calibrated)
     )
-    if_recorded, if_calibrated = (
-        combined(total_s, _known(figures, part)) for part in (_GUESS, _DEVICE)
-    )
+    total = sum(squares) or 1.0
+    of_model = min(squares[2], left[2])
     return IntervalParts(
-        device=device,
-        guess=guess,
-        model=model,
-        if_recorded=if_recorded,
-        if_calibrated=if_calibrated,
+        device=(sum(squares[:3]) - of_model) / total,
+        guess=sum(squares[_GUESS]) / total,
+        model=(of_model + squares[-1]) / total,
+        if_recorded=combined(total_s, recorded),
+        if_calibrated=combined(total_s, calibrated),
     )
+
+
+def _middles(figures: Sequence[Interval]) -> list[Interval]:
+    return [Interval.exactly(figure.mid) for figure in figures]
+
+
+def average_saving(
+    users: Sequence[tuple[float, LaunchEstimate, LaunchEstimate]],
+) -> tuple[Interval, IntervalParts]:
+    """Return what is saved on the average device, and where its interval comes from.
+
+    :param users: the share of each device, and the slow and the fast launch there.
+    """
+    saved = average_figures(
+        [(share, saved_figures(slow, fast)) for share, slow, fast in users]
+    )
+    work = Interval.exactly(0)
+    for share, slow, fast in users:
+        work += calibrated_work(slow, fast).map(partial(operator.mul, share))
+    return combined(total_s, saved), parts_of(saved, work)
 
 
 def average_figures(
@@ -90,10 +123,3 @@ def average_figures(
         ),
         *(figures[0] for figures in launch),
     )
-
-
-def _known(figures: Sequence[Interval], part: slice) -> list[Interval]:
-    """Return figures of which a part has only its middles."""
-    result = list(figures)
-    result[part] = [Interval.exactly(figure.mid) for figure in figures[part]]
-    return result

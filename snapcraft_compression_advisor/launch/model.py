@@ -35,6 +35,8 @@ class LaunchEstimate:
     :param seek_share: seeks made, per run of blocks of the set.
     :param waited_share: of the work on blocks, what the launch waits for: with several
         processors some goes on beside its own.
+    :param calibrated: what ``decompress`` would be if the device's own figures were
+        known: those of other machines and launches remain; by default, nothing does.
     """
 
     seeks: Interval
@@ -44,6 +46,7 @@ class LaunchEstimate:
     read_share: Interval
     seek_share: Interval
     waited_share: Interval
+    calibrated: Interval | None = None
 
     @property
     def io(self) -> Interval:
@@ -106,19 +109,19 @@ def cost_of_blocks(
 
     :param sums: of the blocks of the launch set in the codec's image.
     """
+    decompress = block_cost(
+        device.decompress[codec],
+        sums.compressed_blocks,
+        sums.compressed_raw_bytes,
+        sums.compressed_stored_bytes,
+    )
+    in_launch = CODECS[codec].in_launch
     return LaunchEstimate(
         seeks=device.seek_s.map(lambda cost: cost * sums.runs),
         transfer=device.read_s_per_byte.map(lambda cost: cost * sums.stored_bytes),
         fill=block_cost(device.fill, sums.blocks, sums.raw_bytes, sums.stored_bytes),
-        decompress=_times(
-            block_cost(
-                device.decompress[codec],
-                sums.compressed_blocks,
-                sums.compressed_raw_bytes,
-                sums.compressed_stored_bytes,
-            ),
-            CODECS[codec].in_launch,
-        ),
+        decompress=_times(decompress, in_launch),
+        calibrated=in_launch.map(lambda share: share * decompress.mid),
         read_share=launch_set.read_share,
         seek_share=launch_set.seek_share,
         waited_share=launch_set.waited_share,
@@ -162,6 +165,15 @@ def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval,
         slow.read_share,
         slow.waited_share,
     )
+
+
+def calibrated_work(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
+    """Return the work in :func:`saved_figures` if the device's figures were known."""
+    known = [
+        each.calibrated or Interval.exactly(each.decompress.mid)
+        for each in (slow, fast)
+    ]
+    return _difference(*known) + Interval.exactly(slow.fill.mid - fast.fill.mid)
 
 
 def total_s(figures: Sequence[float]) -> float:

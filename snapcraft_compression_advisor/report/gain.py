@@ -225,7 +225,7 @@ def where_from(launch: LaunchReport) -> str | None:
     shares = {
         of_blocks: parts.guess,
         "the device": parts.device,
-        "what a launch waits for": parts.model,
+        "the model": parts.model,
     }
     told = [
         f"{percent(share)} from {name}"

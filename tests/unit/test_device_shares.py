@@ -25,12 +25,12 @@ from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.interval_parts import (
     average_figures,
-    parts_of,
+    average_saving,
+    interval_parts,
 )
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     combined,
-    saved_figures,
     seconds_saved,
     total_s,
 )
@@ -142,10 +142,10 @@ def test_saving_of_the_average_is_that_of_estimates_on_one_device() -> None:
         )
 
     xz, lzo = estimate(8), estimate(1)
-    saved = average_figures([(1.0, saved_figures(xz, lzo))])
-    assert combined(total_s, saved) == seconds_saved(xz, lzo)
+    saved, parts = average_saving([(1.0, xz, lzo)])
+    assert saved == seconds_saved(xz, lzo)
+    assert parts == interval_parts(xz, lzo)
     assert combined(total_s, xz.figures) == xz.added_s
-    parts = parts_of(saved)
     assert parts.device + parts.guess + parts.model == pytest.approx(1)
 
 

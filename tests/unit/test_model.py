@@ -256,6 +256,22 @@ def test_parts_of_an_interval_add_up_and_say_what_would_narrow_it() -> None:
         assert saved.low < narrowed.low < narrowed.high < saved.high
 
 
+def test_what_a_codec_takes_in_launches_stays_open_on_a_calibrated_device() -> None:
+    xz, lzo = (
+        replace(estimate_of((1, 1, 1), work), calibrated=calibrated)
+        for work, calibrated in (
+            ((4, 10, 18), Interval(low=8, mid=10, high=13)),
+            ((1, 2, 4), Interval(low=1.5, mid=2, high=3)),
+        )
+    )
+    saved, parts = seconds_saved(xz, lzo), interval_parts(xz, lzo)
+    assert parts.if_calibrated == Interval(low=6.5, mid=8, high=10)
+    assert parts.model == pytest.approx((1.5**2 + 2**2) / (5**2 + 6**2))
+    assert parts.device == pytest.approx(1 - parts.model)
+    assert saved.low < parts.if_calibrated.low
+    assert parts.if_calibrated.high < saved.high
+
+
 def test_interval_without_width_has_no_parts() -> None:
     same = estimate_of((1, 1, 1), (2, 2, 2))
     parts = interval_parts(same, same)
