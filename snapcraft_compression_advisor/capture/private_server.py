@@ -50,6 +50,9 @@ def private_server(
             try:
                 command = (program, *words_for(directory, line_end))
                 server = _start(command, line_end, said)
+            except OSError as error:
+                os.close(lines)
+                raise _unwritable(program, error) from error
             finally:
                 os.close(line_end)
             with os.fdopen(lines, "rb") as lines_file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 
 from real_launches import SNAP_YAML, fill_launchable
 from real_payloads import advisor
+from snapcraft_compression_advisor.capture.private_server import private_server
 from snapcraft_compression_advisor.capture.recordings import find_isolation
 from snapcraft_compression_advisor.capture.session_bus import session_bus
-from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:
@@ -101,3 +103,16 @@ def test_bus_that_does_not_start_is_reported(
     ):
         pass
     assert raised.value.details == "no memory"
+
+
+def test_server_whose_files_cannot_be_written_is_reported() -> None:
+    def words(_directory: Path, _line_end: int) -> tuple[str, ...]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = len([*Path("/proc/self/fd").iterdir()])
+    with (
+        pytest.raises(StorageError, match="No space left"),
+        private_server("server", words, resolution=""),
+    ):
+        pass
+    assert len([*Path("/proc/self/fd").iterdir()]) == before
