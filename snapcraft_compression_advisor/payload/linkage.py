@@ -205,9 +205,8 @@ class LibraryFinder:
 
 
 def _default_directories(linkage: ElfLinkage) -> tuple[str, ...]:
-    """Return what snapcraft puts on a snap's ``LD_LIBRARY_PATH`` by itself."""
+    """Return what snapcraft puts on ``LD_LIBRARY_PATH`` by itself, then the base's."""
     triplet = TRIPLETS.get(linkage.machine[1])
-    plain = ("$SNAP/lib", "$SNAP/usr/lib")
-    if triplet is None:
-        return plain
-    return (*plain, f"$SNAP/lib/{triplet}", f"$SNAP/usr/lib/{triplet}")
+    folders = ["lib", "usr/lib"]
+    folders += [f"{folder}/{triplet}" for folder in folders if triplet is not None]
+    return tuple(f"{root}/{folder}" for root in ("$SNAP", "") for folder in folders)

@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ...payload.linkage import Unresolved
-from ...payload.paths import PathResolver
+from ...payload.paths import Location, PathResolver
+from ...payload.stack import StackedPayload, content_place, layers_of
 from ...squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
@@ -26,13 +27,23 @@ class SnapPaths(PathResolver):
     """Follows paths as :class:`PathResolver` does, and two kinds more.
 
     A ``layout`` of snap.yaml brings an absolute path into the payload; with a base
-    that holds no files, so does every absolute path that the payload has.
+    that holds no files, so does every absolute path that the payload has. Where other
+    snaps are at hand (:class:`StackedPayload`), paths are followed into them.
     """
 
     def __init__(self, payload: Payload) -> None:
         super().__init__(payload.inventory, snap_name=payload.snap.name)
         self._layout = dict(_layout(payload.snap.layout))
         self._rooted = payload.snap.base_name in _NO_FILES
+        self._stack = payload if isinstance(payload, StackedPayload) else None
+
+    def locate(self, path: str) -> Location:
+        """Follow a path and all links in it, into other snaps if they are at hand."""
+        found = super().locate(path)
+        if found.entry is not None or self._stack is None:
+            return found
+        elsewhere = self._stack.locate(found.outside or self.in_payload(path) or path)
+        return elsewhere if elsewhere.entry is not None else found
 
     def in_payload(self, path: str) -> str | None:
         """Return a path relative to the payload, ``None`` where it lies outside."""
@@ -103,9 +114,13 @@ CONTENT_SUPPLIER = "base or content snap"
 
 
 def content_snaps(payload: Payload) -> Iterator[Unresolved]:
-    """Yield the snaps whose files a launch sees through content plugs."""
+    """Yield the snaps whose files a launch sees through content plugs.
+
+    Those that are at hand aren't elsewhere.
+    """
+    places = {layer.place for layer in layers_of(payload)}
     for name, plug in payload.snap.plugs.items():
-        if plug.interface == "content":
+        if plug.interface == "content" and content_place(plug) not in places:
             yield Unresolved(
                 name=plug.default_provider or plug.content or name,
                 needed_by=f"plug {name}",
@@ -115,7 +130,7 @@ def content_snaps(payload: Payload) -> Iterator[Unresolved]:
 
 def supplier_elsewhere(payload: Payload) -> str:
     """Return who supplies what the payload doesn't hold."""
-    plugs = payload.snap.plugs.values()
-    if any(plug.interface == "content" for plug in plugs):
+    if any(content_snaps(payload)):
         return CONTENT_SUPPLIER
-    return "missing" if payload.snap.base_name in ("bare", "none") else "base"
+    at_hand = any(layer.role == "base" for layer in layers_of(payload))
+    return "missing" if at_hand or payload.snap.base_name in _NO_FILES else "base"

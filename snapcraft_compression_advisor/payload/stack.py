@@ -1,0 +1,195 @@
+"""What a running app sees: its own snap over content snaps over the base."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .inventory import Entry, Inventory
+from .paths import MAX_LINKS, Location, PathResolver
+from .snap_yaml import Plug, SnapMetadata
+from .source import Payload, PayloadKind
+
+Role = Literal["app", "base", "content", "snapd"]
+"""What a mount is to a launch."""
+
+_ROOT = "/"
+_OWN_ROOT = re.compile(r"\A\$\{?SNAP\}?(?=/|\Z)")
+_MOUNT = re.compile(r"/snap/(?P<name>[^/]+)/[^/]+/(?P<rest>.*)", re.DOTALL)
+_PRIVATE = ("meta", "snap")
+"""Folders with a snap's own description, which no other one searches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One snap of a launch.
+
+    :param name: the snap's.
+    :param place: where the app sees it: empty for its own (``$SNAP``), ``/`` for the
+        base, for a content snap the plug's target relative to ``$SNAP``.
+    """
+
+    role: Role
+    payload: Payload
+    name: str
+    place: str
+
+    def placed(self, path: str) -> str:
+        """Return the path by which the app opens one of its files."""
+        return posixpath.join(self.place, path)
+
+
+class StackedPayload:
+    """Several snaps as one payload: the app's over content snaps over the base.
+
+    Search paths such as ``usr/lib/x86_64-linux-gnu`` are the same in all of them, so
+    a file has the path that it has in its own snap. One that an upper snap covers is
+    named by the place where the app sees its snap: ``/usr/bin/python3`` of the base,
+    ``gnome-platform/usr/bin/gjs`` of a content snap.
+
+    :param layers: the app's own first, then content snaps, the base last.
+    """
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        self.layers = tuple(layers)
+        self.app = self.layers[0].payload
+        self._first_identities = _first_identities(self.layers)
+        self._origins: dict[str, int] = {}
+        self.inventory = Inventory.of(self._merged())
+        self._resolvers = tuple(map(_LayerResolver, self.layers))
+
+    @property
+    def path(self) -> Path:
+        """The app's prime directory or snap."""
+        return self.app.path
+
+    @property
+    def kind(self) -> PayloadKind:
+        """Whether the app's is a prime directory or a built image."""
+        return self.app.kind
+
+    @property
+    def snap(self) -> SnapMetadata:
+        """The app's ``meta/snap.yaml``."""
+        return self.app.snap
+
+    @property
+    def packed_with(self) -> str | None:
+        """The codec of the app's image."""
+        return self.app.packed_with
+
+    def read(self, path: str, *, offset: int, length: int) -> bytes:
+        """Return bytes of a regular file, fewer at its end."""
+        layer, own = self.own_path(path)
+        return layer.payload.read(own, offset=offset, length=length)
+
+    def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
+        """Return the parts of a regular file that aren't holes, start and end."""
+        layer, own = self.own_path(path)
+        return layer.payload.data_ranges(own)
+
+    def origin(self, path: str) -> Layer:
+        """Return the snap that a file is of."""
+        return self.own_path(path)[0]
+
+    def own_path(self, path: str) -> tuple[Layer, str]:
+        """Return the snap that a file is of, and its path in there.
+
+        :raises KeyError: where no snap has it.
+        """
+        number = self._origins.get(path)
+        if number is not None:
+            return self.layers[number], path
+        for layer, own in self._below_place(path):
+            if own in layer.payload.inventory.entries:
+                return layer, own
+        raise KeyError(path)
+
+    def locate(self, path: str) -> Location:
+        """Follow a path of the base or of a content snap, whatever covers it there.
+
+        :param path: absolute, or below the place of a content snap.
+        :returns: neither entry nor outside where no snap here has it.
+        """
+        for _ in range(MAX_LINKS):
+            outside = None
+            for layer, own in (*self._below_place(path), *self._mounted(path)):
+                found = self._resolvers[self.layers.index(layer)].locate(own)
+                if found.entry is not None:
+                    return Location(entry=self._entry(layer, found.entry))
+                outside = outside or found.outside
+            if outside is None or outside == path:
+                return Location()
+            path = outside
+        return Location()
+
+    def _merged(self) -> Iterator[Entry]:
+        for number, layer in enumerate(self.layers):
+            for path, entry in layer.payload.inventory.entries.items():
+                hidden = number and path.partition("/")[0] in _PRIVATE
+                if path not in self._origins and not hidden:
+                    self._origins[path] = number
+                    yield self._distinct(number, entry)
+
+    def _distinct(self, number: int, entry: Entry) -> Entry:
+        identity = self._first_identities[number] + entry.identity
+        return entry._replace(identity=identity)
+
+    def _entry(self, layer: Layer, entry: Entry) -> Entry:
+        number = self.layers.index(layer)
+        if self._origins.get(entry.path) == number:
+            return self.inventory.entries[entry.path]
+        distinct = self._distinct(number, entry)
+        return distinct._replace(path=layer.placed(entry.path))
+
+    def _below_place(self, path: str) -> Iterator[tuple[Layer, str]]:
+        for layer in self.layers[1:]:
+            start = layer.place.rstrip("/") + "/"
+            if path.startswith(start):
+                yield layer, path[len(start) :]
+
+    def _mounted(self, path: str) -> Iterator[tuple[Layer, str]]:
+        """Yield a snap whose own mount, ``/snap/NAME/REVISION``, a path is below."""
+        found = _MOUNT.fullmatch(path)
+        for layer in self.layers:
+            if found is not None and layer.name == found["name"]:
+                yield layer, found["rest"]
+
+
+class _LayerResolver(PathResolver):
+    """Follows paths in one snap; absolute ones lead into the base itself."""
+
+    def __init__(self, layer: Layer) -> None:
+        super().__init__(layer.payload.inventory, snap_name=layer.name)
+        self._is_root = layer.place == _ROOT
+
+    def in_payload(self, path: str) -> str | None:
+        """Return a path relative to the snap, ``None`` where it lies outside."""
+        if self._is_root and path.startswith("/") and not path.startswith("/snap/"):
+            return posixpath.normpath(path).lstrip("/")
+        return super().in_payload(path)
+
+
+def _first_identities(layers: Sequence[Layer]) -> tuple[int, ...]:
+    """Return for each layer what its identities begin at, so that none meet."""
+    firsts = [0]
+    for layer in layers:
+        entries = layer.payload.inventory.entries.values()
+        most = max((entry.identity for entry in entries), default=0)
+        firsts.append(firsts[-1] + most + 1)
+    return tuple(firsts)
+
+
+def layers_of(payload: Payload) -> tuple[Layer, ...]:
+    """Return the snaps below the app's own; none of an ordinary payload."""
+    return payload.layers[1:] if isinstance(payload, StackedPayload) else ()
+
+
+def content_place(plug: Plug) -> str:
+    """Return where a content plug shows its snap, relative to ``$SNAP``."""
+    target = _OWN_ROOT.sub("", plug.target or "", count=1)
+    return posixpath.normpath(target).strip("/") if target else ""
