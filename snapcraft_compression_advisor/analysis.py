@@ -13,6 +13,7 @@ from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.units import Interval
 from .devices.device import DeviceProfile
+from .launch.fit import FittedProfile, fit_profile
 from .launch.guess.guess import static_launch_set
 from .launch.interval_parts import average_figures, average_saving, interval_parts
 from .launch.launch_set import LaunchSet, select_apps
@@ -25,7 +26,7 @@ from .launch.model import (
     seconds_saved,
     total_s,
 )
-from .launch.profile import FittedProfile, LaunchProfile, fit_profile
+from .launch.profile import LaunchProfile
 from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
 from .trial.exact import run_exact_trial

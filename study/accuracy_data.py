@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.launch.fit import waited_share
 from snapcraft_compression_advisor.launch.model import BlockSums
-from snapcraft_compression_advisor.launch.profile import read_profile, waited_share
+from snapcraft_compression_advisor.launch.profile import read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

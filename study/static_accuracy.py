@@ -25,13 +25,14 @@ from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Savi
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
+from snapcraft_compression_advisor.launch.fit import fit_profile
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.model import (
     estimate_launch,
     seconds_saved,
     sum_blocks,
 )
-from snapcraft_compression_advisor.launch.profile import fit_profile, read_profile
+from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
 from static_data import LAUNCHES, count

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from snapcraft_compression_advisor.launch.fit import waited_share
 from snapcraft_compression_advisor.launch.guess.blindness import UNREACHED
 from snapcraft_compression_advisor.launch.guess.candidates import (
     find_blindly,
@@ -28,10 +29,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
 )
 from snapcraft_compression_advisor.launch.model import expected_runs
-from snapcraft_compression_advisor.launch.profile import (
-    read_profile,
-    waited_share,
-)
+from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 

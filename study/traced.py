@@ -46,6 +46,7 @@ from snapcraft_compression_advisor.capture.start import app_command
 from snapcraft_compression_advisor.capture.trace import Trace, follow
 from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
 from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
+from snapcraft_compression_advisor.launch.fit import fit_profile
 from snapcraft_compression_advisor.launch.guess.compare import block_bytes
 from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
@@ -58,7 +59,7 @@ from snapcraft_compression_advisor.launch.model import (
     expected_runs,
     seconds_saved,
 )
-from snapcraft_compression_advisor.launch.profile import LaunchProfile, fit_profile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile
 from snapcraft_compression_advisor.launch.traced_share import is_counted
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
@@ -108,7 +109,7 @@ def _measure(application: Application, tree: Path) -> None:
         profile = LaunchProfile(
             source="trace",
             app=application.name,
-            files=traced_files(trace, payload, prefixes=("/",), priors=priors),
+            app_files=traced_files(trace, payload, prefixes=("/",), priors=priors),
         )
         row = _compare(application.name, use, profile.files, residency.files, priors)
         savings = [*_savings(payload, {"trace": profile, "residency": residency})]

@@ -22,14 +22,9 @@ from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, StorageError, ToolError
+from ..launch.fit import FittedProfile, fit_profile
 from ..launch.launch_set import LaunchFile
-from ..launch.profile import (
-    FittedProfile,
-    LaunchProfile,
-    ProfileFile,
-    fit_profile,
-    is_utf8,
-)
+from ..launch.profile import LaunchProfile, ProfileFile, is_utf8
 from ..payload.inventory import Entry, Inventory
 from ..squashfs.entry import EntryKind
 

@@ -152,7 +152,7 @@ class _Recorder:
             app=self.request.app,
             warm_s=recorded.warm_s,
             recorded=recorded,
-            files=files,
+            app_files=files,
         )
 
     def _mounted(self) -> AbstractContextManager[Mount]:

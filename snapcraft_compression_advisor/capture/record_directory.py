@@ -99,7 +99,7 @@ def record_directory(
         app=request.app,
         warm_s=recorded.warm_s,
         recorded=recorded,
-        files=tuple(files),
+        app_files=tuple(files),
     )
 
 

@@ -115,7 +115,7 @@ def record_trace(
         app=request.app,
         warm_s=recorded.warm_s,
         recorded=recorded,
-        files=traced_files(trace, payload, prefixes=prefixes),
+        app_files=traced_files(trace, payload, prefixes=prefixes),
     )
     return TracedLaunch(profile=profile, trace=trace)
 
@@ -160,7 +160,7 @@ def import_trace(
             "file,desc,process COMMAND', and use --prefix to name the directory that "
             "the payload was in.",
         )
-    profile = LaunchProfile(source="trace", app=app, files=files)
+    profile = LaunchProfile(source="trace", app=app, app_files=files)
     return TracedLaunch(profile=profile, trace=trace)
 
 

@@ -26,7 +26,8 @@ from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import UsageError
-from ..launch.profile import FittedProfile, read_profile
+from ..launch.fit import FittedProfile
+from ..launch.profile import read_profile
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.measure_json import render_measurement_json
 from ..report.measure_text import render_measurement_text

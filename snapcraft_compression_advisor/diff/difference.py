@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..core.errors import BadDataError
 from ..core.units import Interval
+from ..launch.fit import fit_profile
 from ..launch.guess.guess import static_launch_set
 from ..launch.launch_set import select_apps
-from ..launch.profile import fit_profile
 from ..payload.source import SnapPayload
 from ..trial.sampled import LEAST, run_sampled_trial
 from .build import Build, launched_files, prime_build, snap_build

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 
 from ..core.documents import DocumentKind
-from ..core.units import MIB, Interval
-from ..payload.inventory import block_count
-from ..squashfs.entry import EntryKind
-from .guess.priors import GuessedApp, built_in_priors
-from .launch_set import WAITED_SHARE, LaunchFile, LaunchSet
-from .traced_share import directory_shares, traced_shares
+from ..core.units import MIB
+from .launch_set import LaunchSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from ..payload.inventory import Inventory
 
-SCHEMA = 1
+SCHEMAS = (1, 2)
+
+Role = Literal["app", "base", "content", "snapd"]
+"""What a snap is to an app that is started from it or over it."""
+
+LaunchPart = Literal["snap-run", "snap-confine", "snap-exec", "command-chain", "app"]
+"""Who is at work, from the command ``snap run`` to the app's own program."""
 
 Share = Annotated[float, pydantic.Field(ge=0, le=1)]
 BlockRange = tuple[pydantic.NonNegativeInt, pydantic.NonNegativeInt]
@@ -102,11 +101,24 @@ class RecordedThread(_Model):
     major_faults: pydantic.NonNegativeInt
 
 
+class RecordedPart(_Model):
+    """The beginning of a part of an installed snap's launch; it ends with the next.
+
+    :param program: that began it.
+    :param start_s: from right before ``snap run`` was started.
+    """
+
+    part: LaunchPart
+    program: str
+    start_s: Seconds
+
+
 class RecordedLaunch(_Model):
     """What was measured while the profile was recorded.
 
     The cold launch is from an uncompressed image of the payload, so its processor
-    time holds no decompression. Both launches are under the same circumstances.
+    time holds no decompression; that of an installed snap is from its own image. Both
+    launches are under the same circumstances.
 
     :param event: what ended the launch, as ``--until`` takes it.
     :param cold_s: from right before exec to the event.
@@ -116,6 +128,8 @@ class RecordedLaunch(_Model):
     :param read_ahead_kb: of the mount; or of the mount whose reads were worked out.
     :param storage: where the image lay: ``memory`` means that reading it cost no
         more than copying it.
+    :param parts: of an installed snap's cold launch, in the order of their beginning.
+    :param warm_parts: of its warm launch.
     """
 
     event: str
@@ -128,10 +142,30 @@ class RecordedLaunch(_Model):
     kernel: str
     read_ahead_kb: pydantic.NonNegativeInt | None = None
     storage: Literal["memory", "disk"] | None = None
+    parts: tuple[RecordedPart, ...] | None = None
+    warm_parts: tuple[RecordedPart, ...] | None = None
+
+
+class ProfilePayload(_Model):
+    """What a launch of an installed snap reads of one of the snaps under it.
+
+    :param name: of the snap, without an instance's key.
+    :param revision: as snapd numbers it (``x1`` where it isn't from the store).
+    :param image_bytes: of its image.
+    :param codec: of its image.
+    :param files: sorted by path, paths as in that snap.
+    """
+
+    role: Role
+    name: str
+    revision: str | None = None
+    image_bytes: pydantic.NonNegativeInt | None = None
+    codec: str | None = None
+    files: tuple[ProfileFile, ...]
 
 
 class LaunchProfile(_Model):
-    """A launch profile, version 1.
+    """A launch profile: of the app's own payload, or of all snaps under it.
 
     :param source: by which means it was recorded: ``residency`` (blocks in the page
         cache after a cold launch from a mount), ``directory`` (from the payload's
@@ -140,42 +174,51 @@ class LaunchProfile(_Model):
     :param app: whose launch.
     :param warm_s: seconds of a warm launch where it was recorded, if known.
     :param recorded: what else was measured there, if anything.
-    :param files: sorted by path.
     """
 
-    schema_version: Literal[1] = pydantic.Field(alias="schema", default=1)
+    schema_version: Literal[1, 2] = pydantic.Field(alias="schema", default=1)
     source: Literal["residency", "directory", "trace", "static"]
     app: str
     warm_s: Seconds | None = None
     recorded: RecordedLaunch | None = None
-    files: tuple[ProfileFile, ...]
+    app_files: tuple[ProfileFile, ...] | None = pydantic.Field(
+        alias="files",
+        default=None,
+        description="schema 1: of the app's own payload, sorted by path",
+    )
+    payloads: tuple[ProfilePayload, ...] | None = pydantic.Field(
+        default=None,
+        description="schema 2: of each snap that the launch read from, the app's own "
+        "first",
+    )
+
+    @property
+    def files(self) -> tuple[ProfileFile, ...]:
+        """What the launch reads of the app's own payload."""
+        return self.payloads[0].files if self.payloads else self.app_files or ()
+
+    @pydantic.model_validator(mode="after")
+    def _as_its_schema_has_it(self) -> LaunchProfile:
+        has = self.app_files is not None, self.payloads is not None
+        if has != (self.schema_version == 1, self.schema_version > 1):
+            message = f"schema {self.schema_version} has no such lists of files"
+            raise ValueError(message)
+        if self.payloads is not None and [
+            number for number, each in enumerate(self.payloads) if each.role == "app"
+        ] != [0]:
+            message = "the app's own payload isn't the first, or there is another"
+            raise ValueError(message)
+        return self
 
 
 PROFILE = DocumentKind(
     model=LaunchProfile,
     name="launch profile",
     max_bytes=16 * MIB,  # larger than a profile of any snap
-    broken=f"{{where!r}} is not a launch profile of version {SCHEMA}",
+    broken="{where!r} is not a launch profile of version "
+    + " or ".join(map(str, SCHEMAS)),
     resolution="Record the launch again with this version of the advisor.",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedProfile:
-    """A profile as far as it fits a payload.
-
-    :param launch_set: the blocks that are still there.
-    :param fitting_share: of the profile's blocks, from 0 to 1.
-    :param gone: files that the payload doesn't contain.
-    :param changed: files of another size; their blocks are used as far as they reach.
-    :param warm_s: of the profile.
-    """
-
-    launch_set: LaunchSet
-    fitting_share: float
-    gone: tuple[str, ...]
-    changed: tuple[str, ...]
-    warm_s: float | None
 
 
 def read_profile(path: Path) -> LaunchProfile:
@@ -189,13 +232,25 @@ def read_profile(path: Path) -> LaunchProfile:
 
 def profile_text(profile: LaunchProfile) -> str:
     """Return a profile as the text of its file, one line a file that is read."""
-    head = profile.model_copy(update={"files": ()}).model_dump_json(
-        by_alias=True, exclude_none=True
+    if profile.payloads is None:
+        head = profile.model_copy(update={"app_files": ()})
+        return f"{_with_files(head, profile.files)}\n"
+    head_text = _json(profile.model_copy(update={"payloads": ()}))
+    payloads = ",\n".join(
+        _with_files(each.model_copy(update={"files": ()}), each.files)
+        for each in profile.payloads
     )
-    lines = ",\n".join(
-        f"  {file.model_dump_json(exclude_none=True)}" for file in profile.files
-    )
-    return f"{head.removesuffix('[]}')}[\n{lines}\n]}}\n"
+    return f"{head_text.removesuffix('[]}')}[\n{payloads}\n]}}\n"
+
+
+def _with_files(head: _Model, files: tuple[ProfileFile, ...]) -> str:
+    """Return a model whose list of files is last and empty, with these in it."""
+    lines = ",\n".join(f"  {_json(file)}" for file in files)
+    return f"{_json(head).removesuffix('[]}')}[\n{lines}\n]}}"
+
+
+def _json(model: _Model) -> str:
+    return model.model_dump_json(by_alias=True, exclude_none=True)
 
 
 def guessed_profile(launch_set: LaunchSet) -> LaunchProfile:
@@ -207,7 +262,7 @@ def guessed_profile(launch_set: LaunchSet) -> LaunchProfile:
     return LaunchProfile(
         source="static",
         app=launch_set.app,
-        files=tuple(
+        app_files=tuple(
             ProfileFile(
                 path=file.path,
                 size=file.size_bytes,
@@ -227,96 +282,3 @@ def is_utf8(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
-    """Find a profile's blocks in a payload, which may be a newer one.
-
-    :param inventory: of the payload.
-    """
-    known = sorted(profile.files, key=lambda file: file.path)
-    gone = tuple(file.path for file in known if not _is_there(inventory, file.path))
-    changed = tuple(
-        file.path
-        for file in known
-        if file.path not in gone
-        and inventory.entries[file.path].size_bytes != file.size
-    )
-    files = tuple(_fitting_files(known, inventory))
-    recorded = sum(last - first + 1 for file in known for first, last in file.blocks)
-    fitting = sum(file.block_count for file in files)
-    read_share = seek_share = Interval.exactly(1.0)
-    if profile.source == "static":
-        read_share, seek_share = built_in_priors().shares(
-            files,
-            GuessedApp(
-                kind="",  # a profile doesn't say, nor what the guess was blind to
-                payload_blocks=inventory.data_blocks,
-                payload_files=inventory.file_count,
-                modules_missed=True,
-            ),
-        )
-    elif profile.source == "trace":
-        read_share, seek_share = traced_shares(files)
-    elif profile.source == "directory":
-        read_share, seek_share = directory_shares(files)
-    return FittedProfile(
-        launch_set=LaunchSet(
-            app=profile.app,
-            source="static" if profile.source == "static" else "recorded",
-            method=None if profile.source == "static" else profile.source,
-            files=files,
-            read_share=read_share,
-            seek_share=seek_share,
-            waited_share=waited_share(profile.recorded),
-        ),
-        fitting_share=fitting / recorded if recorded else 1.0,
-        gone=gone,
-        changed=changed,
-        warm_s=profile.warm_s,
-    )
-
-
-def waited_share(recorded: RecordedLaunch | None) -> Interval:
-    """Return what of the work on its blocks a recorded launch waits for.
-
-    A launch from an uncompressed image that keeps more than one processor busy does
-    that much of its work side by side, and goes on with it while a block is
-    decompressed for one of its threads. Where that wasn't recorded, it is as for a
-    launch that is guessed.
-    """
-    if recorded is None or recorded.cold_cpu_s is None or not recorded.cold_s:
-        return WAITED_SHARE
-    busy_s = recorded.cold_cpu_s.user + recorded.cold_cpu_s.system
-    return Interval.exactly(1 / max(1.0, busy_s / recorded.cold_s))
-
-
-def _fitting_files(
-    files: list[ProfileFile], inventory: Inventory
-) -> Iterator[LaunchFile]:
-    """Yield what is left of each file; hard links to one file count once."""
-    seen: set[int] = set()
-    for file in files:
-        if not _is_there(inventory, file.path):
-            continue
-        entry = inventory.entries[file.path]
-        blocks = tuple(_within(file.blocks, block_count(entry.size_bytes)))
-        if blocks and entry.identity not in seen:
-            seen.add(entry.identity)
-            yield LaunchFile(
-                path=file.path,
-                size_bytes=entry.size_bytes,
-                blocks=blocks,
-                shares=(file.shares or ())[: len(blocks)],
-            )
-
-
-def _within(blocks: tuple[BlockRange, ...], count: int) -> Iterator[tuple[int, int]]:
-    for first, last in blocks:
-        if first < count:
-            yield first, min(last, count - 1)
-
-
-def _is_there(inventory: Inventory, path: str) -> bool:
-    entry = inventory.entries.get(path)
-    return entry is not None and entry.kind is EntryKind.FILE

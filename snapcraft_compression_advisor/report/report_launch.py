@@ -24,8 +24,8 @@ from .launch_groups import LaunchGroupReport, launch_groups
 if TYPE_CHECKING:
     from ..advice.evidence import Saving
     from ..analysis import Analysis, LaunchAnalysis
+    from ..launch.fit import FittedProfile
     from ..launch.model import LaunchEstimate
-    from ..launch.profile import FittedProfile
 
 
 class GuessReport(Part):

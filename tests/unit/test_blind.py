@@ -149,7 +149,7 @@ def test_a_guess_is_scored_by_its_recording(
     profile = LaunchProfile(
         source="residency",
         app="tool",
-        files=(ProfileFile(path="usr/bin/tool", size=size, blocks=((0, 0),)),),
+        app_files=(ProfileFile(path="usr/bin/tool", size=size, blocks=((0, 0),)),),
     )
     (tmp_path / "tool.json").write_text(profile_text(profile))
     mocker.patch.dict(FOLDERS, {"fit": tmp_path})

@@ -54,7 +54,7 @@ def test_ranges_are_those_of_the_blocks_one_by_one(resident: set[int]) -> None:
 
 
 def profile(*files: ProfileFile, source: Method = "residency") -> LaunchProfile:
-    return LaunchProfile(source=source, app="hello", files=files)
+    return LaunchProfile(source=source, app="hello", app_files=files)
 
 
 def test_profile_is_cut_to_what_the_payload_holds() -> None:

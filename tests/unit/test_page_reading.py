@@ -14,7 +14,7 @@ from reports import FILES, make_full_analysis, make_full_report
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval as Figure
-from snapcraft_compression_advisor.launch.profile import FittedProfile
+from snapcraft_compression_advisor.launch.fit import FittedProfile
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.contract import Interval
 from snapcraft_compression_advisor.report.json_report import build_report

@@ -12,6 +12,11 @@ from hypothesis import strategies as st
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.fit import (
+    fit_layer,
+    fit_profile,
+    waited_share,
+)
 from snapcraft_compression_advisor.launch.launch_set import (
     WAITED_SHARE,
     LaunchFile,
@@ -22,11 +27,10 @@ from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
     RecordedLaunch,
-    fit_profile,
+    RecordedPart,
     guessed_profile,
     profile_text,
     read_profile,
-    waited_share,
 )
 from snapcraft_compression_advisor.launch.traced_share import (
     READ_SHARE,
@@ -149,7 +153,7 @@ def test_shares_of_blocks_that_are_gone_are_dropped_with_them() -> None:
     file = ProfileFile(
         path="a", size=9 * BLOCK, blocks=((0, 0), (4, 8)), shares=(1.0, 0.25)
     )
-    profile = LaunchProfile(source="static", app="x", files=(file,))
+    profile = LaunchProfile(source="static", app="x", app_files=(file,))
     fitted = fit_profile(profile, make_inventory({"a": 2 * BLOCK}))
     assert list(fitted.launch_set.files[0].ranges()) == [(0, 0, 1.0)]
 
@@ -172,7 +176,7 @@ def traced_launch(*shares: float) -> LaunchSet:
     """Return a traced launch of a file of one block a share."""
     blocks = tuple((number, number) for number in range(len(shares)))
     file = ProfileFile(path="a", size=len(shares) * BLOCK, blocks=blocks, shares=shares)
-    profile = LaunchProfile(source="trace", app="x", files=(file,))
+    profile = LaunchProfile(source="trace", app="x", app_files=(file,))
     inventory = make_inventory({"a": len(shares) * BLOCK})
     return fit_profile(profile, inventory).launch_set
 
@@ -211,7 +215,23 @@ def test_guessed_profile_keeps_its_doubt() -> None:
         "",
         "[]",
         "not json",
+        '{"schema": 3, "source": "trace", "app": "x", "files": []}',
         '{"schema": 2, "source": "trace", "app": "x", "files": []}',
+        '{"schema": 2, "source": "residency", "app": "x", "payloads": []}',
+        '{"schema": 1, "source": "residency", "app": "x", "payloads": []}',
+        (
+            '{"schema": 2, "source": "residency", "app": "x", "payloads": '
+            '[{"role": "base", "name": "core24", "files": []}]}'
+        ),
+        (
+            '{"schema": 2, "source": "residency", "app": "x", "payloads": '
+            '[{"role": "app", "name": "x", "files": []}, '
+            '{"role": "app", "name": "y", "files": []}]}'
+        ),
+        (
+            '{"schema": 2, "source": "residency", "app": "x", "files": [], "payloads": '
+            '[{"role": "app", "name": "x", "files": []}]}'
+        ),
         '{"schema": 1, "source": "magic", "app": "x", "files": []}',
         '{"schema": 1, "source": "trace", "app": "x"}',
         '{"schema": 1, "source": "trace", "app": "x", "files": [], "more": 1}',
@@ -252,6 +272,55 @@ def test_what_is_no_profile_is_bad_data(tmp_path: Path, text: str) -> None:
         read_profile(path)
 
 
+def installed_profile() -> LaunchProfile:
+    """Return a profile of an app over a base."""
+    files = [{"path": "lib/libc.so.6", "size": 4 * BLOCK, "blocks": [[0, 2]]}]
+    return LaunchProfile.model_validate(
+        {
+            "schema": 2,
+            "source": "residency",
+            "app": "hello",
+            "payloads": [
+                {
+                    "role": "app",
+                    "name": "hello",
+                    "revision": "x1",
+                    "image_bytes": 4096,
+                    "codec": "xz",
+                    "files": [{"path": "a", "size": 4 * BLOCK, "blocks": [[0, 0]]}],
+                },
+                {"role": "base", "name": "core24", "files": files},
+                {"role": "snapd", "name": "snapd", "files": []},
+            ],
+        }
+    )
+
+
+def test_profile_of_several_payloads_is_written_and_read_back(tmp_path: Path) -> None:
+    profile = installed_profile()
+    text = profile_text(profile)
+    assert '\n  {"path":"lib/libc.so.6"' in text
+    (tmp_path / "launch.json").write_text(text)
+    assert read_profile(tmp_path / "launch.json") == profile
+
+
+def test_files_of_a_profile_of_several_payloads_are_the_apps_own() -> None:
+    profile = installed_profile()
+    assert [file.path for file in profile.files] == ["a"]
+    fitted = fit_profile(profile, make_inventory({"a": 4 * BLOCK}))
+    assert fitted.launch_set.data_blocks == 1
+
+
+def test_each_payload_of_a_profile_fits_its_own_snap() -> None:
+    profile, base = installed_profile(), make_inventory({"lib/libc.so.6": 2 * BLOCK})
+    fitted = fit_layer(profile, "base", "core24", base)
+    assert fitted is not None
+    assert fitted.launch_set.files[0].blocks == ((0, 1),)
+    assert fitted.changed == ("lib/libc.so.6",)
+    assert fit_layer(profile, "base", "core22", base) is None
+    assert fit_layer(make_profile(), "app", "hello", base) is None
+
+
 def test_missing_profile_is_no_input(tmp_path: Path) -> None:
     with pytest.raises(NoInputError, match=r"nowhere\.json"):
         read_profile(tmp_path / "nowhere.json")
@@ -281,3 +350,14 @@ def test_profile_without_times_waits_like_a_guess() -> None:
     assert waited_share(None) == WAITED_SHARE
     fitted = fit_profile(make_profile(), make_inventory({}))
     assert fitted.launch_set.waited_share == WAITED_SHARE
+
+
+def test_installed_snap_waits_as_its_warm_launch_does() -> None:
+    launch = recorded(cold_s=1.0, user_s=1.0, system_s=1.0).model_copy(
+        update={
+            "warm_s": 1.0,
+            "warm_cpu_s": CpuTime(user=1.0, system=0.25),
+            "parts": (RecordedPart(part="app", program="hello", start_s=0.1),),
+        }
+    )
+    assert waited_share(launch) == Interval.exactly(1 / 1.25)

@@ -22,11 +22,8 @@ from snapcraft_compression_advisor.capture.start import Command, Launched
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch import traced_share
-from snapcraft_compression_advisor.launch.profile import (
-    LaunchProfile,
-    ProfileFile,
-    fit_profile,
-)
+from snapcraft_compression_advisor.launch.fit import fit_profile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 from snapcraft_compression_advisor.payload.source import open_payload
 
@@ -159,7 +156,7 @@ def test_drops_in_every_launch_are_an_error(tmp_path: Path, drops: list[int]) ->
 
 def profile(*resident: ProfileFile) -> LaunchProfile:
     found = directory_files(PAYLOAD, resident, {}, read_ahead_kb=128)
-    return LaunchProfile(source="directory", app="hello", files=tuple(found))
+    return LaunchProfile(source="directory", app="hello", app_files=tuple(found))
 
 
 def test_interval_is_wider_where_libraries_were_not_seen_mapped() -> None:

@@ -107,7 +107,7 @@ def test_digest_of_holes_reads_none_of_them(prime: Path) -> None:
 
 def test_recorded_launch_takes_the_place_of_a_file() -> None:
     def profile(app: str, warm_s: float) -> LaunchProfile:
-        return LaunchProfile(source="trace", app=app, warm_s=warm_s, files=())
+        return LaunchProfile(source="trace", app=app, warm_s=warm_s, app_files=())
 
     known = [profile("a", 1), profile("b", 1)]
     assert in_place(known, [profile("b", 2)]) == (profile("a", 1), profile("b", 2))
@@ -159,7 +159,7 @@ def test_no_more_than_the_newest_recordings_are_kept(
     told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    profile = LaunchProfile(source="trace", app="sample", files=())
+    profile = LaunchProfile(source="trace", app="sample", app_files=())
     for number in range(KEPT_RECORDINGS + 3):
         recordings._Kept(f"{number:03}", told.debug).write(profile)
         os.utime(kept(tmp_path)[-1], (number, number))
@@ -178,7 +178,7 @@ def test_damaged_recording_is_ignored_with_a_line_for_the_log(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     one = recordings._Kept("key", told.debug)
-    one.write(LaunchProfile(source="trace", app="sample", files=()))
+    one.write(LaunchProfile(source="trace", app="sample", app_files=()))
     (path,) = kept(tmp_path)
     path.write_bytes(content)
     assert one.read("sample") is None
@@ -191,6 +191,6 @@ def test_cache_that_cannot_be_written_is_no_error(
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     one = recordings._Kept("key", told.debug)
-    one.write(LaunchProfile(source="trace", app="sample", files=()))
+    one.write(LaunchProfile(source="trace", app="sample", app_files=()))
     assert one.read("sample") is None
     assert said[0].startswith("debug: The recording isn't kept: ")

@@ -10,7 +10,7 @@ import pytest
 from analyses import make_analysis
 from lint_contexts import MUCH, found_by, judged, make_context, sized, with_launch
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.profile import FittedProfile
+from snapcraft_compression_advisor.launch.fit import FittedProfile
 from snapcraft_compression_advisor.lint.rules.budgets import (
     cold_start_budget,
     image_size_budget,

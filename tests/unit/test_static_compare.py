@@ -30,7 +30,7 @@ def compared(
     profile = LaunchProfile(
         source="residency",
         app="hello",
-        files=tuple(
+        app_files=tuple(
             ProfileFile(path=path, size=SIZES.get(path, 9), blocks=blocks)
             for path, blocks in recorded.items()
         ),

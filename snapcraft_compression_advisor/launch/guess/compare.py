@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...codecs.codec import DATA_BLOCK_BYTES
 from ...payload.inventory import block_count
-from ..profile import fit_profile
+from ..fit import fit_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
