@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from elf_files import make_elf
+from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
@@ -17,11 +19,9 @@ from snapcraft_compression_advisor.payload.stack import (
     StackedPayload,
     content_place,
 )
-from tests.elf_files import make_elf
-from tests.payloads import make_payload
 
 if TYPE_CHECKING:
-    from tests.payloads import MemoryPayload
+    from payloads import MemoryPayload
 
 PLUG = {
     "interface": "content",
