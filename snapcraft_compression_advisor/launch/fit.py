@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..payload.inventory import Inventory
-    from .profile import BlockRange, LaunchProfile, ProfileFile, RecordedLaunch, Role
+    from ..payload.stack import Role
+    from .profile import BlockRange, LaunchProfile, ProfileFile, RecordedLaunch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

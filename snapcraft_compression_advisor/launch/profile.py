@@ -8,6 +8,7 @@ import pydantic
 
 from ..core.documents import DocumentKind
 from ..core.units import MIB
+from ..payload.stack import Role
 from .launch_set import LaunchSet
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 
 SCHEMAS = (1, 2)
-
-Role = Literal["app", "base", "content", "snapd"]
-"""What a snap is to an app that is started from it or over it."""
 
 LaunchPart = Literal["snap-run", "snap-confine", "snap-exec", "command-chain", "app"]
 """Who is at work, from the command ``snap run`` to the app's own program."""
