@@ -38,6 +38,7 @@ MountMethod = Literal["kernel", "squashfuse"]
 
 _CAP_SYS_ADMIN = 21
 _READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
+_VIRTUAL = 2 | 4 | 8  # MS_NOSUID, MS_NODEV, MS_NOEXEC
 _BIND = 4096  # MS_BIND
 _BIND_READ_ONLY = 32 | _BIND | _READ_ONLY_NO_SETUID_NO_DEVICES  # 32: MS_REMOUNT
 _REFUSED = {errno.EPERM, errno.EACCES}
@@ -226,6 +227,14 @@ def system_mount(device: Path, root: Path, file_system: str) -> None:
     :raises OSError: where the kernel refuses.
     """
     _mount(device, root, file_system, _READ_ONLY_NO_SETUID_NO_DEVICES)
+
+
+def virtual_mount(file_system: str, root: Path) -> None:
+    """Mount a file system of the kernel that has no device, writable.
+
+    :raises OSError: where the kernel refuses.
+    """
+    _mount(Path("none"), root, file_system, _VIRTUAL)
 
 
 def bind_mount(directory: Path, root: Path) -> None:

@@ -149,6 +149,23 @@ def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]
     )
 
 
+def without_blocks(
+    files: Iterable[ProfileFile], left_out: Iterable[ProfileFile]
+) -> Iterator[ProfileFile]:
+    """Yield files without some of their blocks, and none that has no others."""
+    out = {file.path: file.blocks for file in left_out}
+    for file in files:
+        if file.path not in out:
+            yield file
+            continue
+        blocks = np.zeros(file.blocks[-1][1] + 1, dtype=np.bool_)
+        for ranges, is_in in ((file.blocks, True), (out[file.path], False)):
+            for first, last in ranges:
+                blocks[first : last + 1] = is_in
+        if blocks.any():
+            yield file.model_copy(update={"blocks": _runs(np.flatnonzero(blocks))})
+
+
 def resident_share(path: Path) -> float:
     """Return how much of a file is in the page cache, 0 to 1.
 
@@ -255,7 +272,11 @@ def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     block_pages = max(1, DATA_BLOCK_BYTES // mmap.PAGESIZE)
     if len(pages) <= block_pages:  # most files, so made short work of
         return ((0, 0),) if pages.any() else ()
-    blocks = np.unique(np.flatnonzero(pages) // block_pages)
+    return _runs(np.unique(np.flatnonzero(pages) // block_pages))
+
+
+def _runs(blocks: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
+    """Return ascending numbers as ranges, first and last."""
     runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
     return tuple((int(run[0]), int(run[-1])) for run in runs if len(run))
 

@@ -33,6 +33,8 @@ class StartRequest:
     :param shared_as: for a new root: a directory of the host, and where to show it.
     :param steps: that make up a root without network or privileges.
     :param call_filter: what holds system calls until they were taken note of.
+    :param leaves_group: whether it moves to a control group of somebody else, as what
+        snapd starts does; which processes it has, their parents tell then.
     """
 
     words: tuple[str, ...]
@@ -42,6 +44,7 @@ class StartRequest:
     shared_as: tuple[Path, str] | None = None
     steps: tuple[tuple[str, ...], ...] = ()
     call_filter: CallFilter | None = None
+    leaves_group: bool = False
 
 
 class PreparedProcess:

@@ -51,7 +51,7 @@ def process_tree(request: StartRequest) -> Iterator[ProcessTree]:
     :raises ToolError: where it can't be prepared.
     """
     with deferred_signals() as signals, contextlib.ExitStack() as resources:
-        group = ControlGroup.create()
+        group = None if request.leaves_group else ControlGroup.create()
         if group is not None:
             resources.callback(group.remove)
         resources.callback(_set_subreaper, on=_set_subreaper(on=True))

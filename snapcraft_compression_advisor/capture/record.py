@@ -141,7 +141,7 @@ class _Recorder:
             warm_s=rounded(warm.wall_s),
             cold_cpu_s=cpu_time(cold),
             warm_cpu_s=cpu_time(warm),
-            threads=_recorded_threads(cold),
+            threads=recorded_threads(cold),
             processors=len(os.sched_getaffinity(0)),
             kernel=platform.release(),
             read_ahead_kb=mount.read_ahead_kb,
@@ -183,7 +183,8 @@ def launch(  # noqa: PLR0913 # two say where, three when to look
     )
 
 
-def _recorded_threads(launched: Launched) -> tuple[RecordedThread, ...]:
+def recorded_threads(launched: Launched) -> tuple[RecordedThread, ...]:
+    """Return what the threads of a launch did, those that read most."""
     return tuple(
         RecordedThread(
             name=thread.name,

@@ -85,9 +85,7 @@ def launch_environment(
     :param seen_as: the home's directory, as the app sees it.
     :param added: of snap.yaml: values may refer to variables before them.
     """
-    environment = {
-        key: value for key, value in os.environ.items() if not _WITHHELD.match(key)
-    }
+    environment = kept_environment()
     environment |= {
         "PATH": PATH,
         "HOME": f"{seen_as}/user",
@@ -110,6 +108,11 @@ def launch_environment(
     for key, value in added.items():
         references[key] = environment[key] = expand(value, references)
     return environment
+
+
+def kept_environment() -> dict[str, str]:
+    """Return the environment of this run without what is the advisor's own."""
+    return {key: value for key, value in os.environ.items() if not _WITHHELD.match(key)}
 
 
 def expand(text: str, variables: Mapping[str, str]) -> str:

@@ -49,6 +49,8 @@ class Command:
         snapd does with those of snap.yaml.
     :param traced_by: words of an strace to start it with, its log's path last.
     :param isolation: how it is isolated, if it is.
+    :param installed: whether snapd makes its surroundings: words and environment are
+        taken as they are.
     """
 
     words: tuple[str, ...]
@@ -58,6 +60,7 @@ class Command:
     expands: bool = False
     traced_by: tuple[str, ...] = ()
     isolation: Isolation | None = None
+    installed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,8 @@ class Launched:
     :param user_s: processor time of all processes, also of those that have ended.
     :param threads: of all processes, those of one name as one; those that read most
         first.
+    :param pid: of the command.
+    :param started_s: on the monotonic clock.
     """
 
     event: str
@@ -76,6 +81,8 @@ class Launched:
     user_s: float
     system_s: float
     threads: tuple[ThreadFigures, ...] = ()
+    pid: int = 0
+    started_s: float = 0.0
 
 
 def app_command(payload: Payload, app: str) -> Command:
@@ -153,6 +160,8 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
         tree = stack.enter_context(process_tree(request))
         started_s = tree.process.go(notices)
         name = command.words[0].removeprefix("$SNAP/")
+        if command.installed:
+            name = f"snap run {command.words[-1]}"
         observer = Observer(
             tree,
             watch,
@@ -171,6 +180,8 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
             user_s=user_s,
             system_s=system_s,
             threads=tree.threads(),
+            pid=tree.process.pid,
+            started_s=started_s,
         )
         if watched is not None:
             watched(tree.process_ids())
@@ -186,6 +197,13 @@ def start_request(
 
     :raises UsageError: where a root of its own isn't possible.
     """
+    if command.installed:
+        return StartRequest(
+            words=command.words,
+            environment=command.environment,
+            directory="/",
+            leaves_group=True,
+        )
     if command.chroot:
         _check_root(root)
     snap = "" if command.chroot else str(root.absolute())

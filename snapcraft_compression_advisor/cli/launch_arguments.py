@@ -96,15 +96,24 @@ def chosen_launch(
             command, environment={**command.environment, "DISPLAY": display}
         )
     command = replace(command, chroot=options.chroot)
-    timeout_s = options.timeout_s
-    event = _chosen_event(options, payload, app)
+    return command, chosen_event(options, payload, app), options.timeout_s
+
+
+def chosen_event(
+    options: LaunchOptions, payload: Payload, app: str | None
+) -> LaunchEvent:
+    """Return the event that ends the launch of an app, or of a command.
+
+    :raises UsageError: where it can't be waited for.
+    """
+    event = _event(options, payload, app)
     if event.window and not event.exits and not options.has_display:
         message = "No X display to watch for windows"
         raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
-    if event.due_s is not None and event.due_s > timeout_s:
-        message = f"--until {event.name} exceeds the timeout of {timeout_s:g} s"
+    if event.due_s is not None and event.due_s > options.timeout_s:
+        message = f"--until {event.name} exceeds the timeout of {options.timeout_s:g} s"
         raise UsageError(message, resolution="Set --timeout higher.")
-    return command, event, timeout_s
+    return event
 
 
 def chosen_app(options: LaunchOptions, payload: Payload) -> str:
@@ -125,9 +134,7 @@ def chosen_app(options: LaunchOptions, payload: Payload) -> str:
     return names[0]
 
 
-def _chosen_event(
-    options: LaunchOptions, payload: Payload, app: str | None
-) -> LaunchEvent:
+def _event(options: LaunchOptions, payload: Payload, app: str | None) -> LaunchEvent:
     if options.until is not None:
         return event_named(options.until, options.display)
     event = usual_event(

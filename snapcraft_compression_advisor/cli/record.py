@@ -56,6 +56,10 @@ class RecordCommand(Command):
 
     arguments: ClassVar[Arguments] = {
         **PATH,
+        "--installed SNAP": "in place of PATH: SNAP or SNAP.APP; record an installed "
+        "app as 'snap run' starts it, over all snaps that it reads from (its own, "
+        "its base, its content snaps), and time the parts of its launch; requires root "
+        "(with sudo, the app runs as your own user) (default: none)",
         "--root PAYLOAD": "the same as PATH (default: PATH)",
         **output_argument(text="the launch profile"),
         **LAUNCH_ARGUMENTS,
@@ -93,6 +97,15 @@ class RecordCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Record a launch and write its profile."""
         check_outputs(parsed_args.output)
+        if parsed_args.installed is not None:
+            # Few runs do.
+            from . import record_installed  # noqa: PLC0415 # as above
+
+            profile = record_installed.installed_profile(parsed_args)
+            write_output(profile_text(profile), parsed_args.output)
+            for line in (*record_installed.installed_summary(profile), _times(profile)):
+                emit.progress(line, permanent=True)
+            return
         if parsed_args.path and parsed_args.root:
             message = "The payload is given twice: PATH and --root"
             raise UsageError(message, resolution="Leave out --root.")
@@ -151,7 +164,12 @@ def _summary(profile: LaunchProfile) -> str:
     blocks = sum(
         last - first + 1 for file in profile.files for first, last in file.blocks
     )
-    words = [f"{counted(len(profile.files), 'file')}, {blocks} blocks of 128 KiB"]
+    files = f"{counted(len(profile.files), 'file')}, {blocks} blocks of 128 KiB"
+    return ", ".join(filter(None, (files, _times(profile))))
+
+
+def _times(profile: LaunchProfile) -> str:
+    words = []
     recorded = profile.recorded
     if recorded is not None and recorded.cold_s is not None:
         words.append(f"cold launch {format_seconds(recorded.cold_s)} (measured)")

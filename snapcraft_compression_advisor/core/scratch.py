@@ -201,11 +201,12 @@ def _mounts_below(directory: Path) -> list[str]:
     inside = os.path.realpath(directory) + "/"
     table = Path("/proc/self/mountinfo").read_bytes()
     # proc(5): the fifth field, white space in it escaped.
-    points = (_unescaped(line.split(b" ")[4]) for line in table.splitlines())
+    points = (unescaped(line.split(b" ")[4]) for line in table.splitlines())
     return sorted((each for each in points if each.startswith(inside)), reverse=True)
 
 
-def _unescaped(field: bytes) -> str:
+def unescaped(field: bytes) -> str:
+    """Return a field of a mount table with its white space in place."""
     return os.fsdecode(_OCTAL.sub(lambda found: bytes([int(found[1], 8)]), field))
 
 

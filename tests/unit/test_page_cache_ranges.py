@@ -14,6 +14,7 @@ from payloads import make_payload
 from snapcraft_compression_advisor.capture.page_cache import (
     block_ranges,
     fit_for_replay,
+    without_blocks,
 )
 from snapcraft_compression_advisor.cli.measure import replay_warnings
 from snapcraft_compression_advisor.core.errors import BadDataError
@@ -21,6 +22,7 @@ from snapcraft_compression_advisor.launch.launch_set import LaunchFile, Method
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 
 BLOCK_PAGES = 128 * 1024 // mmap.PAGESIZE
+BlockRanges = tuple[tuple[int, int], ...]
 
 
 @pytest.mark.parametrize(
@@ -120,3 +122,24 @@ def test_replay_says_how_much_of_the_profile_the_payload_has() -> None:
         "the payload has 75% of the launch profile's blocks; the others are not "
         "replayed"
     )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "left_out", "expected"),
+    [
+        (((0, 3),), ((1, 1),), ((0, 0), (2, 3))),
+        (((0, 0), (4, 5)), ((3, 9),), ((0, 0),)),
+        (((0, 3),), ((0, 3),), None),
+        (((2, 2),), ((0, 1),), ((2, 2),)),
+    ],
+)
+def test_blocks_that_were_there_before_are_left_out(
+    blocks: BlockRanges, left_out: BlockRanges, expected: BlockRanges | None
+) -> None:
+    file, before = (
+        ProfileFile(path="a", size=9, blocks=each) for each in (blocks, left_out)
+    )
+    found = [each.blocks for each in without_blocks([file], [before])]
+    assert found == ([expected] if expected else [])
+    other = ProfileFile(path="b", size=9, blocks=left_out)
+    assert list(without_blocks([file], [other])) == [file]

@@ -117,4 +117,4 @@ def test_directory_without_locks_is_never_taken_for_a_leftover(
 
 
 def test_names_in_the_mount_table_are_read_as_they_are_written() -> None:
-    assert scratch._unescaped(rb"/a\040b\134c") == "/a b\\c"
+    assert scratch.unescaped(rb"/a\040b\134c") == "/a b\\c"

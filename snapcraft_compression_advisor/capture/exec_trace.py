@@ -1,0 +1,98 @@
+"""Which programs processes become, and when: from the kernel's trace events.
+
+The event ``sched:sched_process_exec`` has the path that execve(2) was given and the
+process, in a buffer of our own (``instances`` of tracefs; Linux's
+``Documentation/trace/ftrace.rst``). It costs a microsecond a program.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import StorageError
+from ..core.scratch import PREFIX, unmount
+from .mount import mount_point, virtual_mount
+
+_PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
+_EVENT = re.compile(
+    r" (?P<at>\d+\.\d+): sched_process_exec: "
+    r"filename=(?P<program>.*) pid=(?P<pid>\d+) old_pid=\d+$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exec:
+    """A process becomes another program.
+
+    :param at_s: on the monotonic clock.
+    """
+
+    pid: int
+    program: str
+    at_s: float
+
+
+class ExecTrace:
+    """Programs that were started since the trace began.
+
+    :param instance: the directory of its buffer; ``None`` where the kernel doesn't
+        trace for us.
+    """
+
+    def __init__(self, instance: Path | None) -> None:
+        self._instance = instance
+
+    def events(self) -> tuple[Exec, ...]:
+        """Return what was seen so far, in order; nothing without a trace."""
+        if self._instance is None:
+            return ()
+        text = (self._instance / "trace").read_text(errors="replace")
+        return tuple(
+            Exec(int(each["pid"]), each["program"], float(each["at"]))
+            for each in _EVENT.finditer(text)
+        )
+
+
+@contextmanager
+def exec_trace(places: tuple[Path, ...] = _PLACES) -> Iterator[ExecTrace]:
+    """Trace which programs are started, as root and where the kernel does that.
+
+    :param places: where tracefs may be mounted; else it is, for the time.
+    """
+    with ExitStack() as stack:
+        signals = stack.enter_context(deferred_signals())
+        instance = None
+        with suppress(OSError, StorageError):
+            instance = _started(stack, places)
+        with signals.delivered():
+            yield ExecTrace(instance)
+
+
+def _started(stack: ExitStack, places: tuple[Path, ...]) -> Path:
+    """Begin a trace that ends with a stack.
+
+    :raises OSError: where this process may not, or the kernel can't.
+    """
+    root = next((each for each in places if (each / "instances").is_dir()), None)
+    if root is None:
+        root = stack.enter_context(mount_point())
+        virtual_mount("tracefs", root)
+        stack.callback(unmount, str(root))
+    instance = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root / "instances"))
+    stack.callback(_remove, instance)
+    (instance / "trace_clock").write_text("mono")
+    (instance / "events/sched/sched_process_exec/enable").write_text("1")
+    return instance
+
+
+def _remove(instance: Path) -> None:
+    """End a trace; the kernel switches its events off."""
+    with suppress(OSError):
+        instance.rmdir()
