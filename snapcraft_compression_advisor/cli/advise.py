@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import ClassVar
 from craft_cli import emit
 
 from ..analysis import Analysis, analyse
+from ..capture.snapd_timings import SnapdTimings, read_snapd_timings
 from ..core.errors import AdvisorError, NoInputError
 from ..lint.lint import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
@@ -65,6 +67,12 @@ class AdviseCommand(Command):
         "--report FILE": "also write a page with charts to this file: .html "
         "(self-contained) or .md; .svg and .png get the plot of what lzo saves alone "
         "(default: none)",
+        "--timings FILE…": details(
+            "also show what snapd measured where the snap was installed: the output "
+            "of 'snap debug timings CHANGE', 'snap changes --abs-time' or 'snap run "
+            "--trace-exec'; may be repeated (default: none)",
+            type=Path,
+        ),
         "--set [PROJECT_DIR]": details(
             "set the compression in this project's snapcraft.yaml if the verdict is "
             "'change' (default: set nothing; without PROJECT_DIR, the project in the "
@@ -89,6 +97,7 @@ class AdviseCommand(Command):
             file = parsed_args.policy or find_policy(payload.path, project_dir)
             lint = lint_request(file, advice_options(parsed_args), narrow=True)
             check_apps(payload, lint)
+            timings = _timings(parsed_args.timings, payload)
             lint = with_recordings(payload, lint, parsed_args)
             request = replace(
                 analysis_request(payload, lint, None),
@@ -102,7 +111,8 @@ class AdviseCommand(Command):
                 style = FILE_STYLE
                 if parsed_args.output is None:
                     style = style_for(sys.stdout, os.environ)
-                write_output(render_text(analysis, style), parsed_args.output)
+                text = render_text(analysis, style, timings=timings)
+                write_output(text, parsed_args.output)
             if in_full:
                 report = _pages().full_report(
                     analysis,
@@ -110,6 +120,7 @@ class AdviseCommand(Command):
                     lint,
                     project=find_project(payload, project_dir),
                     command=self.config,
+                    timings=timings,
                 )
                 if parsed_args.format == "json":
                     write_output(report.text(), parsed_args.output)
@@ -119,6 +130,10 @@ class AdviseCommand(Command):
             if project_dir is not None:
                 _follow(analysis, payload, project_dir)
         return os.EX_DATAERR if analysis.missing_programs else None
+
+
+def _timings(paths: Sequence[Path], payload: Payload) -> SnapdTimings | None:
+    return read_snapd_timings(paths, snap=payload.snap.name) if paths else None
 
 
 def _pages() -> ModuleType:

@@ -12,6 +12,7 @@ from typing import ClassVar
 from craft_cli import emit
 
 from ..analysis import Analysis
+from ..capture.snapd_timings import SnapdTimings
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
 from ..core.units import MIB
@@ -171,13 +172,14 @@ def write_page(sources: Sources, path: Path) -> None:
         write_file(render_png(sources), path)
 
 
-def full_report(
+def full_report(  # noqa: PLR0913 # one says what, the others what is known of it
     analysis: Analysis,
     payload: Payload,
     lint: LintRequest,
     *,
     project: ProjectFile | None,
     command: object,
+    timings: SnapdTimings | None = None,
 ) -> Report:
     """Return the report with all that a page shows.
 
@@ -185,6 +187,7 @@ def full_report(
     :param project: of the payload, where it is at hand.
     :param command: arguments of the command line; anything else where they aren't
         known.
+    :param timings: of snapd, where they were given.
     :raises AdvisorError: where the payload can't be looked at.
     """
     emit.progress("Checking caches and unneeded files")
@@ -204,4 +207,5 @@ def full_report(
         linted=linted,
         executables=frozenset(entry.path for entry in entries if entry.executable),
         command=shlex.join(("compression-advisor", *words)) if command else "",
+        timings=timings,
     )

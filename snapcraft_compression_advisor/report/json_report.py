@@ -15,6 +15,7 @@ from ..lint.figures import size_origin
 from ..lint.finding import LintReport
 from ..wording import sentences
 from .contract import Count, Document, Interval, Part, Text, filled
+from .installation import InstallationReport, installation_report
 from .lint_formats.json import FindingReport, build_lint_document
 from .report_files import (
     FileSizesReport,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from ..advice.recommendation import Recommendation
     from ..analysis import Analysis
+    from ..capture.snapd_timings import SnapdTimings
     from ..lint.finding import LintedPayload
     from ..trial.result import CodecTrial
     from ..trial.stored import StoredSizes
@@ -225,6 +227,9 @@ class Report(Document):
         default=None, description="of 'lint'; null if the payload wasn't linted"
     )
     method: MethodReport | None = None
+    installation: InstallationReport | None = Field(
+        default=None, description="of '--timings'; null if none were given"
+    )
 
 
 def build_report(
@@ -233,12 +238,14 @@ def build_report(
     linted: LintedPayload | None = None,
     executables: Container[str] = (),
     command: str = "",
+    timings: SnapdTimings | None = None,
 ) -> Report:
     """Return an analysis in the shape of the contract.
 
     :param linted: findings on the same payload; ``None`` where it wasn't linted.
     :param executables: paths of files that somebody may run, for the kinds of files.
     :param command: that made the numbers, as it was given.
+    :param timings: of snapd, where they were given.
     """
     trial, advice = analysis.trial, analysis.recommendation
     stored, decisive = trial.stored, advice.decisive
@@ -277,6 +284,7 @@ def build_report(
             distinct_blocks=stored.layout.block_count if stored else 0,
             blocks_known=_blocks_known(stored) if stored else {},
         ),
+        installation=installation_report(timings) if timings else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from ..core.printable import printable
@@ -9,6 +10,7 @@ from ..core.units import format_bytes
 from ..wording import sentences
 from .gain import gains, where_from, why_narrow
 from .gain_bars import gain_lines
+from .installation import installation_section
 from .json_report import build_report
 from .lines import FILE_STYLE, TextStyle, wrapped
 from .page.codecs import codec_table
@@ -22,17 +24,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..analysis import Analysis
+    from ..capture.snapd_timings import SnapdTimings
     from .json_report import DeviceReport, Report
-    from .page.model import Step
+    from .page.model import Section, Step
     from .report_launch import LaunchReport
 
 _SIZE_COLUMNS = 30
 _COST_COLUMNS = 24
 
 
-def render_text(analysis: Analysis, style: TextStyle = FILE_STYLE) -> str:
-    """Return the report as plain text, in the order of the pages."""
-    report = build_report(analysis)
+def render_text(
+    analysis: Analysis,
+    style: TextStyle = FILE_STYLE,
+    *,
+    timings: SnapdTimings | None = None,
+) -> str:
+    """Return the report as plain text, in the order of the pages.
+
+    :param timings: of snapd, where they were given.
+    """
+    report = build_report(analysis, timings=timings)
     payload, found = report.payload, gains(report)
     lines = [*_missing_lines(analysis)]
     lines += [f"{payload.name}, base {payload.base}", ""]
@@ -53,6 +64,9 @@ def render_text(analysis: Analysis, style: TextStyle = FILE_STYLE) -> str:
     lines[-1:] = [*wrapped(WHAT_IF, style.wrap_columns), ""]
     for launch in launches:
         lines += [*_launch_lines(launch, analysis.app_choice, style), ""]
+    installation = installation_section(report)
+    if installation is not None:
+        lines += [*_table_section(installation, style), ""]
     section = next_section(report, report.findings)
     if section is not None:
         lines += [style.bold(section.title), *_step_lines(section.steps, style), ""]
@@ -117,6 +131,19 @@ def _launch_lines(
     )
     accuracy = launch_accuracy(launch) if launch.files else ()
     for text in (reads, *accuracy, *not_shipped(launch.unresolved)):
+        yield from _indented(text, style)
+
+
+def _table_section(section: Section, style: TextStyle) -> Iterator[str]:
+    """Yield a section of one table: its last column is aligned to the right."""
+    yield style.bold(section.title)
+    for group in section.groups:
+        for *names, figure in group.table.rows if group.table else ():
+            name, width = " ".join(names), style.wrap_columns - len(figure) - 4
+            first, *others = textwrap.wrap(name, width, subsequent_indent="  ")
+            yield f"  {first:{width}}  {figure}"
+            yield from (f"  {line}" for line in others)
+    for text in section.paragraphs:
         yield from _indented(text, style)
 
 

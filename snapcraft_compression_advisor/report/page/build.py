@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ... import __version__
+from ..installation import installation_section
 from ..phrases import headline, payload_facts
 from .break_even import break_even_section
 from .codecs import launch_section
@@ -71,6 +72,7 @@ def build_page(sources: Sources) -> Page:
     folded = (
         launch_section(report),
         looked_up[0],
+        installation_section(report),
         break_even_section(report),
         kinds_section(report),
         sizes_section(report),
