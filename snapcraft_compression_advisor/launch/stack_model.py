@@ -1,0 +1,80 @@
+"""What a launch costs that reads from several mounts: an app's, its base's, others.
+
+Each mount decompresses one block at a time (``SQUASHFS_DECOMP_SINGLE``), beside those
+of the other mounts, and all share the storage. But a launch mostly waits for one block
+before it asks for the next, whichever mount that is in. So the parts add up, and what
+it does not wait for (``waited_share``) is as recorded of the whole launch. Measured:
+``docs/stacks.md``.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+from ..core.units import Interval
+from .model import LaunchEstimate, estimate_launch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..devices.device import DeviceProfile
+    from ..trial.result import CodecTrial
+    from .launch_set import LaunchSet
+
+
+def estimate_stack(
+    layers: Iterable[tuple[LaunchSet, CodecTrial]], device: DeviceProfile
+) -> LaunchEstimate:
+    """Estimate one launch's cost over its layers, each with a codec of its own.
+
+    :param layers: what the launch reads of each, and how that is stored there; at
+        least one.
+    """
+    return together(
+        [estimate_launch(launch_set, trial, device) for launch_set, trial in layers]
+    )
+
+
+def together(layers: Sequence[LaunchEstimate]) -> LaunchEstimate:
+    """Return what the layers of one launch cost on one device, as one estimate.
+
+    The device is the same for all layers, so the ends add up end by end. The shares of
+    the launch mostly are the same too; where one layer's are known better, they are
+    averaged by what the layers cost. What another codec for one layer saves is
+    :func:`.model.seconds_saved` of that layer alone: the others cost what they did.
+
+    :param layers: at least one.
+    """
+    work = [each.transfer.mid + each.fill.mid + each.decompress.mid for each in layers]
+    return LaunchEstimate(
+        seeks=_sum(each.seeks for each in layers),
+        transfer=_sum(each.transfer for each in layers),
+        fill=_sum(each.fill for each in layers),
+        decompress=_sum(each.decompress for each in layers),
+        calibrated=_sum(
+            each.calibrated or Interval.exactly(each.decompress.mid) for each in layers
+        ),
+        read_share=_mean([each.read_share for each in layers], work),
+        seek_share=_mean(
+            [each.seek_share for each in layers], [each.seeks.mid for each in layers]
+        ),
+        waited_share=_mean([each.waited_share for each in layers], work),
+    )
+
+
+def _sum(parts: Iterable[Interval]) -> Interval:
+    return reduce(add, parts)
+
+
+def _mean(shares: Sequence[Interval], weights: Sequence[float]) -> Interval:
+    """Return the mean of shares; the first of them where nothing tells them apart."""
+    total = sum(weights)
+    if not total or all(share == shares[0] for share in shares):
+        return shares[0]
+    return _sum(map(_part, shares, [weight / total for weight in weights]))
+
+
+def _part(share: Interval, weight: float) -> Interval:
+    return share.map(lambda end: end * weight)
