@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import ToolError
@@ -42,6 +42,7 @@ WALKS_AT_MOST = 3
 Launch = Callable[[Mount], RunTime]
 """Launches once from a mount, or does as if, and returns what that took."""
 
+Thing = TypeVar("Thing")
 Dropped = Literal["system", "payload"]
 
 
@@ -307,11 +308,11 @@ class _Rounds:
         )
 
 
-def in_turns(codecs: Sequence[str], rounds: int) -> Iterator[tuple[str, ...]]:
-    """Yield the order of the codecs in each round; each begins with the next one."""
+def in_turns(things: Sequence[Thing], rounds: int) -> Iterator[tuple[Thing, ...]]:
+    """Yield the order of things in each round; each begins with the next one."""
     for number in range(rounds):
-        first = number % len(codecs)
-        yield (*codecs[first:], *codecs[:first])
+        first = number % len(things)
+        yield (*things[first:], *things[:first])
 
 
 def timed_here(run: Callable[[], float]) -> RunTime:
