@@ -55,7 +55,11 @@ from snapcraft_compression_advisor.capture.start import app_command, time_launch
 from snapcraft_compression_advisor.capture.virtual_display import virtual_display
 from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
 from snapcraft_compression_advisor.devices.device_file import device_text
-from snapcraft_compression_advisor.launch.profile import LaunchProfile, profile_text
+from snapcraft_compression_advisor.launch.profile import (
+    LaunchProfile,
+    ProfilePayload,
+    profile_text,
+)
 from snapcraft_compression_advisor.payload.inventory import (
     exclude_file_text,
     scan_directory,
@@ -222,17 +226,24 @@ def prepare(name: str, tree: Path, cache: Path, work: Path) -> None:
 
 def figures_of(image: Path, files: tuple[ProfileFile, ...]) -> dict[str, int]:
     """Return what the blocks that a launch reads come to in an image."""
-    profile = LaunchProfile(source="residency", app=image.stem, files=files)
+    profile = LaunchProfile(source="residency", app=image.stem, app_files=files)
     runs = sum(len(file.blocks) for file in files)
     return {"runs": runs, **block_figures(image, profile)}
 
 
 def write_recorded(name: str, recorded: Recorded) -> None:
-    """Keep what a launch reads of each payload."""
+    """Keep what a launch reads of each payload, as a launch profile."""
+    profile = LaunchProfile(
+        schema_version=2,
+        source="residency",
+        app=name,
+        payloads=tuple(
+            ProfilePayload(role=role, name=name if role == "app" else role, files=files)
+            for role, files in recorded.items()
+        ),
+    )
     LAUNCHES.mkdir(exist_ok=True)
-    for role, files in recorded.items():
-        profile = LaunchProfile(source="residency", app=name, files=files)
-        (LAUNCHES / f"{name}-{role}.json").write_text(profile_text(profile))
+    (LAUNCHES / f"{name}.json").write_text(profile_text(profile), encoding="utf-8")
 
 
 def record(starts: Launcher) -> Recorded:

@@ -54,12 +54,17 @@ class Isolation:
     :param base: whose files this machine stands in for.
     :param layout: of snap.yaml; where each path leads.
     :param bus: where a session bus of its own listens, if there is one.
+    :param machine: the root that is shown read-only: this machine's, or a mounted base.
+    :param contents: mounted content snaps, by their places relative to the payload,
+        which are directories of it.
     """
 
     by: IsolatedBy
     base: str = ""
     layout: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     bus: Path | None = None
+    machine: Path = Path("/")
+    contents: Mapping[str, Path] = field(default_factory=dict)
 
 
 def snap_directory(name: str) -> str:
@@ -110,7 +115,7 @@ def isolation_steps(
     :param socket: of the display, if there is one.
     """
     snap = snap_directory(name)
-    steps = [*_machine(), ("proc", "/proc"), ("dev", "/dev")]
+    steps = [*_machine(isolation.machine), ("proc", "/proc"), ("dev", "/dev")]
     steps += (("dir", path) for path in _FRESH)
     steps += (("tmpfs", "/var/tmp"),)  # noqa: S108 # in a root of its own
     steps += _other_snaps(posixpath.dirname(snap), isolation.base)
@@ -119,23 +124,27 @@ def isolation_steps(
         ("symlink", REVISION, f"{posixpath.dirname(snap)}/current"),
         ("bind", str(home), INSIDE),
     ]
+    for place, content in isolation.contents.items():
+        steps.append(("ro-bind", str(content.absolute()), f"{snap}/{place}"))
     if socket is not None:
         steps.append(("ro-bind", socket, socket))
     if isolation.bus is not None:
         steps.append(("ro-bind", str(isolation.bus), BUS_SOCKET))
-    layout = _Layout(snap=snap, root=root.resolve(), home=home)
+    layout = _Layout(
+        snap=snap, root=root.resolve(), home=home, machine=isolation.machine
+    )
     return [*steps, *layout.steps(isolation.layout)]
 
 
-def _machine() -> Iterator[Step]:
-    """Yield the directories of this machine's root, as far as they are shown."""
-    for path in sorted(Path("/").iterdir()):
+def _machine(root: Path) -> Iterator[Step]:
+    """Yield the directories of this machine's root, or a base's, as far as shown."""
+    for path in sorted(root.iterdir()):
         if path.name in _HIDDEN:
             continue
         if path.is_symlink():
-            yield "symlink", str(path.readlink()), str(path)
+            yield "symlink", str(path.readlink()), f"/{path.name}"
         elif path.is_dir():
-            yield "ro-bind", str(path), str(path)
+            yield "ro-bind", str(path), f"/{path.name}"
 
 
 def _other_snaps(own: str, base: str) -> Iterator[Step]:
@@ -168,11 +177,13 @@ class _Layout:
     be put: an empty one takes its place, with links to all that was in it.
 
     :param root: the payload, no link.
+    :param machine: what is shown as the root.
     """
 
     snap: str
     root: Path
     home: Path
+    machine: Path
 
     def steps(self, layout: Mapping[str, Mapping[str, Any]]) -> list[Step]:
         """Return the steps of all layouts that are what snapd takes."""
@@ -199,7 +210,7 @@ class _Layout:
         if not name:
             return None
         if not self._is_within(parent, self.snap):
-            target = posixpath.join(os.path.realpath(parent), name)
+            target = posixpath.join(self._real(parent), name)
         if how.get("type") == "tmpfs":
             return "tmpfs", target
         if "symlink" in how:
@@ -260,7 +271,15 @@ class _Layout:
         """Return what of this machine a launch sees at some place."""
         if self._is_within(path, self.snap):
             return Path(str(self.root) + path.removeprefix(self.snap))
-        return Path(path)
+        return self.machine / path.lstrip("/")
+
+    def _real(self, directory: str) -> str:
+        """Return where a directory of the machine's really is, links followed."""
+        machine = self.machine.resolve()
+        found = Path(os.path.realpath(machine / directory.lstrip("/")))
+        if not found.is_relative_to(machine):  # a base's absolute link
+            return directory
+        return posixpath.normpath(f"/{found.relative_to(machine)}")
 
     def _expanded(self, text: str) -> str:
         places = {
