@@ -209,3 +209,25 @@ def test_bubblewrap_that_fails_is_not_taken(
     except ToolError as error:
         by = error.details or ""
     assert by == "namespaces" or "bubblewrap: no namespaces" in by
+
+
+def test_mounted_base_takes_the_place_of_this_machine(
+    prime: Path, tmp_path: Path
+) -> None:
+    base, content = tmp_path / "base", tmp_path / "content"
+    (base / "usr/share").mkdir(parents=True)
+    (base / "bin").symlink_to("usr/bin")
+    isolation = Isolation(
+        by="namespaces", layout=LAYOUT, machine=base, contents={"platform": content}
+    )
+    steps = isolation_steps(
+        isolation, name="sample", root=prime, home=tmp_path, socket=None
+    )
+    assert ("ro-bind", f"{base}/usr", "/usr") in steps
+    assert ("symlink", "usr/bin", "/bin") in steps
+    assert ("ro-bind", str(content), "/snap/sample/x1/platform") in steps
+    assert ("ro-bind", f"{base}/usr/share", "/.beneath/usr/share") in steps
+    shown = {step[-1] for step in steps}
+    assert "/usr/share/sample/themes" in shown
+    assert "/usr/lib" not in shown
+    assert "/etc" not in shown
