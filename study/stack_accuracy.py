@@ -85,6 +85,13 @@ def main() -> None:
 def page(measured: Sequence[Stacked]) -> Iterator[str]:
     """Yield the page's lines."""
     yield INTRODUCTION
+    if measured:
+        yield from measured_lines(measured)
+    yield from guess_lines(read_guesses())
+
+
+def measured_lines(measured: Sequence[Stacked]) -> Iterator[str]:
+    """Yield what was measured, and how it was predicted."""
     yield from read_table(measured)
     yield ""
     yield MODEL
@@ -95,7 +102,6 @@ def page(measured: Sequence[Stacked]) -> Iterator[str]:
     yield APART
     yield from apart_table(measured)
     yield ""
-    yield from guess_lines(read_guesses())
 
 
 def read_table(measured: Sequence[Stacked]) -> Iterator[str]:

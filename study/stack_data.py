@@ -98,8 +98,10 @@ def _median_difference(some: tuple[float, ...], others: tuple[float, ...]) -> fl
 def read_stacked() -> tuple[Stacked, ...]:
     """Read the data of all applications, in the order in which they were measured.
 
-    Only rounds that were finished count.
+    None where nothing was measured yet.
     """
+    if not TIMES.exists():
+        return ()
     cold: dict[str, dict[Combination, list[float]]] = {}
     warm: dict[str, list[float]] = defaultdict(list)
     busy: dict[str, list[float]] = defaultdict(list)
