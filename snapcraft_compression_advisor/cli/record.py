@@ -56,10 +56,13 @@ class RecordCommand(Command):
 
     arguments: ClassVar[Arguments] = {
         **PATH,
-        "--installed SNAP": "in place of PATH: SNAP or SNAP.APP; record an installed "
-        "app as 'snap run' starts it, over all snaps that it reads from (its own, "
-        "its base, its content snaps), and time the parts of its launch; requires root "
-        "(with sudo, the app runs as your own user) (default: none)",
+        "--installed SNAP": details(
+            "in place of PATH: SNAP or SNAP.APP; record an installed app as 'snap run' "
+            "starts it, over all snaps that it reads from (its own, its base, its "
+            "content snaps), and time the parts of its launch; requires root (with "
+            "sudo, the app runs as your own user) (default: none)",
+            type=None,  # no path
+        ),
         "--root PAYLOAD": "the same as PATH (default: PATH)",
         **output_argument(text="the launch profile"),
         **LAUNCH_ARGUMENTS,
