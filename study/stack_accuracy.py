@@ -42,7 +42,8 @@ directory (overlayfs), and the application was started with dropped caches from 
 eight combinations of xz and lzo in turns, from the uncompressed images, and with warm
 caches:
 
-    sudo .venv/bin/python study/stacks.py prepare --trees TREES --cache CACHE --work DIR
+    sudo .venv/bin/python study/stacks.py prepare --trees TREES --trees DRAWN \\
+        --cache CACHE --work DIR
     sudo .venv/bin/python study/stacks.py measure --work DIR --minutes 20
     .venv/bin/python study/stack_accuracy.py -o docs/stacks.md
 """

@@ -4,12 +4,13 @@
     sudo .venv/bin/python study/stacks.py prepare --trees TREES --cache CACHE --work DIR
     sudo .venv/bin/python study/stacks.py measure --work DIR --minutes 20
 
-``prepare`` splits the trees of some applications into the payloads ``base``,
-``content`` and ``app`` (see ``stack_layers.py``). It records what a cold launch of the
-stack reads of each mount, and packs the payloads, without the contents that aren't read
-(see ``prune_tree``), with xz, with lzo and uncompressed. ``measure`` calibrates the
-machine. Then it starts the applications in turns from all combinations, with dropped
-caches, and once a round with warm caches, until the time is up. They write
+``prepare`` splits the trees of some applications (``--trees`` may be given several
+times) into the payloads ``base``, ``content`` and ``app`` (see ``stack_layers.py``). It
+records what a cold launch of the stack reads of each mount, and packs the payloads,
+without the contents that aren't read (see ``prune_tree``), with xz, with lzo and
+uncompressed. ``measure`` calibrates the machine. Then it starts the applications in
+turns from all combinations, with dropped caches, and once a round with warm caches,
+until the time is up. They write
 
     study/data/stack-launches/NAME.json  what the launch reads of each payload
     study/data/stack-blocks.csv          the sums of these blocks in each image
@@ -83,10 +84,11 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.launch.profile import ProfileFile
 
 NAMES = (
-    "grub-customizer", "yuview", "alsa-scarlett-gui", "amberol", "vitables", "kmouth",
-    "bijiben",
+    "grub-customizer", "yuview", "gnome-calculator", "amberol", "vitables", "kmouth",
+    "bijiben", "firefox-esr",
 )  # fmt: skip
-"""Applications on GTK 3, Qt 5, GTK 4, libadwaita, Python with Qt 5, KDE and WebKit."""
+"""Applications on GTK 3, Qt 5, GTK 4, libadwaita, Python with Qt 5, KDE, WebKit, and
+one that keeps several processors busy."""
 
 CODECS = ("xz", "lzo")
 PLAIN = "none"
@@ -353,7 +355,7 @@ def main() -> int:
     add = parser.add_argument
     add("what", choices=("prepare", "measure"))
     add("names", nargs="*", metavar="NAME", help="applications (those in NAMES)")
-    add("--trees", type=Path, help="their trees")
+    add("--trees", type=Path, action="append", default=[], help="their trees")
     add("--cache", type=Path, help="the systems that they were installed in")
     add("--work", type=Path, required=True, help="where the images go")
     add("--minutes", type=float, default=20, help="how long to measure")
@@ -372,12 +374,12 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def tree_of(name: str, trees: Path) -> Path:
+def tree_of(name: str, trees: Sequence[Path]) -> Path:
     """Return an application's tree: in a folder of trees, or one level below.
 
     :raises StopIteration: if it isn't there.
     """
-    folders = (trees, *sorted(trees.glob("*/")))
+    folders = [folder for each in trees for folder in (each, *sorted(each.glob("*/")))]
     return next(each / name for each in folders if (each / name).is_dir())
 
 
