@@ -13,20 +13,11 @@ from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.units import Interval
 from .devices.device import DeviceProfile
-from .launch.fit import FittedProfile, fit_profile
-from .launch.guess.guess import static_launch_set
-from .launch.interval_parts import average_figures, average_saving, interval_parts
-from .launch.launch_set import LaunchSet, select_apps
-from .launch.model import (
-    ExpectedBlocks,
-    LaunchEstimate,
-    combined,
-    cost_of_blocks,
-    expect_blocks,
-    seconds_saved,
-    total_s,
-)
+from .launch.interval_parts import average_figures, average_saving
+from .launch.launch_set import select_apps
+from .launch.model import combined, total_s
 from .launch.profile import LaunchProfile
+from .launches import LaunchAnalysis, Surroundings, estimates_of, find_launches
 from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
 from .trial.exact import run_exact_trial
@@ -52,47 +43,6 @@ class PayloadSummary:
     data_blocks: int
     declared_compression: str | None
     image_bytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchAnalysis:
-    """One app's launch.
-
-    :param launch_set: what it reads.
-    :param estimates: by device and codec; available codecs only.
-    :param profile: the launch profile that it comes from.
-    """
-
-    launch_set: LaunchSet
-    estimates: Mapping[str, Mapping[str, LaunchEstimate]]
-    profile: FittedProfile | None = None
-
-    @property
-    def warm_s(self) -> float | None:
-        """What a warm start took when it was recorded."""
-        return self.profile.warm_s if self.profile else None
-
-    def cold_start(self, device: str, codec: str) -> Interval | None:
-        """Return what a cold start takes, or what is known of it to be added.
-
-        :returns: ``None`` where the codec isn't available or no file is known.
-        """
-        estimate = self.estimates[device].get(codec)
-        if estimate is None or not self.launch_set.files:
-            return None
-        return Interval.exactly(self.warm_s or 0.0) + estimate.added_s
-
-    def savings(self) -> Iterator[Saving]:
-        """Yield what lzo saves over xz on each device, as far as both are available."""
-        for device, estimates in self.estimates.items():
-            if "xz" in estimates and "lzo" in estimates:
-                yield Saving(
-                    app=self.launch_set.app,
-                    device=device,
-                    seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
-                    xz_added_s=estimates["xz"].added_s,
-                    parts=interval_parts(estimates["xz"], estimates["lzo"]),
-                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +87,7 @@ class Request:
     :param effort: else, how many blocks to try and with which codecs.
     :param size_limits: bytes that images are compared with: the trial goes on as long
         as one of these lies within the interval of the declared codec's size.
+    :param surroundings: the snaps that it runs with, as far as they are at hand.
     """
 
     devices: tuple[DeviceProfile, ...]
@@ -147,6 +98,7 @@ class Request:
     exact: bool = False
     effort: Effort = ORDINARY
     size_limits: tuple[float, ...] = ()
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
 
 def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analysis:
@@ -157,7 +109,9 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     apps, app_choice = _choose_apps(payload, request)
     progress("Finding what a launch reads")
     with ThreadPoolExecutor(1, thread_name_prefix="launch") as beside:
-        found = beside.submit(_find_launches, payload, request, apps)
+        found = beside.submit(
+            find_launches, payload, apps, request.profiles, request.surroundings
+        )
         launches = _Launches(found=found, devices=request.devices)
         trial = _try_codecs(payload, request, launches, progress=progress)
     estimated = launches.by(trial)
@@ -196,32 +150,12 @@ class _Launches:
         if not self.known or self.known[-1][0] is not trial:
             launches = tuple(
                 replace(
-                    each, estimates=_estimates(each.launch_set, trial, self.devices)
+                    each, estimates=estimates_of(each.launch_set, trial, self.devices)
                 )
                 for each in self.found.result()
             )
             self.known[:] = [(trial, launches)]
         return self.known[-1][1]
-
-
-def _find_launches(
-    payload: Payload, request: Request, apps: Sequence[str]
-) -> tuple[LaunchAnalysis, ...]:
-    """Return what the apps' launches read, without what that costs."""
-    fitted = {
-        profile.app: fit_profile(profile, payload.inventory)
-        for profile in request.profiles
-    }
-    return tuple(
-        LaunchAnalysis(
-            launch_set=fitted[app].launch_set
-            if app in fitted
-            else static_launch_set(payload, app),
-            estimates={},
-            profile=fitted.get(app),
-        )
-        for app in apps
-    )
 
 
 def _try_codecs(
@@ -251,6 +185,8 @@ def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], s
 
     :raises BadDataError: where a profile is of an app that the snap doesn't have.
     """
+    if request.surroundings.consumers:
+        return (), "of the consumers"
     recorded = tuple(dict.fromkeys(profile.app for profile in request.profiles))
     for app in recorded:
         if app not in payload.snap.apps:
@@ -289,27 +225,6 @@ def _straddles(trial: TrialResult, declared: str | None, limit: float) -> bool:
     return size is not None and size.low <= limit < size.high
 
 
-def _estimates(
-    launch_set: LaunchSet, trial: TrialResult, devices: Sequence[DeviceProfile]
-) -> dict[str, dict[str, LaunchEstimate]]:
-    """Return estimates by device and codec; a codec's blocks are summed up once."""
-    estimates: dict[str, dict[str, LaunchEstimate]] = {
-        each.name: {} for each in devices
-    }
-    expected: ExpectedBlocks | None = None
-    for codec in trial.codecs.values():
-        if codec.available:
-            places = codec.blocks.places
-            if expected is None or expected.places is not places:
-                expected = expect_blocks(launch_set, places)
-            sums = expected.sums(codec.blocks)
-            for device in devices:
-                estimates[device.name][codec.codec] = cost_of_blocks(
-                    sums, launch_set, codec.codec, device
-                )
-    return estimates
-
-
 def _evidence(
     payload: Payload,
     request: Request,
@@ -327,7 +242,10 @@ def _evidence(
             launch.launch_set.app for launch in launches if not launch.launch_set.files
         ),
         without_program=tuple(_missing_programs(launches)),
-        cold_starts=tuple(_cold_starts(launches, request.policy)),
+        # A budget is of an app's whole start, of which a platform snap is a part.
+        cold_starts=()
+        if request.surroundings.consumers
+        else tuple(_cold_starts(launches, request.policy)),
         launched=payload.snap.type != COMPONENT_TYPE,
     )
 

@@ -6,15 +6,12 @@ from pathlib import Path
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
 from snapcraft_compression_advisor.advice.recommendation import recommend
-from snapcraft_compression_advisor.analysis import (
-    Analysis,
-    LaunchAnalysis,
-    PayloadSummary,
-)
+from snapcraft_compression_advisor.analysis import Analysis, PayloadSummary
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import LaunchEstimate
+from snapcraft_compression_advisor.launches import LaunchAnalysis
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.trial.result import CodecTrial, TrialResult
 

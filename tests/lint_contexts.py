@@ -19,7 +19,8 @@ from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.analysis import Analysis, LaunchAnalysis
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.launches import LaunchAnalysis
     from snapcraft_compression_advisor.lint.finding import Finding
     from snapcraft_compression_advisor.lint.project import ComponentSizes, ProjectFile
     from snapcraft_compression_advisor.lint.rule import Rule

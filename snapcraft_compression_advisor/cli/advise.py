@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,7 @@ from craft_cli import emit
 from ..analysis import Analysis, analyse
 from ..capture.snapd_timings import SnapdTimings, read_snapd_timings
 from ..core.errors import AdvisorError, NoInputError
+from ..launches import price_stacks
 from ..lint.lint import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..payload.source import Payload, find_payload, open_payload
@@ -36,6 +38,7 @@ from .edits import set_compression
 from .find_project import find_policy, find_project
 from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
+from .surroundings import STACK_ARGUMENTS, check_stack_options, open_surroundings
 from .write import check_outputs, write_output
 
 FORMATS = ("text", "json")
@@ -59,6 +62,7 @@ class AdviseCommand(Command):
     arguments: ClassVar[Arguments] = {
         **PATH,
         **ADVICE_ARGUMENTS,
+        **STACK_ARGUMENTS,
         **RECORD_ARGUMENTS,
         "--exact": "pack the whole payload with every codec instead of compressing a "
         "sample of its blocks; takes minutes",
@@ -85,6 +89,7 @@ class AdviseCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the advice, and follow it where that is asked for."""
         check_record_options(parsed_args)
+        check_stack_options(parsed_args)
         path = parsed_args.path or find_payload(Path.cwd())
         project_dir: Path | None = parsed_args.project_dir
         if project_dir is not None:
@@ -93,20 +98,30 @@ class AdviseCommand(Command):
         if in_full:
             _pages().check_report_path(parsed_args.report)
         check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
-        with open_payload(path) as payload:
+        with ExitStack() as until:
+            payload = until.enter_context(open_payload(path))
             file = parsed_args.policy or find_policy(payload.path, project_dir)
             lint = lint_request(file, advice_options(parsed_args), narrow=True)
             check_apps(payload, lint)
             timings = _timings(parsed_args.timings, payload)
             lint = with_recordings(payload, lint, parsed_args)
+            surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
             request = replace(
                 analysis_request(payload, lint, None),
                 declared_compression=_declared(payload, project_dir),
                 exact=parsed_args.exact,
                 effort=ORDINARY,
                 size_limits=(),
+                surroundings=surroundings,
             )
             analysis = analyse(payload, request, progress=emit.progress)
+            launches = price_stacks(
+                analysis.launches,
+                analysis.trial,
+                analysis.devices,
+                progress=emit.progress,
+            )
+            analysis = replace(analysis, launches=launches)
             if parsed_args.format == "text":
                 style = FILE_STYLE
                 if parsed_args.output is None:

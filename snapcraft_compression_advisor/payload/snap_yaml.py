@@ -56,7 +56,7 @@ class _Model(pydantic.BaseModel):
 
 
 class Plug(_Model):
-    """A plug, as far as content snaps go."""
+    """A plug or a slot, as far as content snaps go."""
 
     interface: str | None = None
     content: str | None = None
@@ -92,9 +92,11 @@ class SnapMetadata(_Model):
     apps: dict[str, App] = {}
     environment: Environment = {}
     plugs: dict[str, Plug] = {}
+    slots: dict[str, Plug] = {}
+    architectures: Annotated[tuple[str, ...], pydantic.BeforeValidator(_names)] = ()
     layout: dict[str, dict[str, Any]] = {}
 
-    @pydantic.field_validator("apps", "plugs", "layout", mode="before")
+    @pydantic.field_validator("apps", "plugs", "slots", "layout", mode="before")
     @classmethod
     def _fill_in_empty(cls, value: object) -> object:
         """Take null, which YAML has for an app or plug without keys, as none."""

@@ -185,11 +185,57 @@ def _first_identities(layers: Sequence[Layer]) -> tuple[int, ...]:
 
 
 def layers_of(payload: Payload) -> tuple[Layer, ...]:
-    """Return the snaps below the app's own; none of an ordinary payload."""
-    return payload.layers[1:] if isinstance(payload, StackedPayload) else ()
+    """Return the snaps of a stack; of an ordinary payload itself alone."""
+    if isinstance(payload, StackedPayload):
+        return payload.layers
+    return (_layer("app", payload, ""),)
 
 
-def content_place(plug: Plug) -> str:
+def stack_of(
+    payload: Payload, *, bases: Sequence[Payload], contents: Sequence[Payload]
+) -> Payload:
+    """Return a snap over its base and content snaps, as far as they are given.
+
+    :param bases: of which its own is taken.
+    :param contents: of which those are taken that its plugs ask for.
+    :returns: the payload itself where none of them is its.
+    """
+    snap = payload.snap
+    layers = [_layer("app", payload, "")]
+    for name, plug in snap.plugs.items():
+        for content in contents:
+            known = any(layer.payload is content for layer in layers)
+            if provides(content.snap, name, plug) and not known:
+                place = _place(plug) or content.snap.name
+                layers.append(_layer("content", content, place))
+    own = (base for base in bases if base.snap.name == snap.base_name)
+    layers += [_layer("base", base, _ROOT) for base in [*own][:1]]
+    return StackedPayload(layers) if len(layers) > 1 else payload
+
+
+def provides(snap: SnapMetadata, name: str, plug: Plug) -> bool:
+    """Tell whether a snap has the content that a plug asks for.
+
+    snapd connects the default provider by itself, and any other snap of the same
+    publisher that has a slot of this content.
+
+    :param name: of the plug.
+    """
+    if plug.interface != "content":
+        return False
+    wanted = plug.content or name
+    provider = (plug.default_provider or "").partition(":")[0]
+    return provider == snap.name or any(
+        slot.interface == "content" and (slot.content or slot_name) == wanted
+        for slot_name, slot in snap.slots.items()
+    )
+
+
+def _layer(role: Role, payload: Payload, place: str) -> Layer:
+    return Layer(role=role, payload=payload, name=payload.snap.name, place=place)
+
+
+def _place(plug: Plug) -> str:
     """Return where a content plug shows its snap, relative to ``$SNAP``."""
     target = _OWN_ROOT.sub("", plug.target or "", count=1)
     return posixpath.normpath(target).strip("/") if target else ""

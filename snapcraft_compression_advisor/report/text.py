@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core.printable import printable
 from ..core.units import format_bytes
+from ..launch.stack import AVERAGE_CONSUMER
 from ..wording import sentences
 from .gain import gains, where_from, why_narrow
 from .gain_bars import gain_lines
@@ -16,8 +17,15 @@ from .lines import FILE_STYLE, TextStyle, wrapped
 from .page.codecs import codec_table
 from .page.launch_files import blocks_of, launch_accuracy
 from .page.next_steps import next_section
-from .page.texts import WHAT_IF, how_sized, parted, sentence
+from .page.texts import WHAT_IF, how_sized, launch_title, parted, sentence
 from .phrases import counted, headline, how_known, not_shipped, payload_facts
+from .stack import (
+    STACK_TITLE,
+    change_table,
+    how_read,
+    stack_sentences,
+    stack_table,
+)
 from .undecided import what_decides
 
 if TYPE_CHECKING:
@@ -26,11 +34,12 @@ if TYPE_CHECKING:
     from ..analysis import Analysis
     from ..capture.snapd_timings import SnapdTimings
     from .json_report import DeviceReport, Report
-    from .page.model import Section, Step
+    from .page.model import Section, Step, Table
     from .report_launch import LaunchReport
 
 _SIZE_COLUMNS = 30
 _COST_COLUMNS = 24
+_STACK_COLUMNS = 21
 
 
 def render_text(
@@ -64,6 +73,8 @@ def render_text(
     lines[-1:] = [*wrapped(WHAT_IF, style.wrap_columns), ""]
     for launch in launches:
         lines += [*_launch_lines(launch, analysis.app_choice, style), ""]
+        if launch.stack:
+            lines += [*_stack_lines(launch, style), ""]
     installation = installation_section(report)
     if installation is not None:
         lines += [*_table_section(installation, style), ""]
@@ -121,7 +132,9 @@ def _table_lines(
 def _launch_lines(
     launch: LaunchReport, app_choice: str, style: TextStyle
 ) -> Iterator[str]:
-    yield f"App {launch.app} ({app_choice})"
+    consumed = launch.weight is not None or launch.app == AVERAGE_CONSUMER
+    choice = "" if consumed else f" ({app_choice})"
+    yield f"{launch_title(launch)}{choice}"
     expected = round(blocks_of(launch))
     some = "" if expected == launch.data_blocks else f"{expected:,} of "
     reads = (
@@ -145,6 +158,40 @@ def _table_section(section: Section, style: TextStyle) -> Iterator[str]:
             yield from (f"  {line}" for line in others)
     for text in section.paragraphs:
         yield from _indented(text, style)
+
+
+def _stack_lines(launch: LaunchReport, style: TextStyle) -> Iterator[str]:
+    """Yield what the launch reads of each snap, and who can change that."""
+    yield style.bold(f"{STACK_TITLE}: {launch.app} ({how_read(launch)})")
+    yield from _plain_table(stack_table(launch), style)
+    changes = change_table(launch)
+    if changes is not None:
+        yield ""
+        yield "Seconds that a change saves per cold launch (estimated)"
+        yield from _plain_table(changes, style)
+    for text in stack_sentences(launch):
+        yield from _indented(text, style)
+
+
+def _plain_table(table: Table, style: TextStyle) -> Iterator[str]:
+    """Yield a table's lines; where devices don't fit in, those of several tables."""
+    fixed = len(table.words) + 1 + ("blocks" in table.heads)
+    rows = (table.heads, *table.rows)
+    widths = [max(len(row[column]) for row in rows) for column in range(fixed)]
+    room = style.wrap_columns - sum(widths) - fixed
+    fitting = max(1, room // _STACK_COLUMNS)
+    for start in range(fixed, len(table.heads), fitting):
+        if start > fixed:
+            yield ""
+        for row in rows:
+            cells = [
+                cell.ljust(width) if place in {0, *table.words} else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=False))
+            ]
+            costs = [
+                cell.rjust(_STACK_COLUMNS) for cell in row[start : start + fitting]
+            ]
+            yield f"{' '.join(cells)} {''.join(costs)}".replace("\N{EN DASH}", "-")
 
 
 def _method(report: Report) -> Iterator[str]:

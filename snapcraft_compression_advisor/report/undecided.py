@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..advice.reasons import Code
 from ..core.printable import printable
 
 if TYPE_CHECKING:
@@ -50,6 +51,15 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
     guessed, traced = _apps(analysis, "static"), _apps(analysis, "trace")
     path = shlex.quote(printable(str(analysis.payload.path)))
     advise = f"compression-advisor advise {path} --launch-profile {_PROFILE}"
+    consumers = [each for each in analysis.launches if each.weight is not None]
+    if guessed and consumers:
+        names = [each.launch_set.app for each in consumers]
+        yield NextStep(
+            text="Recorded launches of the consumers in place of the guesses may "
+            "decide it",
+            commands=tuple(map(record_installed, names)),
+        )
+        return
     if guessed:
         yield NextStep(
             text="A recorded launch in place of the guess may decide it",
@@ -64,6 +74,12 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
             commands=(*residency, advise),
         )
     if not analysis.launches:
+        if Code.NO_APP in analysis.recommendation.reasons:
+            yield NextStep(
+                text="If it is a base or a content snap, name snaps that run with it: "
+                "their launches decide",
+                commands=(f"compression-advisor advise {path} --consumer app.snap",),
+            )
         return
     if "growth" in analysis.recommendation.doubts:
         yield NextStep(text="--exact packs with every codec, so the sizes are measured")
@@ -78,6 +94,18 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
         )
     if "saving" in analysis.recommendation.doubts:
         yield from _asked(analysis.recommendation)
+
+
+def record_installed(name: str) -> str:
+    """Return the command that records the launch of an installed snap.
+
+    :param name: of the snap, with that of its app if it has another.
+    """
+    file = shlex.quote(f"{printable(name)}.json")
+    return (
+        f"compression-advisor record --installed {shlex.quote(printable(name))} "
+        f"-o {file}"
+    )
 
 
 def _asked(advice: Recommendation) -> Iterator[NextStep]:

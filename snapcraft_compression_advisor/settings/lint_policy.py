@@ -290,6 +290,16 @@ class LintPolicy(PolicyModel):
     launch_profile: Texts = pydantic.Field(
         default=(), description="recorded launches: files, relative to this one"
     )
+    bases: Texts = pydantic.Field(
+        default=(),
+        description="base snaps or their directories, relative to this file: the "
+        "guess of a launch is followed into the snap's own one",
+    )
+    contents: Texts = pydantic.Field(
+        default=(),
+        description="content snaps or their directories, likewise, which the snap's "
+        "plugs ask for",
+    )
     record: Annotated[
         tuple[Recording, ...],
         pydantic.BeforeValidator(

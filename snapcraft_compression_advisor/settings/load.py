@@ -59,6 +59,7 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 }
 """Where in the policy each setting of a part or of the environment stands."""
 
+_FILE_LISTS = ("launch_profile", "bases", "contents")
 _LISTS = frozenset({"devices", "apps", "launch-profile"})
 _TRUTHS = {
     **dict.fromkeys(("true", "yes", "1"), True),
@@ -106,10 +107,9 @@ def beside(path: Path, policy: LintPolicy) -> LintPolicy:
     """
     folder, pack = path.parent, policy.pack
     changed: dict[str, object] = {}
-    if policy.launch_profile:
-        changed["launch_profile"] = tuple(
-            str(folder / each) for each in policy.launch_profile
-        )
+    for name in _FILE_LISTS:
+        if named := getattr(policy, name):
+            changed[name] = tuple(str(folder / each) for each in named)
     if policy.devices:
         changed["devices"] = _devices_beside(folder, policy.devices)
     if pack.report is not None:

@@ -207,8 +207,9 @@ def test_snap_without_apps_has_sizes_and_no_launches() -> None:
     )
     page = page_of(build_report(analysis))
     assert [each.key for each in page.sections] == [
-        "tradeoff", "kinds", "sizes", "method",
+        "tradeoff", "next", "kinds", "sizes", "method",
     ]  # fmt: skip
+    assert "--consumer" in section(page, "next").steps[0].lines[0]
     assert page.verdict == "UNDECIDED: stay with xz for now"
     assert "Seconds" not in section(page, "tradeoff").origin
 

@@ -13,11 +13,10 @@ from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.stack import split
-from snapcraft_compression_advisor.payload.snap_yaml import Plug
 from snapcraft_compression_advisor.payload.stack import (
     Layer,
     StackedPayload,
-    content_place,
+    stack_of,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +133,9 @@ def test_a_launch_is_followed_into_base_and_content_snap() -> None:
             apps={"hello": {"command": "usr/bin/hello"}},
             plugs={"gnome-platform": PLUG},
         ),
-        content=make_payload({f"{LIBRARIES}/libtool.so.1": make_elf()}),
+        content=make_payload(
+            {f"{LIBRARIES}/libtool.so.1": make_elf()}, name="gnome-46-2404"
+        ),
         base=make_payload(
             {f"{LIBRARIES}/libc.so.6": make_elf(), "usr/lib/ld.so": make_elf()},
             links={"lib": "usr/lib"},
@@ -206,9 +207,51 @@ def test_a_path_of_no_snap_has_no_origin() -> None:
         ("$SNAP/gnome-platform", "gnome-platform"),
         ("${SNAP}/data-dir/themes/", "data-dir/themes"),
         ("gnome-platform", "gnome-platform"),
-        ("", ""),
-        (None, ""),
+        ("", "gnome-46-2404"),
+        (None, "gnome-46-2404"),
     ],
 )
-def test_a_plugs_target_is_relative_to_the_snap(target: str | None, place: str) -> None:
-    assert content_place(Plug(interface="content", target=target)) == place
+def test_a_content_snap_is_placed_at_its_plugs_target(
+    target: str | None, place: str
+) -> None:
+    stacked = stack_of(
+        make_payload({"a": b""}, plugs={"gnome": {**PLUG, "target": target}}),
+        bases=(),
+        contents=(make_payload({"b": b""}, name="gnome-46-2404"),),
+    )
+    assert isinstance(stacked, StackedPayload)
+    assert [layer.place for layer in stacked.layers] == ["", place]
+
+
+def test_a_snap_takes_its_own_base_and_the_content_that_it_asks_for() -> None:
+    app = make_payload(
+        {"a": b""},
+        plugs={
+            "gnome": PLUG,
+            "icons": {**PLUG, "target": "$SNAP/icons"},
+            "themes": {"interface": "content", "content": "gtk-themes", "target": "t"},
+            "home": None,
+        },
+    )
+    given = {
+        name: make_payload({name: b""}, name=name, **more)  # type: ignore[arg-type]
+        for name, more in {
+            "gnome-46-2404": {},
+            "kf6-core24": {},
+            "any-themes": {
+                "slots": {"gtk-themes": {"interface": "content"}, "home": "home"}
+            },
+            "core22": {"type": "base"},
+            "core24": {"type": "base"},
+        }.items()
+    }
+    every = tuple(given.values())
+    stacked = stack_of(app, bases=every[3:], contents=every[:3])
+    assert isinstance(stacked, StackedPayload)
+    assert [(layer.role, layer.name, layer.place) for layer in stacked.layers] == [
+        ("app", "hello", ""),
+        ("content", "gnome-46-2404", "gnome-platform"),
+        ("content", "any-themes", "t"),
+        ("base", "core24", "/"),
+    ]
+    assert stack_of(app, bases=every[3:4], contents=every[1:2]) is app

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...payload.linkage import Unresolved
 from ...payload.paths import Location, PathResolver
-from ...payload.stack import StackedPayload, content_place, layers_of
+from ...payload.stack import StackedPayload, layers_of, provides
 from ...squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
@@ -118,9 +118,11 @@ def content_snaps(payload: Payload) -> Iterator[Unresolved]:
 
     Those that are at hand aren't elsewhere.
     """
-    places = {layer.place for layer in layers_of(payload)}
+    at_hand = [layer.payload.snap for layer in layers_of(payload)[1:]]
     for name, plug in payload.snap.plugs.items():
-        if plug.interface == "content" and content_place(plug) not in places:
+        if plug.interface == "content" and not any(
+            provides(snap, name, plug) for snap in at_hand
+        ):
             yield Unresolved(
                 name=plug.default_provider or plug.content or name,
                 needed_by=f"plug {name}",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis import Analysis, LaunchAnalysis
+from ...analysis import Analysis
 from ...core.units import Interval, format_bytes, format_seconds
+from ...launches import LaunchAnalysis
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ..figures import bytes_text, seconds_text, size_origin
 from ..finding import Evidence, Finding

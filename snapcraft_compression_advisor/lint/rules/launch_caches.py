@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from ...analysis import LaunchAnalysis
+from ...launches import LaunchAnalysis
 from ...payload.caches import CacheFault, CacheKind
 from ..finding import MOST_FILES, Evidence, Finding, Location
 from ..rule import Context, Judge, Rule

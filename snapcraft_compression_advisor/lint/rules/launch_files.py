@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...analysis import LaunchAnalysis
 from ...core.units import Interval, format_bytes
 from ...devices.device import DeviceProfile
 from ...launch.launch_set import LaunchFile, LaunchSet
 from ...launch.model import cost_of_files, expect_blocks
+from ...launches import LaunchAnalysis
 from ...trial.result import CodecTrial
 from ..figures import interval_text, seconds_text
 from ..finding import Evidence, Finding, Gain, Location

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from ...core.units import format_bytes
+from ..undecided import record_installed
 from .model import Section, Step
 from .texts import seconds, sentence
 
@@ -65,7 +66,14 @@ def _decide(report: Report) -> Iterator[Step]:
     for step in steps:
         text = narrower if step is steps[0] else ""
         yield Step(title=step.text, text=text, lines=tuple(step.commands))
-    if guessed and not steps:
+    consumers = [each.app for each in report.launches if each.weight is not None]
+    if guessed and consumers and not steps:
+        yield Step(
+            title="Record the launches of the consumers, in place of the guesses",
+            text=narrower,
+            lines=tuple(map(record_installed, consumers)),
+        )
+    elif guessed and not steps:
         words = ["advise", report.payload.path, "--record"]
         if len(report.launches) > 1:
             words += ["--app", guessed[0].app]

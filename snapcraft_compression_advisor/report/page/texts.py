@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...core.units import format_bytes, format_seconds
+from ...launch.stack import AVERAGE_CONSUMER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -121,7 +122,7 @@ def launch_groups(
     return tuple(
         replace(
             made,
-            heading=f"App {launch.app}" if len(launches) > 1 else "",
+            heading=launch_title(launch) if len(launches) > 1 else "",
             app=launch.app if len(launches) > 1 else "",
             charts=made.charts if number < _DRAWN_APPS else (),
         )
@@ -129,6 +130,13 @@ def launch_groups(
             (launch, group(launch)) for launch in launches
         )
     )
+
+
+def launch_title(launch: LaunchReport) -> str:
+    """Return whose launch it is, as a heading."""
+    if launch.weight is not None:
+        return f"Consumer {launch.app}, weight {percent(launch.weight)}"
+    return f"App {launch.app}" if launch.app != AVERAGE_CONSUMER else "All consumers"
 
 
 def percent(share: float) -> str:

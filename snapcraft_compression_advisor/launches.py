@@ -1,0 +1,267 @@
+"""What launches of a payload read, of it and of the snaps that it runs with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from .advice.evidence import Saving
+from .core.errors import UsageError
+from .core.units import Interval
+from .devices.device import DeviceProfile
+from .launch.fit import FittedProfile
+from .launch.interval_parts import interval_parts
+from .launch.launch_set import LaunchSet, select_apps
+from .launch.model import (
+    ExpectedBlocks,
+    LaunchEstimate,
+    cost_of_blocks,
+    expect_blocks,
+    seconds_saved,
+)
+from .launch.profile import LaunchProfile
+from .launch.stack import StackPart, average, find_parts
+from .payload.source import Payload
+from .payload.stack import stack_of
+from .trial.result import Progress, TrialResult
+from .trial.sampled import LEAST, run_sampled_trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchAnalysis:
+    """One app's launch.
+
+    :param launch_set: what it reads.
+    :param estimates: by device and codec; available codecs only.
+    :param profile: the launch profile that it comes from.
+    :param stack: what it reads of each snap, the app's own first; empty where only this
+        one is known.
+    :param weight: of a consumer's launch among those of all consumers; ``None`` where
+        the app is the payload's own, and of their average.
+    """
+
+    launch_set: LaunchSet
+    estimates: Mapping[str, Mapping[str, LaunchEstimate]]
+    profile: FittedProfile | None = None
+    stack: tuple[StackPart, ...] = ()
+    weight: float | None = None
+
+    @property
+    def warm_s(self) -> float | None:
+        """What a warm start took when it was recorded."""
+        return self.profile.warm_s if self.profile else None
+
+    def cold_start(self, device: str, codec: str) -> Interval | None:
+        """Return what a cold start takes, or what is known of it to be added.
+
+        :returns: ``None`` where the codec isn't available or no file is known.
+        """
+        estimate = self.estimates[device].get(codec)
+        if estimate is None or not self.launch_set.files:
+            return None
+        return Interval.exactly(self.warm_s or 0.0) + estimate.added_s
+
+    def savings(self) -> Iterator[Saving]:
+        """Yield what lzo saves over xz on each device, as far as both are available."""
+        for device, estimates in self.estimates.items():
+            if "xz" in estimates and "lzo" in estimates:
+                yield Saving(
+                    app=self.launch_set.app,
+                    device=device,
+                    seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
+                    xz_added_s=estimates["xz"].added_s,
+                    parts=interval_parts(estimates["xz"], estimates["lzo"]),
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumer:
+    """A snap that runs with the base or content snap to advise on.
+
+    :param weight: how much its launches count, as a share of all consumers'.
+    """
+
+    payload: Payload
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The snaps that a payload runs with, as far as they are at hand.
+
+    :param bases: base snaps; each snap is launched with its own.
+    :param contents: content snaps; each snap is launched with those that it asks for.
+    :param consumers: whose launches count in place of the payload's own.
+    """
+
+    bases: tuple[Payload, ...] = ()
+    contents: tuple[Payload, ...] = ()
+    consumers: tuple[Consumer, ...] = ()
+
+    def stack_of(self, payload: Payload, *, below: Sequence[Payload] = ()) -> Payload:
+        """Return a snap over those that it runs with.
+
+        :param below: further base or content snaps, which go before these.
+        """
+        return stack_of(
+            payload, bases=(*below, *self.bases), contents=(*below, *self.contents)
+        )
+
+
+def find_launches(
+    payload: Payload,
+    apps: Sequence[str],
+    profiles: Sequence[LaunchProfile],
+    surroundings: Surroundings,
+) -> tuple[LaunchAnalysis, ...]:
+    """Return what launches read of a payload, without what that costs.
+
+    :param apps: of the payload; its consumers' count where there are any.
+    """
+    if surroundings.consumers:
+        return tuple(_consumers_launches(payload, profiles, surroundings))
+    stacked = surroundings.stack_of(payload)
+    by_app = {profile.app: profile for profile in profiles}
+    return tuple(
+        _launch(payload, stacked, app, by_app.get(app), label=app) for app in apps
+    )
+
+
+def _launch(
+    payload: Payload,
+    stacked: Payload,
+    app: str,
+    profile: LaunchProfile | None,
+    *,
+    label: str,
+) -> LaunchAnalysis:
+    """Return what a launch reads of a payload, and of the snaps beside it.
+
+    :param stacked: the snap that is launched, over those that it runs with.
+    :param label: what reports call the app.
+    """
+    parts, fitted = find_parts(stacked, app, profile)
+    parts = tuple(replace(part, judged=part.payload is payload) for part in parts)
+    own = next(part.launch_set for part in parts if part.judged)
+    return LaunchAnalysis(
+        launch_set=replace(own, app=label),
+        estimates={},
+        profile=fitted if parts[0].judged else None,
+        stack=parts if len(parts) > 1 else (),
+    )
+
+
+def _consumers_launches(
+    payload: Payload, profiles: Sequence[LaunchProfile], surroundings: Surroundings
+) -> Iterator[LaunchAnalysis]:
+    """Yield the launches of all consumers, before them what these make together."""
+    launches = []
+    for consumer in surroundings.consumers:
+        other = consumer.payload
+        stacked = surroundings.stack_of(other, below=(payload,))
+        app, label = consumer_app(other)
+        profile = next(filter(partial(_is_of, other, app), profiles), None)
+        launch = _launch(payload, stacked, app, profile, label=label)
+        launches.append(replace(launch, weight=consumer.weight))
+    if len(launches) > 1:
+        weighted = [(each.weight or 0.0, each.launch_set) for each in launches]
+        yield LaunchAnalysis(launch_set=average(weighted), estimates={})
+    yield from launches
+
+
+def _is_of(consumer: Payload, app: str, profile: LaunchProfile) -> bool:
+    """Tell whether a recorded launch is one of a consumer's app."""
+    own = profile.payloads[0].name if profile.payloads else consumer.snap.name
+    return (own, profile.app) == (consumer.snap.name, app)
+
+
+def consumer_app(consumer: Payload) -> tuple[str, str]:
+    """Return the app of a consumer whose launch counts, and what reports call it.
+
+    :raises UsageError: where it has no app.
+    """
+    snap = consumer.snap
+    apps, _ = select_apps(snap, consumer.inventory)
+    if not apps:
+        message = f"Consumer {str(consumer.path)!r} has no app, so nothing is launched"
+        raise UsageError(message, resolution="Specify a snap with an app.")
+    return apps[0], snap.name if apps[0] == snap.name else f"{snap.name}.{apps[0]}"
+
+
+def estimates_of(
+    launch_set: LaunchSet, trial: TrialResult, devices: Sequence[DeviceProfile]
+) -> dict[str, dict[str, LaunchEstimate]]:
+    """Return estimates by device and codec; a codec's blocks are summed up once."""
+    estimates: dict[str, dict[str, LaunchEstimate]] = {
+        each.name: {} for each in devices
+    }
+    expected: ExpectedBlocks | None = None
+    for codec in trial.codecs.values():
+        if codec.available:
+            places = codec.blocks.places
+            if expected is None or expected.places is not places:
+                expected = expect_blocks(launch_set, places)
+            sums = expected.sums(codec.blocks)
+            for device in devices:
+                estimates[device.name][codec.codec] = cost_of_blocks(
+                    sums, launch_set, codec.codec, device
+                )
+    return estimates
+
+
+def price_stacks(
+    launches: tuple[LaunchAnalysis, ...],
+    trial: TrialResult,
+    devices: Sequence[DeviceProfile],
+    *,
+    progress: Progress,
+) -> tuple[LaunchAnalysis, ...]:
+    """Return launches with what each of their snaps costs, with xz and with lzo.
+
+    :param trial: of the payload that the advice is about.
+    """
+    trials = _trials_of_others(launches, progress)
+
+    def priced(launch: LaunchAnalysis, part: StackPart) -> StackPart:
+        if part.payload is None:
+            return part
+        if part.judged:
+            return replace(
+                part,
+                estimates=launch.estimates,
+                lzo_less_xz_bytes=trial.lzo_less_xz_bytes,
+            )
+        other = trials[id(part.payload)]
+        return replace(
+            part,
+            estimates=estimates_of(part.launch_set, other, devices),
+            lzo_less_xz_bytes=other.lzo_less_xz_bytes,
+        )
+
+    return tuple(
+        replace(launch, stack=tuple(priced(launch, part) for part in launch.stack))
+        for launch in launches
+    )
+
+
+def _trials_of_others(
+    launches: Sequence[LaunchAnalysis], progress: Progress
+) -> Mapping[int, TrialResult]:
+    """Try the codecs on the snaps that the advice isn't about, each once."""
+    wanted: dict[int, tuple[Payload, set[str]]] = {}
+    for part in (part for launch in launches for part in launch.stack):
+        if part.payload is not None and not part.judged:
+            _, paths = wanted.setdefault(id(part.payload), (part.payload, set()))
+            paths.update(file.path for file in part.launch_set.files)
+    trials = {}
+    for number, (payload, paths) in wanted.items():
+        progress(f"Compressing a sample of {payload.snap.name}")
+        trials[number] = run_sampled_trial(
+            payload,
+            wanted=partial(frozenset, paths),
+            progress=progress,
+            decided=lambda _: True,
+            effort=LEAST,
+        )
+    return trials
