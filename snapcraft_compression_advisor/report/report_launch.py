@@ -196,10 +196,10 @@ class StackSnapReport(Part):
     )
     raw_bytes: Count
     lzo_adds_bytes: Interval | None = Field(
-        default=None, description="over xz to its image; null if it isn't at hand"
+        default=None, description="over xz to its image; null if it isn't available"
     )
     devices: dict[str, dict[CodecName, StackCostReport]] = Field(
-        description="empty if the snap isn't at hand"
+        description="empty if the snap isn't available"
     )
     other_codec: Literal["xz", "lzo"] = Field(description="the one it could change to")
     change_saves_s: dict[str, Interval] = Field(
@@ -271,10 +271,10 @@ class LaunchReport(Part):
     stack: list[StackSnapReport] = Field(
         default=[],
         description="what the launch reads of each snap, the app's own first; empty if "
-        "no other snap is at hand",
+        "no other snap is available",
     )
     stack_whole: dict[str, StackWholeReport] = Field(
-        default={}, description="by device; of the snaps at hand together"
+        default={}, description="by device; of the available snaps together"
     )
 
 
@@ -356,7 +356,7 @@ def _codec_of(analysis: Analysis, part: StackPart) -> str | None:
 def _stack_whole(
     analysis: Analysis, launch: LaunchAnalysis
 ) -> dict[str, StackWholeReport]:
-    """Return what the snaps at hand add by device, as far as that is estimated."""
+    """Return what the available snaps add by device, as far as that is estimated."""
     parts = [part for part in launch.stack if part.estimates]
     if len(parts) < _LEAST_STACK:
         return {}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .report_launch import LaunchReport, StackSnapReport
 
 STACK_TITLE = "What the launch reads from each snap"
+CHANGE_TITLE = "What another codec for each snap would save"
 _NOT_KNOWN = "xz?"
 
 
@@ -48,13 +49,8 @@ def change_table(launch: LaunchReport) -> Table | None:
     devices = tuple(launch.stack_whole)
     rows = [
         (
-            f"{each.snap} to {each.other_codec} ({_whose(each)})",
-            *(
-                seconds(each.change_saves_s[device])
-                if device in each.change_saves_s
-                else ""
-                for device in devices
-            ),
+            _change(each),
+            *(_saved(each, device) for device in devices),
         )
         for each in launch.stack
         if each.change_saves_s
@@ -79,7 +75,7 @@ def stack_sentences(launch: LaunchReport) -> Iterator[str]:
     others = [each for each in launch.stack if not each.judged]
     at_hand = [each.snap for each in others if each.devices]
     if own is None or not launch.stack_whole:
-        yield "The other snaps aren't at hand, so their seconds aren't known."
+        yield "The other snaps aren't available, so their seconds aren't known."
     else:
         shares = " and ".join(
             f"{percent(whole.judged_share)} on {device}"
@@ -95,15 +91,10 @@ def stack_sentences(launch: LaunchReport) -> Iterator[str]:
     ]
     if unknown:
         yield f"The codec of {_listed(unknown)} isn't known, so xz is taken (xz?)."
-    slower = any(
-        saved.mid < 0 for each in launch.stack for saved in each.change_saves_s.values()
-    )
-    if slower:
-        yield "Where a change saves less than nothing, launches become slower."
     missing = [each for each in others if not each.devices]
     if missing:
         names = _listed([each.snap for each in missing])
-        yield f"{names}: recorded, but the snap isn't at hand, so seconds aren't known."
+        yield f"{names}: recorded, but not available, so seconds aren't known."
     grown = [each for each in launch.stack if each.lzo_adds_bytes and not each.judged]
     yield from map(_growth, grown)
 
@@ -116,7 +107,11 @@ def how_read(launch: LaunchReport) -> str:
 
 def _growth(snap: StackSnapReport) -> str:
     added = snap.lzo_adds_bytes
-    return f"lzo adds an estimated {size(added)} to {snap.snap}." if added else ""
+    if added is None:
+        return ""
+    if snap.other_codec == "xz":
+        return f"xz takes an estimated {size(added)} off {snap.snap}."
+    return f"lzo adds an estimated {size(added)} to {snap.snap}."
 
 
 def _devices(launch: LaunchReport) -> tuple[str, ...]:
@@ -128,8 +123,19 @@ def snap_label(snap: StackSnapReport) -> str:
     return f"{snap.snap} ({snap.role})"
 
 
-def _whose(snap: StackSnapReport) -> str:
-    return "yours" if snap.judged else "theirs"
+def _change(snap: StackSnapReport) -> str:
+    whose = "yours" if snap.judged else "theirs"
+    adds = ": adds" if snap.other_codec == "xz" else ""
+    return f"{snap.snap} to {snap.other_codec} ({whose}){adds}"
+
+
+def _saved(snap: StackSnapReport, device: str) -> str:
+    """Return what the other codec saves, or what xz adds in place of lzo."""
+    saved = snap.change_saves_s.get(device)
+    if saved is None:
+        return ""
+    sign = -1 if snap.other_codec == "xz" else 1
+    return seconds(saved.interval().map(lambda end: sign * end))
 
 
 def _codec(snap: StackSnapReport) -> str:

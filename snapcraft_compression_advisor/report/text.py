@@ -20,6 +20,7 @@ from .page.next_steps import next_section
 from .page.texts import WHAT_IF, how_sized, launch_title, parted, sentence
 from .phrases import counted, headline, how_known, not_shipped, payload_facts
 from .stack import (
+    CHANGE_TITLE,
     STACK_TITLE,
     change_table,
     how_read,
@@ -162,12 +163,15 @@ def _table_section(section: Section, style: TextStyle) -> Iterator[str]:
 
 def _stack_lines(launch: LaunchReport, style: TextStyle) -> Iterator[str]:
     """Yield what the launch reads of each snap, and who can change that."""
-    yield style.bold(f"{STACK_TITLE}: {launch.app} ({how_read(launch)})")
+    title = f"{STACK_TITLE}: {launch.app} ({how_read(launch)})"
+    yield from map(style.bold, wrapped(title, style.wrap_columns))
     yield from _plain_table(stack_table(launch), style)
     changes = change_table(launch)
     if changes is not None:
         yield ""
-        yield "Seconds that a change saves per cold launch (estimated)"
+        yield from wrapped(
+            f"{CHANGE_TITLE}, per cold launch (estimated)", style.wrap_columns
+        )
         yield from _plain_table(changes, style)
     for text in stack_sentences(launch):
         yield from _indented(text, style)

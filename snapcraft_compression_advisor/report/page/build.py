@@ -18,7 +18,7 @@ from .measured import fastest, measured_section
 from .method import method_section
 from .model import Page, Tile
 from .next_steps import next_section
-from .stack import stack_section
+from .stack import change_section, stack_section
 from .texts import deciding_place, own_codec, seconds, size
 from .tradeoff import tradeoff_section
 
@@ -68,6 +68,7 @@ def build_page(sources: Sources) -> Page:
         gain_section(report, measurement),
         tradeoff_section(report),
         stack_section(report),
+        change_section(report),
         files_section(report),
         next_section(report, findings),
     )

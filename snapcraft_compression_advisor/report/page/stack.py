@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...codecs import SHIPPABLE
 from ..stack import (
+    CHANGE_TITLE,
     STACK_TITLE,
     change_table,
     how_read,
@@ -45,10 +46,22 @@ def stack_section(report: Report) -> Section | None:
         title=STACK_TITLE,
         origin="Seconds and bytes estimated, with intervals.",
         legend=_LEGEND if any(group.charts for group in groups) else "",
-        groups=tuple(
-            part
-            for group, launch in zip(groups, launches, strict=True)
-            for part in (group, *_changes(group, launch))
+        groups=groups,
+    )
+
+
+def change_section(report: Report) -> Section | None:
+    """Return what another codec for each snap would save; ``None`` if unknown."""
+    tables = {launch.app: change_table(launch) for launch in report.launches}
+    launches = [launch for launch in report.launches if tables[launch.app] is not None]
+    if not launches:
+        return None
+    return Section(
+        key="change",
+        title=CHANGE_TITLE,
+        origin="Estimated, with intervals.",
+        groups=launch_groups(
+            launches, lambda launch: Group(table=tables[launch.app], open_table=True)
         ),
     )
 
@@ -65,12 +78,6 @@ def _group(launch: LaunchReport) -> Group:
         table=stack_table(launch),
         open_table=True,
     )
-
-
-def _changes(group: Group, launch: LaunchReport) -> Iterator[Group]:
-    table = change_table(launch)
-    if table is not None:
-        yield Group(table=table, open_table=True, app=group.app)
 
 
 def _charts(launch: LaunchReport) -> Iterator[Chart]:

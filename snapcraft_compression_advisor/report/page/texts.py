@@ -136,7 +136,8 @@ def launch_title(launch: LaunchReport) -> str:
     """Return whose launch it is, as a heading."""
     if launch.weight is not None:
         return f"Consumer {launch.app}, weight {percent(launch.weight)}"
-    return f"App {launch.app}" if launch.app != AVERAGE_CONSUMER else "All consumers"
+    average = launch.app == AVERAGE_CONSUMER
+    return "All consumers, on average" if average else f"App {launch.app}"
 
 
 def percent(share: float) -> str:

@@ -1,0 +1,159 @@
+"""How reports show what a launch reads of each snap."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from analyses import make_analysis
+from payloads import make_payload
+from snapcraft_compression_advisor.analysis import Analysis
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.stack import AVERAGE_CONSUMER, StackPart
+from snapcraft_compression_advisor.report.contract import schema_text
+from snapcraft_compression_advisor.report.json_report import (
+    Report,
+    build_report,
+    render_json,
+)
+from snapcraft_compression_advisor.report.lines import FILE_STYLE
+from snapcraft_compression_advisor.report.markdown_report import render_markdown
+from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.stack import stack_sentences
+from snapcraft_compression_advisor.report.text import render_text
+
+GOLDEN = Path(__file__).parent / "golden"
+MB = 1_000_000
+
+
+def stacked(*, content: str | None = "lzo", at_hand: bool = True) -> Analysis:
+    """Return an analysis of a calculator over a content snap and its base.
+
+    :param content: codec of the content snap.
+    :param at_hand: whether the base can be read.
+    """
+    analysis = make_analysis()
+    (launch,) = analysis.launches
+    own = StackPart(
+        role="app",
+        name="calculator",
+        codec=None,
+        payload=make_payload({}),
+        launch_set=launch.launch_set,
+        judged=True,
+        estimates=launch.estimates,
+        lzo_less_xz_bytes=Interval.exactly(13.1 * MB),
+    )
+    gnome = replace(
+        own,
+        role="content",
+        name="gnome-46-2404",
+        codec=content,
+        judged=False,
+        lzo_less_xz_bytes=Interval(low=28 * MB, mid=30 * MB, high=32 * MB),
+    )
+    base = replace(gnome, role="base", name="core24", codec="xz")
+    if not at_hand:
+        base = replace(base, payload=None, estimates={}, lzo_less_xz_bytes=None)
+    return replace(analysis, launches=(replace(launch, stack=(own, gnome, base)),))
+
+
+def stack_lines(text: str) -> str:
+    start = text.index("What the launch reads from each snap")
+    return text[start : text.index("What to do next")]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_text_tells_who_can_change_what(columns: int) -> None:
+    text = render_text(stacked(), replace(FILE_STYLE, columns=columns))
+    lines = stack_lines(text)
+    assert max(map(len, lines.splitlines())) <= columns
+    golden = GOLDEN / f"stack-{columns}.txt"
+    assert lines == golden.read_text()
+
+
+def test_json_of_a_stack_fits_its_schema() -> None:
+    text = render_json(stacked())
+    jsonschema.validate(json.loads(text), json.loads(schema_text(Report)))
+    (launch,) = Report.model_validate_json(text).launches
+    assert [(each.codec, each.taken_as, each.other_codec) for each in launch.stack] == [
+        ("xz", "xz", "lzo"),
+        ("lzo", "lzo", "xz"),
+        ("xz", "xz", "lzo"),
+    ]
+    for whole in launch.stack_whole.values():
+        assert 0 < whole.judged_share < 0.5
+
+
+def test_page_and_markdown_have_both_tables() -> None:
+    page = build_page(Sources(report=build_report(stacked())))
+    sections = {section.key: section for section in page.sections}
+    (group,) = sections["stack"].groups
+    assert group.table is not None
+    assert [row[0] for row in group.table.rows] == [
+        "calculator (app)",
+        "gnome-46-2404 (content)",
+        "core24 (base)",
+        "together",
+    ]
+    assert len(group.charts) == 2
+    (changes,) = sections["change"].groups
+    assert changes.table is not None
+    assert [row[0] for row in changes.table.rows] == [
+        "calculator to lzo (yours)",
+        "gnome-46-2404 to xz (theirs): adds",
+        "core24 to lzo (theirs)",
+        "all to lzo",
+    ]
+    markdown = render_markdown(page)
+    assert "| gnome-46-2404 to xz (theirs): adds |" in markdown
+    assert "Yours to change is calculator" in markdown
+
+
+def test_page_without_other_snaps_has_no_such_part() -> None:
+    page = build_page(Sources(report=build_report(make_analysis())))
+    assert {"stack", "change"}.isdisjoint(section.key for section in page.sections)
+
+
+def sentences_of(analysis: Analysis) -> str:
+    return " ".join(stack_sentences(build_report(analysis).launches[0]))
+
+
+def test_a_codec_that_is_not_known_is_taken_as_xz() -> None:
+    assert "isn't known" not in sentences_of(stacked())
+    said = sentences_of(stacked(content=None))
+    assert "The codec of gnome-46-2404 isn't known, so xz is taken" in said
+
+
+def test_a_recorded_snap_that_is_not_at_hand_has_blocks_and_no_seconds() -> None:
+    analysis = stacked(at_hand=False)
+    said = sentences_of(analysis)
+    assert "core24: recorded, but not available" in said
+    assert "Only their maintainers can change gnome-46-2404." in said
+    assert "not known" in stack_lines(render_text(analysis))
+    (launch,) = analysis.launches
+    alone = replace(launch, stack=(launch.stack[0], launch.stack[2]))
+    text = sentences_of(replace(analysis, launches=(alone,)))
+    assert text.startswith("The other snaps aren't available")
+
+
+def test_consumers_have_their_weight_and_the_command_that_records_them() -> None:
+    analysis = stacked()
+    (launch,) = analysis.launches
+    mean = replace(launch.launch_set, app=AVERAGE_CONSUMER)
+    analysis = replace(
+        analysis,
+        launches=(
+            replace(launch, launch_set=mean, stack=()),
+            replace(launch, weight=1.0),
+        ),
+    )
+    text = render_text(analysis)
+    assert "All consumers, on average\n" in text
+    assert "Consumer app0, weight 100%\n" in text
+    assert "compression-advisor record --installed app0 -o app0.json" in text
+    assert "--record\n" not in text
