@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from snapcraft_compression_advisor.capture.first_run import MadeCache
 from snapcraft_compression_advisor.capture.measure import (
     CodecMeasurement,
     Measurement,
@@ -28,18 +29,35 @@ def cpu_s(cold_s: tuple[float, ...], scale: float) -> dict[str, tuple[float, ...
     }
 
 
-def make_measurement(
+def first_runs(cold_s: tuple[float, ...], scale: float) -> dict[str, Sample]:
+    """Return first runs: with cold caches, and with warm ones."""
+    return {
+        "first_s": Sample(runs_s=tuple(1.5 + s * scale for s in cold_s)),
+        "first_warm_s": Sample(runs_s=tuple(1.2 + s / 1000 for s in cold_s)),
+    }
+
+
+MADE_CACHES = (
+    MadeCache(kind="fonts", files=12, size_bytes=1_100_000, program_s=0.4),
+    MadeCache(kind="shaders", files=1, size_bytes=3000, program_s=None),
+)
+
+
+def make_measurement(  # noqa: PLR0913 # keywords, each with a default
     *,
     walk: bool = False,
     runs: int = 5,
     by_squashfuse: bool = False,
     seconds_of_xz: float = 6.61,
     compared: bool = False,
+    first_run: bool = False,
 ) -> Measurement:
     """Return a measurement of three codecs; lz4 isn't available.
 
     :param seconds_of_xz: the median cold launch; the others' are in proportion.
     :param compared: whether the files without squashfs were measured too.
+    :param first_run: whether first runs were: 0.9 s of caches, one of them made by a
+        program.
     """
     scale = seconds_of_xz / 6.61
     return Measurement(
@@ -55,6 +73,7 @@ def make_measurement(
                 walk_s=Sample(runs_s=tuple(s * 2 * scale for s in cold_s[:3]))
                 if walk
                 else None,
+                **(first_runs(cold_s[:runs], scale) if first_run else {}),
             )
             for codec, cold_s in COLD_S.items()
         },
@@ -77,4 +96,5 @@ def make_measurement(
             for name, cold_s in PLAIN_COLD_S.items()
             if compared
         },
+        made_caches=MADE_CACHES if first_run else (),
     )

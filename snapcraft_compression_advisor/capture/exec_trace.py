@@ -1,8 +1,8 @@
-"""Which programs processes become, and when: from the kernel's trace events.
+"""Which programs processes become, and when they end: from the kernel's trace events.
 
 The event ``sched:sched_process_exec`` has the path that execve(2) was given and the
-process, in a buffer of our own (``instances`` of tracefs; Linux's
-``Documentation/trace/ftrace.rst``). It costs a microsecond a program.
+process, ``sched_process_exit`` its end, both in a buffer of our own (``instances`` of
+tracefs; Linux's ``Documentation/trace/ftrace.rst``). They cost a microsecond each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ from ..core.scratch import PREFIX, unmount
 from .mount import mount_point, virtual_mount
 
 _PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
-_EVENT = re.compile(
+_EVENTS = ("sched_process_exec", "sched_process_exit")
+_EXIT = re.compile(
+    r" (?P<at>\d+\.\d+): sched_process_exit: comm=.* pid=(?P<pid>\d+) prio=",
+)
+_EXEC = re.compile(
     r" (?P<at>\d+\.\d+): sched_process_exec: "
     r"filename=(?P<program>.*) pid=(?P<pid>\d+) old_pid=\d+$",
     re.MULTILINE,
@@ -39,8 +43,19 @@ class Exec:
     at_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A process, or one thread of it, has ended.
+
+    :param at_s: on the monotonic clock.
+    """
+
+    pid: int
+    at_s: float
+
+
 class ExecTrace:
-    """Programs that were started since the trace began.
+    """Programs that were started, and that ended, since the trace began.
 
     :param instance: the directory of its buffer; ``None`` where the kernel doesn't
         trace for us.
@@ -50,14 +65,23 @@ class ExecTrace:
         self._instance = instance
 
     def events(self) -> tuple[Exec, ...]:
-        """Return what was seen so far, in order; nothing without a trace."""
-        if self._instance is None:
-            return ()
-        text = (self._instance / "trace").read_text(errors="replace")
+        """Return who became what so far, in order; nothing without a trace."""
         return tuple(
             Exec(int(each["pid"]), each["program"], float(each["at"]))
-            for each in _EVENT.finditer(text)
+            for each in _EXEC.finditer(self._text())
         )
+
+    def exits(self) -> tuple[Exit, ...]:
+        """Return who has ended so far, in order; nothing without a trace."""
+        return tuple(
+            Exit(int(each["pid"]), float(each["at"]))
+            for each in _EXIT.finditer(self._text())
+        )
+
+    def _text(self) -> str:
+        if self._instance is None:
+            return ""
+        return (self._instance / "trace").read_text(errors="replace")
 
 
 @contextmanager
@@ -88,7 +112,8 @@ def _started(stack: ExitStack, places: tuple[Path, ...]) -> Path:
     instance = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root / "instances"))
     stack.callback(_remove, instance)
     (instance / "trace_clock").write_text("mono")
-    (instance / "events/sched/sched_process_exec/enable").write_text("1")
+    for event in _EVENTS:
+        (instance / f"events/sched/{event}/enable").write_text("1")
     return instance
 
 

@@ -17,6 +17,7 @@ from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import ToolError
 from ..payload.source import Payload
 from ..trial.result import Progress
+from .first_run import FirstLaunch, MadeCache
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, MountMethod, mount_point, mounted
 from .packed_images import PackedImages, packed_images
 from .page_cache import (
@@ -61,6 +62,7 @@ class MeasureRequest:
     :param warm_up: whether to launch once before, unmeasured: an app sets up its
         home directory once only.
     :param scratch: directory for the images; the system's temporary one by default.
+    :param first_launch: launches in a new home; ``None`` to measure no first runs.
     """
 
     launch: Launch
@@ -73,6 +75,7 @@ class MeasureRequest:
     warm_up: bool = False
     read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
     scratch: Path | None = None
+    first_launch: FirstLaunch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,8 @@ class CodecMeasurement:
     :param cold_s: launches with caches dropped right before.
     :param warm_s: launches right after those.
     :param walk_s: reading every file, caches dropped before; where asked for.
+    :param first_s: first runs in a new home, caches dropped before; where asked for.
+    :param first_warm_s: first runs in a new home with warm caches of the system.
     """
 
     codec: str
@@ -90,6 +95,8 @@ class CodecMeasurement:
     cold_s: Sample
     warm_s: Sample
     walk_s: Sample | None = None
+    first_s: Sample | None = None
+    first_warm_s: Sample | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +127,7 @@ class Measurement:
     :param runs: launches of each kind with each codec.
     :param precision: ``None`` where the number of runs was fixed.
     :param compared: the same files without squashfs, by ``PLAIN_COPIES``.
+    :param made_caches: what first runs left in their homes: those of the last one.
     """
 
     codecs: Mapping[str, CodecMeasurement]
@@ -134,6 +142,7 @@ class Measurement:
     processor: str
     precision: PrecisionResult | None = None
     compared: Mapping[str, CodecMeasurement] = field(default_factory=dict)
+    made_caches: tuple[MadeCache, ...] = ()
 
 
 def measure(
@@ -174,6 +183,7 @@ class _Rounds:
     times: dict[tuple[str, str], list[RunTime]] = field(
         default_factory=lambda: defaultdict(list)
     )
+    made_caches: list[MadeCache] = field(default_factory=list)
 
     def run(self) -> Measurement:
         """Go through all rounds."""
@@ -190,6 +200,7 @@ class _Rounds:
             with self.mounted_cold(codec) as mount:
                 for state in ("cold", "warm"):
                     self.note(state, codec, mount, request.launch(mount))
+        self.launch_first(len(self.times["cold", first]))
         for codec in self.turns(
             "Reading every file", min(request.runs, WALKS_AT_MOST) * request.walk
         ):
@@ -209,7 +220,20 @@ class _Rounds:
             processor=processor_name(),
             precision=self.precision_result(),
             compared={name: self.measured(name) for name in self.copies},
+            made_caches=tuple(self.made_caches),
         )
+
+    def launch_first(self, rounds: int) -> None:
+        """Launch in new homes, if that was asked for: with cold caches, then warm."""
+        launch = self.request.first_launch
+        if launch is None:
+            return
+        for codec in self.turns("Launching in a new home", rounds):
+            with self.mounted_cold(codec) as mount:
+                for state in ("first", "first-warm"):
+                    found = launch(mount)
+                    self.note(state, codec, mount, found.time)
+            self.made_caches[:] = found.caches
 
     @property
     def paths(self) -> Mapping[str, Path]:
@@ -293,9 +317,9 @@ class _Rounds:
 
     def measured(self, codec: str) -> CodecMeasurement:
         """Return what was measured with a codec."""
-        cold, warm, walks = (
+        cold, warm, walks, first, first_warm = (
             Sample.of_runs(self.times[state, codec])
-            for state in ("cold", "warm", "walk")
+            for state in ("cold", "warm", "walk", "first", "first-warm")
         )
         return CodecMeasurement(
             codec=codec,
@@ -305,6 +329,8 @@ class _Rounds:
             cold_s=cold,
             warm_s=warm,
             walk_s=walks if walks.n else None,
+            first_s=first if first.n else None,
+            first_warm_s=first_warm if first_warm.n else None,
         )
 
 

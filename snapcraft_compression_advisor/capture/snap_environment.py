@@ -37,7 +37,11 @@ _ARCHITECTURES = {
     "x86_64": "amd64",
 }
 # Of the advisor's own run: its interpreter's, and its snap's where it runs as one.
-_WITHHELD = re.compile(r"PYTHON|VIRTUAL_ENV|LD_|SNAP|GCONV_PATH|WAYLAND_|BASH_FUNC_")
+# And where the user keeps caches and settings: a launch has a home of its own.
+_WITHHELD = re.compile(
+    r"PYTHON|VIRTUAL_ENV|LD_|SNAP|GCONV_PATH|WAYLAND_|BASH_FUNC_|"
+    r"XDG_(?:CACHE|CONFIG|DATA|STATE)_HOME"
+)
 # os.Expand of Go, which snapd calls: ${NAME} up to the first brace, $NAME, or $ and
 # one special character. There is no ${NAME:+…}: such a name has no value.
 _REFERENCE = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from craft_cli import EmitterMode, emit
 
@@ -38,6 +38,9 @@ from .lint_run import Outcome, lint_all, record_all
 from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
 from .record_options import RECORD_ARGUMENTS, check_record_options
 from .write import check_outputs, write_output
+
+if TYPE_CHECKING:
+    from ..capture.first_run import MeasuredCaches
 
 FINDINGS_STATUS = 1
 """Exit status where there are findings; errors have those of sysexits, 64 and up."""
@@ -88,6 +91,8 @@ class LintCommand(Command):
         "TMPDIR",
         "--previous SNAP…": "the previously published snap, to compare the compression "
         "with; may be repeated for several snaps (default: none)",
+        "--measured FILE": "JSON of 'measure --first-run': findings on caches then "
+        "show what a first run takes to make them (default: none)",
         "--baseline FILE": "a JSON report of an earlier run, or the previous build (a "
         ".snap): only new or worse findings count, and regressions are checked "
         "(default: none)",
@@ -181,12 +186,22 @@ def _requests(
             raise UsageError(message, resolution=resolution)
     others = {
         "resquash": parsed_args.resquash,
+        "measured_caches": _measured(parsed_args.measured),
         "previous": tuple(map(read_previous, dict.fromkeys(parsed_args.previous))),
         "bases": _opened(parsed_args.base, until),
         "content": _opened(parsed_args.content, until),
     }
     by_file = {file: replace(each, **others) for file, each in by_file.items()}
     return {path: by_file[file] for path, file in files.items()}
+
+
+def _measured(path: Path | None) -> MeasuredCaches | None:
+    if path is None:
+        return None
+    # Few runs have one.
+    from .measured_caches import read_measured_caches
+
+    return read_measured_caches(path)
 
 
 def _write(

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from craft_cli import emit
 
+from ..capture.first_run import FirstLaunch, first_run
 from ..capture.measure import (
     WALKS_AT_MOST,
     Launch,
@@ -18,7 +19,6 @@ from ..capture.measure import (
     measure,
     timed_here,
 )
-from ..capture.mount import Mount
 from ..capture.page_cache import fit_for_replay, replay
 from ..capture.precision import LEAST_ROUNDS, MOST_ROUNDS, Precision
 from ..capture.samples import PLAIN_COPIES, RunTime
@@ -110,6 +110,9 @@ class MeasureCommand(Command):
             f"with --until-precise: the most runs (default: {MOST_ROUNDS})",
             type=whole_number(least=LEAST_ROUNDS),
         ),
+        "--first-run": "also time first runs, in a new home directory without caches "
+        "of fonts, settings, icons and MIME types: what they spend on making these, on "
+        "reading and decompressing, and on the app's own work",
         "--walk": f"also time reading every file, up to {WALKS_AT_MOST} times with "
         "each codec",
         **format_argument(RENDERERS),
@@ -128,10 +131,11 @@ class MeasureCommand(Command):
         replayed = parsed_args.launch_profile is not None
         with (
             open_payload(path) as payload,
-            _launch(parsed_args, payload) as launch,
+            _launch(parsed_args, payload) as (launch, first_launch),
         ):  # fmt: skip
             request = MeasureRequest(
                 launch=launch,
+                first_launch=first_launch if parsed_args.first_run else None,
                 method="replay" if replayed else "launch",
                 codecs=codecs,
                 compare=tuple(dict.fromkeys(parsed_args.compare)),
@@ -175,26 +179,34 @@ def chosen_precision(
 
 
 @contextmanager
-def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launch]:
+def _launch(
+    parsed_args: argparse.Namespace, payload: Payload
+) -> Iterator[tuple[Launch, FirstLaunch | None]]:
     """Return what is timed: the reads of the profile, or a real launch."""
     if parsed_args.launch_profile is not None:
-        yield _replayed(parsed_args, payload)
+        if parsed_args.first_run:
+            message = "Both --launch-profile and --first-run are given"
+            raise UsageError(
+                message, resolution="Leave out one: a first run starts the app."
+            )
+        yield _replayed(parsed_args, payload), None
         return
     options = launch_options(parsed_args)
-    with launch_display(options), launch_home(parsed_args.home) as home:
+    with launch_display(options), launch_home(parsed_args.home) as kept_home:
         command, event, timeout_s = chosen_launch(options, payload)
 
-        def start(mount: Mount) -> RunTime:
-            launched = time_launch(
-                command, mount.root, event, timeout_s=timeout_s, home=home
-            )
+        def start(root: Path, home: Path) -> RunTime:
+            launched = time_launch(command, root, event, timeout_s=timeout_s, home=home)
             return RunTime(
                 wall_s=launched.wall_s,
                 user_s=launched.user_s,
                 system_s=launched.system_s,
             )
 
-        yield start
+        yield (
+            lambda mount: start(mount.root, kept_home),
+            lambda mount: first_run(partial(start, mount.root)),
+        )
 
 
 def _replayed(parsed_args: argparse.Namespace, payload: Payload) -> Launch:

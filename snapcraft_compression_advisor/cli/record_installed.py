@@ -16,8 +16,9 @@ from ..capture.record_installed import (
     record_installed,
 )
 from ..core.errors import UsageError
-from ..core.units import format_bytes, format_seconds
+from ..core.units import format_bytes
 from ..launch.profile import LaunchProfile, RecordedLaunch
+from ..report.page.texts import short_seconds
 from ..report.phrases import counted
 from .launch_arguments import (
     chosen_app,
@@ -87,6 +88,6 @@ def _parts(recorded: RecordedLaunch) -> str:
     parts = recorded.parts or ()
     starts = [*(part.start_s for part in parts), recorded.cold_s or 0.0]
     return ", ".join(
-        f"{part.part} {format_seconds(max(0.0, end - start))}"
+        f"{part.part} {short_seconds(max(0.0, end - start))}"
         for part, (start, end) in zip(parts, pairwise(starts), strict=True)
     )

@@ -30,6 +30,7 @@ from .rules.declared import component_key
 from .run import make_selection, run_rules
 
 if TYPE_CHECKING:
+    from ..capture.first_run import MeasuredCaches
     from ..preflight.resquash import Resquash
 
 
@@ -47,6 +48,7 @@ class LintRequest:
     :param previous: snaps published before; that counts which is of a payload's name.
     :param baseline: what was known before this run.
     :param resquash: whether to unpack built snaps and pack them again.
+    :param measured_caches: of first runs, where they were measured.
     """
 
     policy: LintPolicy
@@ -58,6 +60,7 @@ class LintRequest:
     previous: tuple[PreviousSnap, ...] = ()
     resquash: bool = False
     baseline: Baseline | None = None
+    measured_caches: MeasuredCaches | None = None
 
     def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
         """Return whose files a snap finds beside its own, as far as they are given."""
@@ -127,6 +130,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         packing=packing,
         resquash=_pack_again(payload, progress) if request.resquash else None,
         previous=previous,
+        measured_caches=request.measured_caches,
         baseline=_look_back(payload, path, request, analysis, progress=progress),
     )
     return LintedPayload(

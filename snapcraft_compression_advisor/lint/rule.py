@@ -19,6 +19,7 @@ from .finding import Evidence, Finding, Fix, Gain, Location, Severity
 from .project import ProjectFile
 
 if TYPE_CHECKING:
+    from ..capture.first_run import MeasuredCaches
     from ..preflight.resquash import Resquash
 
 
@@ -36,6 +37,7 @@ class Context:
     :param resquash: what became of it packed again, where that was asked for.
     :param previous: the snap that was published before, where it was given.
     :param baseline: the build that a baseline is of, where there is one.
+    :param measured_caches: what first runs were measured to spend on caches.
     """
 
     analysis: Analysis
@@ -48,6 +50,7 @@ class Context:
     resquash: Resquash | None = None
     previous: PreviousSnap | None = None
     baseline: BaselineBuild | None = None
+    measured_caches: MeasuredCaches | None = None
 
 
 Judge = Callable[["Rule", Context], Iterator[Finding]]

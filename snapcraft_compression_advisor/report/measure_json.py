@@ -62,6 +62,40 @@ class DifferenceReport(Part):
     )
 
 
+class FirstRunReport(Part):
+    """What launches in a new home directory took, and on what: medians."""
+
+    cold_s: SampleReport = Field(description="caches dropped right before")
+    warm_s: SampleReport = Field(description="in another new home, right after")
+    own_s: Seconds = Field(description="the app's own work: a warm launch")
+    caches_s: Seconds = Field(
+        description="making caches and settings in the new home: a warm first run less "
+        "a warm launch; 0 if that is negative"
+    )
+    reading_s: Seconds = Field(
+        description="reading and decompressing: a cold first run less a warm one; 0 if "
+        "that is negative"
+    )
+    decompression_s: Seconds | None = Field(
+        description="of reading_s: what an uncompressed image doesn't take; null "
+        "without one"
+    )
+
+
+class MadeCacheReport(Part):
+    """Caches of a kind that a first run made in its home."""
+
+    kind: str = Field(
+        description="as in the names of lint's rules on caches, or another"
+    )
+    files: Count
+    size_bytes: Count
+    program_s: Seconds | None = Field(
+        description="what programs that make such caches took; null if none was seen: "
+        "a library makes it in the app's own process, or the kernel doesn't trace"
+    )
+
+
 class CodecMeasurementReport(Part):
     """What was measured with one codec."""
 
@@ -75,6 +109,9 @@ class CodecMeasurementReport(Part):
         default=None,
         description="cold launches against those with xz; null for xz itself, without "
         "it, or with a single run",
+    )
+    first_run: FirstRunReport | None = Field(
+        default=None, description="null if not requested"
     )
 
 
@@ -120,6 +157,9 @@ class MeasurementReport(Document):
         description="the same files without squashfs, where image_bytes are those on "
         "the disk",
     )
+    made_caches: list[MadeCacheReport] = Field(
+        default=[], description="by a first run, in its new home directory"
+    )
 
     @property
     def everything(self) -> dict[str, CodecMeasurementReport]:
@@ -133,16 +173,19 @@ def build_measurement_report(measurement: Measurement) -> MeasurementReport:
     """Return a measurement in the shape of the contract."""
     xz = measurement.codecs.get(_BASELINE)
     checks = measurement.precision.checks if measurement.precision else 1
+    plain = measurement.codecs.get("none")
     return filled(
         MeasurementReport,
         measurement,
         advisor_version=__version__,
+        made_caches=[filled(MadeCacheReport, each) for each in measurement.made_caches],
         **{
             key: {
                 name: filled(
                     CodecMeasurementReport,
                     codec,
                     difference=_difference(xz, codec, checks=checks),
+                    first_run=_first_run(codec, plain),
                 )
                 for name, codec in measured.items()
             }
@@ -163,6 +206,32 @@ def _difference(
     if found is None:
         return None
     return filled(DifferenceReport, found, than=xz.codec, confidence=CONFIDENCE)
+
+
+def _first_run(
+    codec: CodecMeasurement, plain: CodecMeasurement | None
+) -> FirstRunReport | None:
+    if codec.first_s is None or codec.first_warm_s is None:
+        return None
+    reading_s = _reading_s(codec)
+    plain_s = None if plain is None else _reading_s(plain)
+    return filled(
+        FirstRunReport,
+        codec,
+        cold_s=codec.first_s,
+        warm_s=codec.first_warm_s,
+        own_s=codec.warm_s.median,
+        caches_s=max(0.0, codec.first_warm_s.median - codec.warm_s.median),
+        reading_s=reading_s,
+        decompression_s=None if plain_s is None else max(0.0, reading_s - plain_s),
+    )
+
+
+def _reading_s(codec: CodecMeasurement) -> float:
+    """Return what a cold first run takes more than a warm one."""
+    if codec.first_s is None or codec.first_warm_s is None:
+        return 0.0
+    return max(0.0, codec.first_s.median - codec.first_warm_s.median)
 
 
 def render_measurement_json(measurement: Measurement) -> str:

@@ -14,6 +14,7 @@ from .page.measured_differences import (
     legend_notes,
     run_warnings,
 )
+from .page.measured_first_run import first_run_notes, first_run_table
 from .page.texts import WHAT_IF, short_seconds
 from .phrases import counted
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..capture.measure import Measurement
     from ..capture.samples import Sample
     from .measure_json import MeasurementReport
+    from .page.model import Table
 
 LEGEND = "|--[==O==]--|: shortest, first quartile, median, third quartile, longest."
 _METHODS = {
@@ -45,7 +47,8 @@ def render_measurement_text(measurement: Measurement) -> str:
     for codec, image, *times in (table.heads, *table.rows):
         cells = "".join(time.rjust(_TIME_COLUMNS) for time in times)
         lines.append(f"{codec:{label_columns}}{image:>9}{cells}")
-    lines += _differences(report, label_columns)
+    lines += _columns(differences_table(report), label_columns)
+    lines += _columns(first_run_table(report), label_columns)
     for kind, title in KINDS.items():
         times_of = {
             name: getattr(codec, f"{kind}_s") for name, codec in measured.items()
@@ -60,8 +63,7 @@ def render_measurement_text(measurement: Measurement) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _differences(report: MeasurementReport, label_columns: int) -> Iterator[str]:
-    table = differences_table(report)
+def _columns(table: Table | None, label_columns: int) -> Iterator[str]:
     if table is None:
         return
     yield from ("", f"{table.caption} (measured)", "")
@@ -83,6 +85,7 @@ def _legend(measurement: Measurement, report: MeasurementReport) -> Iterator[str
         LEGEND,
         f"{WHAT_IF}.",
         *legend_notes(report),
+        *first_run_notes(report),
         *notes_on(report),
     )
     yield from wrapped(" ".join(notes))

@@ -25,6 +25,23 @@ if TYPE_CHECKING:
 
 pytestmark = needs_mounts
 
+FIRST_RUN_YAML = """\
+name: first
+version: '1'
+base: core24
+apps:
+  first:
+    command: bin/first
+"""
+FIRST_RUN_SCRIPTS = {
+    "first": '[ -e "$HOME/.cache/fontconfig" ] || "$SNAP/bin/fc-cache"',
+    # As slow as a real one, so that it stands out of the noise.
+    "fc-cache": """
+        mkdir -p "$HOME/.cache/fontconfig"
+        sleep 0.3
+        echo made > "$HOME/.cache/fontconfig/1a2b-le64.cache-8"
+    """,
+}
 READ_TEXT = ("--", "cat", "$SNAP/usr/share/data/text")
 
 
@@ -127,6 +144,30 @@ def test_command_is_started_from_each_image(small_prime: Path, scratch: Path) ->
     assert (report.method, report.read_ahead_kb) == ("launch", 64)
     assert list(report.codecs) == ["lzo", "none"]
     assert runs(report.codecs["lzo"].cold_s) == 2
+
+
+def test_first_run_is_told_from_cold_and_warm_launches(
+    tmp_path: Path, scratch: Path
+) -> None:
+    prime = tmp_path / "prime"
+    (prime / "meta").mkdir(parents=True)
+    (prime / "bin").mkdir()
+    (prime / "meta/snap.yaml").write_text(FIRST_RUN_YAML)
+    for name, text in FIRST_RUN_SCRIPTS.items():
+        (prime / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (prime / "bin" / name).chmod(0o755)
+    report = measured(
+        prime, "--first-run", "--runs", "2", "--codec", "none", "--until", "exit",
+        scratch=scratch,
+    )  # fmt: skip
+    first = report.codecs["none"].first_run
+    assert first is not None
+    assert (runs(first.cold_s), runs(first.warm_s)) == (2, 2)
+    assert first.caches_s > 0.25
+    (fonts,) = report.made_caches
+    assert (fonts.kind, fonts.files, fonts.size_bytes) == ("fonts", 1, 5)
+    assert fonts.program_s is not None
+    assert fonts.program_s >= 0.25
 
 
 def test_images_in_memory_are_said_to_be(

@@ -36,12 +36,17 @@ def test_text_is_the_golden_one() -> None:
 @pytest.mark.parametrize("runs", [1, 5])
 @pytest.mark.parametrize("by_squashfuse", [False, True])
 @pytest.mark.parametrize("compared", [False, True])
+@pytest.mark.parametrize("first_run", [False, True])
 def test_text_keeps_to_80_columns(
-    *, walk: bool, runs: int, by_squashfuse: bool, compared: bool
+    *, walk: bool, runs: int, by_squashfuse: bool, compared: bool, first_run: bool
 ) -> None:
     text = render_measurement_text(
         make_measurement(
-            walk=walk, runs=runs, by_squashfuse=by_squashfuse, compared=compared
+            walk=walk,
+            runs=runs,
+            by_squashfuse=by_squashfuse,
+            compared=compared,
+            first_run=first_run,
         )
     )
     assert max(map(len, text.splitlines())) <= 80

@@ -18,6 +18,7 @@ from .measured_differences import (
     legend_notes,
     run_warnings,
 )
+from .measured_first_run import first_run_notes, first_run_table
 from .model import Chart, Group, Section, Table
 from .texts import short_seconds, told
 
@@ -91,6 +92,7 @@ def measured_section(
                 open_table=True,
             ),
             *_differences(measurement),
+            *_first_runs(measurement),
         ),
     )
 
@@ -102,6 +104,17 @@ def _differences(measurement: MeasurementReport) -> Iterator[Group]:
             heading=table.caption,
             paragraphs=tuple(legend_notes(measurement)),
             table=replace(table, caption="Measured means, and medians of the CPU"),
+            open_table=True,
+        )
+
+
+def _first_runs(measurement: MeasurementReport) -> Iterator[Group]:
+    table = first_run_table(measurement)
+    if table is not None:
+        yield Group(
+            heading="First runs",
+            paragraphs=tuple(first_run_notes(measurement)),
+            table=table,
             open_table=True,
         )
 

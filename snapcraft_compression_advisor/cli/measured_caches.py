@@ -1,0 +1,43 @@
+"""What first runs were measured to spend on caches, from the JSON of ``measure``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..capture.first_run import MadeCache, MeasuredCaches
+from ..core.documents import DocumentKind
+from ..core.errors import BadDataError
+from ..core.units import MIB
+from ..report.measure_json import MeasurementReport
+
+_MEASUREMENT = DocumentKind(
+    model=MeasurementReport,
+    name="measurement",
+    max_bytes=16 * MIB,
+    broken="{where!r} is not a report of 'measure --format json'",
+    resolution="Measure again with this version of the advisor.",
+)
+
+
+def read_measured_caches(path: Path) -> MeasuredCaches:
+    """Return what first runs spend on caches.
+
+    Making them doesn't depend on the codec, so what differs between codecs is noise,
+    and the least counts.
+
+    :raises NoInputError: where the file can't be read.
+    :raises BadDataError: where it is no measurement of first runs.
+    """
+    report = _MEASUREMENT.parse_json(_MEASUREMENT.read(path), where=str(path))
+    spent = [
+        each.first_run.caches_s for each in report.codecs.values() if each.first_run
+    ]
+    if not spent:
+        message = f"{str(path)!r} holds no first runs"
+        raise BadDataError(
+            message, resolution="Measure them: measure --first-run --format json."
+        )
+    made = (each.model_dump() for each in report.made_caches)
+    return MeasuredCaches(
+        making_s=min(spent), made=tuple(MadeCache(**each) for each in made)
+    )
