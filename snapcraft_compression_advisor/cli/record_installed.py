@@ -78,7 +78,7 @@ def installed_summary(profile: LaunchProfile) -> Iterator[str]:
         )
         yield (
             f"{each.role} {each.name}: {counted(len(each.files), 'file')}, "
-            f"{blocks} blocks of 128 KiB{image}"
+            f"{counted(blocks, 'block')} of 128 KiB{image}"
         )
     if profile.recorded is not None and profile.recorded.parts:
         yield f"cold launch (measured): {_parts(profile.recorded)}"
