@@ -87,7 +87,7 @@ def test_mount_options_are_constants() -> None:
     assert ast.unparse(call.args[3]) == "ctypes.c_ulong(flags)"
     assert ast.unparse(call.args[4]) == "None"
     assert [ast.unparse(each.args[3]) for each in calls(mount, "_mount")] == [
-        "_READ_ONLY_NO_SETUID_NO_DEVICES", "_BIND", "_BIND_READ_ONLY",
+        "_READ_ONLY_NO_SETUID_NO_DEVICES", "_VIRTUAL", "_BIND", "_BIND_READ_ONLY",
     ]  # fmt: skip
     fuse = ast.parse((PACKAGE / "capture/mount.py").read_text())
     (options,) = (
