@@ -83,9 +83,10 @@ class LintCommand(Command):
         "--project PROJECT_DIR": "the project of the payloads, or its snapcraft.yaml "
         "(default: the one beside each payload)",
         "--base SNAP…": "the base snap; of several, each payload uses its own, or its "
-        "directory, to compare libraries with; may be repeated (default: none)",
+        "directory, to compare libraries with and to follow launches into; may be "
+        "repeated (default: the policy's 'bases', else none)",
         "--content SNAP…": "a content snap that provides libraries, or its directory, "
-        "to compare libraries with; may be repeated (default: none)",
+        "likewise; may be repeated (default: the policy's 'contents', else none)",
         "--resquash": "unpack built snaps, repack them as the store's review does, and "
         "report the differences; takes as long as packing, and space for the files in "
         "TMPDIR",
@@ -188,10 +189,16 @@ def _requests(
         "resquash": parsed_args.resquash,
         "measured_caches": _measured(parsed_args.measured),
         "previous": tuple(map(read_previous, dict.fromkeys(parsed_args.previous))),
-        "bases": _opened(parsed_args.base, until),
-        "content": _opened(parsed_args.content, until),
     }
-    by_file = {file: replace(each, **others) for file, each in by_file.items()}
+    by_file = {
+        file: replace(
+            each,
+            **others,
+            bases=_opened(parsed_args.base or each.policy.bases, until),
+            content=_opened(parsed_args.content or each.policy.contents, until),
+        )
+        for file, each in by_file.items()
+    }
     return {path: by_file[file] for path, file in files.items()}
 
 
@@ -271,5 +278,5 @@ def _style(*, terminal: bool) -> TextStyle:
     )
 
 
-def _opened(paths: Sequence[Path], until: ExitStack) -> tuple[Payload, ...]:
-    return tuple(until.enter_context(open_payload(path)) for path in paths)
+def _opened(paths: Sequence[Path | str], until: ExitStack) -> tuple[Payload, ...]:
+    return tuple(until.enter_context(open_payload(Path(path))) for path in paths)

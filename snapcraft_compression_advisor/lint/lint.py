@@ -13,6 +13,7 @@ from ..devices.device import DeviceProfile
 from ..diff.figures import BaselineBuild, figures_of
 from ..launch.launch_set import select_apps
 from ..launch.profile import LaunchProfile
+from ..launches import Surroundings
 from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata
 from ..payload.source import Payload
 from ..payload.survey import Survey, take_survey
@@ -217,6 +218,7 @@ def analysis_request(
         policy=request.policy.advice.to_policy(),
         effort=LEAST,
         declared_compression=project.compression if project and is_prime else None,
+        surroundings=Surroundings(bases=request.bases, contents=request.content),
     )
     if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
         return base

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from payloads import MemoryPayload
+from snapcraft_compression_advisor.cli import surroundings
+from snapcraft_compression_advisor.cli.surroundings import installed_snap
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
@@ -30,6 +34,9 @@ from snapcraft_compression_advisor.payload.stack_check import (
     check_consumer,
     check_stack,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BLOCK = 128 * 1024
 
@@ -234,3 +241,23 @@ def test_a_consumer_that_runs_without_the_platform_is_refused(
     consumer = snap("one", architectures=["amd64"], plugs=CONTENT)
     with pytest.raises(UsageError, match=message):
         check_consumer(consumer, platform)
+
+
+def test_an_installed_snap_is_read_from_its_image_where_that_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts, images = tmp_path / "snap", tmp_path / "snaps"
+    (mounts / "core24/7/meta").mkdir(parents=True)
+    (mounts / "core24/7/meta/snap.yaml").touch()
+    (mounts / "core24/current").symlink_to("7")
+    images.mkdir()
+    monkeypatch.setattr(surroundings, "SNAP_MOUNTS", mounts)
+    monkeypatch.setattr(surroundings, "SNAP_BLOBS", images)
+    assert installed_snap("core24") == mounts / "core24/current"
+    image = images / "core24_7.snap"
+    image.touch()
+    assert installed_snap("core24") == image
+    (mounts / "core24/current").unlink()  # as snapd does where a snap is disabled
+    assert installed_snap("core24") is None
+    assert installed_snap("../snap/core24") is None
+    assert installed_snap("gnome-46-2404") is None
