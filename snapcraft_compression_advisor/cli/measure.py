@@ -32,6 +32,7 @@ from ..launch.fit import FittedProfile
 from ..launch.profile import read_profile
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.measure_json import render_measurement_json
+from ..report.measure_stack import render_stack_json, render_stack_text
 from ..report.measure_text import render_measurement_text
 from ..settings.quantities import Share, seconds_or_share
 from .arguments import (
@@ -51,9 +52,11 @@ from .launch_arguments import (
     launch_display,
     launch_options,
 )
+from .measure_stack import measured_stack
 from .write import check_outputs, write_output
 
 RENDERERS = {"text": render_measurement_text, "json": render_measurement_json}
+STACK_RENDERERS = {"text": render_stack_text, "json": render_stack_json}
 DEFAULT_RUNS = 10
 """As many as the published study of snaps took."""
 
@@ -81,9 +84,15 @@ class MeasureCommand(Command):
         "--launch-profile FILE": "a recorded launch, whose reads are replayed "
         "(default: none, the app is started)",
         **LAUNCH_ARGUMENTS,
+        "--base SNAP…": "the base snap or its directory: launches are measured over "
+        "separate mounts, with every combination of codecs; requires root (default: "
+        "none, this machine's root is used)",
+        "--content SNAP…": "a content snap that the snap's plugs ask for, or its "
+        "directory, likewise; may be repeated (default: none)",
         "--codec": details(
             "a codec to measure; may be repeated (default: "
-            f"{', '.join(CODECS)}, if available)",
+            f"{', '.join(CODECS)}, if available; with --base or --content "
+            f"{' and '.join(SHIPPABLE)})",
             action="append",
             choices=tuple(CODECS),
             default=[],
@@ -129,8 +138,13 @@ class MeasureCommand(Command):
         """Measure, and report."""
         check_outputs(parsed_args.output)
         codecs = tuple(dict.fromkeys(parsed_args.codec)) or tuple(CODECS)
-        precision = chosen_precision(parsed_args, codecs)
         path = parsed_args.path or find_payload(Path.cwd())
+        if parsed_args.base or parsed_args.content:
+            stacked = measured_stack(parsed_args, path)
+            text = STACK_RENDERERS[parsed_args.format](stacked)
+            write_output(text, parsed_args.output)
+            return
+        precision = chosen_precision(parsed_args, codecs)
         replayed = parsed_args.launch_profile is not None
         with (
             open_payload(path) as payload,

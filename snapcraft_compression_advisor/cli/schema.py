@@ -18,6 +18,7 @@ from ..report.diff_json import DifferenceReport
 from ..report.json_report import Report
 from ..report.lint_formats.json import LintDocument
 from ..report.measure_json import MeasurementReport
+from ..report.measure_stack import StackMeasurementReport
 from ..settings.lint_policy import LintPolicy
 from .arguments import Arguments, Command, details
 from .write import write_output
@@ -56,6 +57,9 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "lint": Schema("'lint --format json'", LintDocument),
     "measure": Schema("'measure --format json'", MeasurementReport),
+    "measure-stack": Schema(
+        "'measure --base … --content … --format json'", StackMeasurementReport
+    ),
     "report": Schema("'advise --format json'", Report),
 }
 """By name. The files in ``docs`` are made from these as well."""
