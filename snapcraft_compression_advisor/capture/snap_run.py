@@ -27,6 +27,11 @@ _ADVICE = {
         "The snap needs a session of its user: log in there (on the desktop, or by "
         "ssh), and run the command with sudo from it."
     ),
+    re.compile(r"Authorization required|cannot open display", re.IGNORECASE): (
+        "snapd gives an app the key to its display only where the user has a session, "
+        "whose directory /run/user/UID exists: log in there, and run the command with "
+        "sudo from it."
+    ),
     re.compile(r"not connected to the|content snap", re.IGNORECASE): (
         "Connect its content snaps: 'snap connections' lists those that aren't."
     ),

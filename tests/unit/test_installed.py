@@ -227,6 +227,7 @@ def test_under_sudo_the_app_is_that_of_the_user(
         ("/user.slice/session-3.scope is not a snap cgroup", "session of its user"),
         ("ERROR: not connected to the gnome-42-2204 content interface.", "connections"),
         ("snap is inhibited from running", "refresh"),
+        ("Authorization required, but no authorization protocol", "/run/user/UID"),
         ("Segmentation fault", "try it"),
     ],
 )
