@@ -40,7 +40,7 @@ def programs(directory: Path, **texts: str) -> str:
     return f"{directory}:{os.environ['PATH']}"
 
 
-@pytest.mark.parametrize("script", ["demo", "setup", "install-packages"])
+@pytest.mark.parametrize("script", ["demo", "setup", "install-packages", "try-snapd"])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_is_help_and_does_nothing_else(
     tmp_path: Path, script: str, option: str
@@ -51,7 +51,7 @@ def test_help_is_help_and_does_nothing_else(
     assert f"usage: script/{script} " in done.stdout
 
 
-@pytest.mark.parametrize("script", ["demo", "setup", "install-packages"])
+@pytest.mark.parametrize("script", ["demo", "setup", "install-packages", "try-snapd"])
 def test_option_that_there_is_not_is_a_usage_error(tmp_path: Path, script: str) -> None:
     done = run(SCRIPTS / script, "--nonsense", directory=tmp_path)
     assert (done.returncode, done.stdout) == (os.EX_USAGE, "")
