@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from draw_indices import Package
     from draw_strata import Stratum
 
-SEED = "launches-2"
+SEED = "launches-3"
 DISTRIBUTIONS = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 SETS = ("blind",)
 """What this draw is for; the first one was for the fit as well."""
