@@ -39,8 +39,14 @@ _NO_NETWORK = (
     "Temporary failure resolving",
 )
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
-_NAMESPACES = (
+HARMLESS = (
     "setpriv",
+    "--bounding-set=-net_admin,-sys_boot,-sys_module,-sys_time",
+)
+"""Before a program that runs as root: a firewall's would close this machine's network,
+which it shares."""
+_NAMESPACES = (
+    *HARMLESS,
     "--pdeathsig=KILL",
     "unshare",
     "--mount",
@@ -56,7 +62,8 @@ def run_confined(words: Sequence[str]) -> str:
 
     :param words: the program and its arguments.
     :returns: what it wrote to standard output and standard error.
-    :raises PrimeError: if it failed: status 69, or 74 where the disk is full.
+    :raises PrimeError: if it failed: status 69; 74 where the disk is full, 75 without
+        the network.
     """
     proxies = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     done = subprocess.run(
@@ -84,7 +91,8 @@ def run_in_tree(
     :param binds: files and directories of this machine, and where in the tree they are
         seen: paths below the root that exist.
     :returns: what it wrote to standard output and standard error.
-    :raises PrimeError: if it failed: status 69, or 74 where the disk is full.
+    :raises PrimeError: if it failed: status 69; 74 where the disk is full, 75 without
+        the network.
     """
     pairs = [
         word
@@ -106,7 +114,8 @@ def _failure(words: Sequence[str], output: str) -> PrimeError:
     no_network = any(symptom in output for symptom in _NO_NETWORK)
     hint = " without the network: connect and try again" if no_network else ""
     message = f"{program} failed{hint}:\n  {said}"
-    return PrimeError(message, exit_status=os.EX_UNAVAILABLE)
+    status = os.EX_TEMPFAIL if no_network else os.EX_UNAVAILABLE
+    return PrimeError(message, exit_status=status)
 
 
 def _enter(root: Path, binds: Mapping[str, str], words: list[str]) -> None:

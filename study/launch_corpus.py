@@ -12,8 +12,9 @@ The cache keeps downloads, the minimal system and those of each kind; remove its
 ``base-*`` to build them again.
 
 The script needs root, debootstrap, apt, the network, and about 1 GB of disk space for a
-tree. Exit status: 0; 64 wrong arguments, 69 a program is missing or fails (no network),
-73 DIR is in the way or the disk is too full, 74 reading or writing failed, 77 not root.
+tree. Exit status: 0; 64 wrong arguments, 69 a program is missing or fails, 73 DIR is in
+the way or the disk is too full, 74 reading or writing failed, 75 no network, 77 not
+root.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 from ruamel.yaml import YAML
 
 from corpus_applications import Application
-from corpus_chroot import run_in_tree
+from corpus_chroot import HARMLESS, run_in_tree
 from corpus_tree import finish, share_files
 from draw import DISTRIBUTIONS, DRAWN, FOLDERS, SEED, Drawn, read_drawn, write_drawn
 from drawn_commands import below_root, event_of, refuse, words_of
@@ -67,6 +67,7 @@ TIMEOUT_S = 40
 PROBE_S = 30
 ATTEMPTS = 8
 REASON_LENGTH = 120
+_ENDS_ALL = (os.EX_IOERR, os.EX_TEMPFAIL)
 _DROPPED = "dropped the system's caches"
 # An abstract socket can be reached from a tree; no service of this machine is started.
 _BUS = """\
@@ -122,7 +123,7 @@ class Work:
             try:
                 done = self.launch(row)
             except (PrimeError, subprocess.SubprocessError) as error:
-                if getattr(error, "exit_status", 0) == os.EX_IOERR:
+                if getattr(error, "exit_status", 0) in _ENDS_ALL:
                     raise
                 done = replace(row, outcome="failed", reason=self._reason(error))
             self.put(done)
@@ -197,7 +198,8 @@ class Work:
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as bus:
             bus.write(_BUS.format(number=os.getpid()))
             bus.flush()
-            around = ("dbus-run-session", f"--config-file={bus.name}", "--")
+            session = ("dbus-run-session", f"--config-file={bus.name}", "--")
+            around = (*HARMLESS, *session)
             for _ in range(ATTEMPTS):
                 if self._is_recorded(application, tree, output, around):
                     return

@@ -68,6 +68,15 @@ def test_a_mount_that_fails_is_one_line_and_keeps_the_program_from_starting(
     assert raised.value.exit_status == os.EX_UNAVAILABLE
 
 
+def test_a_program_of_a_tree_can_not_change_the_network_of_this_machine(
+    tree: Path,
+) -> None:
+    capabilities = int(run(tree, "grep CapEff /proc/self/status").split()[1], base=16)
+    cap_net_admin, cap_sys_admin = 12, 21
+    assert not capabilities >> cap_net_admin & 1
+    assert capabilities >> cap_sys_admin & 1
+
+
 def test_a_program_that_isnt_there_is_one_line(tree: Path) -> None:
     with pytest.raises(
         PrimeError, match=r"no-such-program failed:\n  E: .*No such file"
@@ -86,7 +95,7 @@ def test_a_program_that_isnt_there_is_one_line(tree: Path) -> None:
         (
             "Err:1 http://mirror.example\n  Temporary failure resolving 'x'\n",
             "without the network: connect and try again",
-            os.EX_UNAVAILABLE,
+            os.EX_TEMPFAIL,
         ),
         (
             "E: write error: No space left on device\n",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import hypot
+from math import log, sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from ...payload.inventory import block_count
@@ -28,7 +29,7 @@ from .priors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ...core.units import Interval
     from ...payload.source import Payload
@@ -37,9 +38,13 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""
 
-SURE = 0.9
-"""Chance from which nothing else is expected: the interval is where nine of ten lie."""
+_TAIL = 0.05
+"""Of the cases, those below an interval, and likewise those above it."""
 
+_NORMAL = NormalDist()
+_SIGMAS = _NORMAL.inv_cdf(1 - _TAIL)
+
+_HALVINGS = 40
 _DIGITS = 2
 
 FileKeys = tuple[tuple[str, ...], ...]
@@ -93,9 +98,10 @@ def with_driver_doubt(
     files: Sequence[LaunchFile],
     priors: Priors,
 ) -> Interval:
-    """Widen a share by OpenGL's driver where it isn't nearly sure that it is opened.
+    """Widen a share by OpenGL's driver where it may be opened, or may not.
 
-    All of it is read or nothing, by whichever way its files were found.
+    All of it is read or nothing, by whichever way its files were found. So what is read
+    is either of two, each with the share's spread (log-normal, to each side its own).
 
     :param candidates: all that were found.
     :param files: what is expected of them.
@@ -110,16 +116,42 @@ def with_driver_doubt(
         if file.path in chances:
             expected += file.expected_blocks
             opened += file.expected_blocks / chances[file.path]
-    if not opened or not 1 - SURE < expected / opened < SURE:
-        return share
     blocks = sum(file.expected_blocks for file in files)
-    less, more = (share.mid * part / blocks for part in (expected, opened - expected))
-    low = share.mid - hypot(share.mid - share.low, less)
+    if not 0 < expected < min(opened, blocks) or share.low <= 0:
+        return share
+    chance = expected / opened
+    closed, opened = (1 - expected / blocks, 1 + (opened - expected) / blocks)
+
+    def tail(share_of_files: float) -> float:
+        """Return the chance that less than this is read."""
+        return chance * _below(share_of_files / opened, share) + (1 - chance) * _below(
+            share_of_files / closed, share
+        )
+
     return replace(
         share,
-        low=max(min(share.low, LEAST_SHARE), low),
-        high=share.mid + hypot(share.high - share.mid, more),
+        low=min(share.mid, _quantile(tail, _TAIL, share.low * closed, share.high)),
+        high=_quantile(tail, 1 - _TAIL, share.low, share.high * opened),
     )
+
+
+def _below(value: float, share: Interval) -> float:
+    """Return the chance that a share is below a value."""
+    end = share.low if value < share.mid else share.high
+    width = abs(log(end / share.mid)) / _SIGMAS
+    if not width:
+        return float(value >= share.mid)
+    return _NORMAL.cdf(log(value / share.mid) / width)
+
+
+def _quantile(
+    tail: Callable[[float], float], chance: float, low: float, high: float
+) -> float:
+    """Return where a rising chance passes the given one, by bisection."""
+    for _ in range(_HALVINGS):
+        mid = sqrt(low * high)
+        low, high = (mid, high) if tail(mid) < chance else (low, mid)
+    return high
 
 
 def _unseen(payload: Payload, candidates: Candidates, priors: Priors) -> Unseen | None:
