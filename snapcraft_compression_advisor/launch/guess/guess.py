@@ -119,19 +119,30 @@ def with_driver_doubt(
     blocks = sum(file.expected_blocks for file in files)
     if not 0 < expected < min(opened, blocks) or share.low <= 0:
         return share
-    chance = expected / opened
-    closed, opened = (1 - expected / blocks, 1 + (opened - expected) / blocks)
+    return either(
+        share,
+        chance=expected / opened,
+        less=1 - expected / blocks,
+        more=1 + (opened - expected) / blocks,
+    )
 
-    def tail(share_of_files: float) -> float:
-        """Return the chance that less than this is read."""
-        return chance * _below(share_of_files / opened, share) + (1 - chance) * _below(
-            share_of_files / closed, share
-        )
+
+def either(share: Interval, *, chance: float, less: float, more: float) -> Interval:
+    """Return where nine of ten cases lie of a share that comes in one of two sizes.
+
+    :param chance: of the larger one.
+    :param less: the smaller size, per share; ``more``: the larger.
+    """
+
+    def tail(value: float) -> float:
+        """Return the chance of a lower share."""
+        with_less, with_more = (_below(value / size, share) for size in (less, more))
+        return with_less + chance * (with_more - with_less)
 
     return replace(
         share,
-        low=min(share.mid, _quantile(tail, _TAIL, share.low * closed, share.high)),
-        high=_quantile(tail, 1 - _TAIL, share.low, share.high * opened),
+        low=min(share.mid, _quantile(tail, _TAIL, share.low * less, share.high)),
+        high=_quantile(tail, 1 - _TAIL, share.low, share.high * more),
     )
 
 
