@@ -31,7 +31,7 @@ from accuracy_model import (
 )
 from accuracy_published import published_lines
 from accuracy_static import static_lines
-from blind import SCORES_BEFORE, read_scores
+from blind import read_scores, read_scores_before
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
@@ -104,7 +104,7 @@ def page(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield ""
     yield from static_lines(all_launches)
     yield ""
-    yield from blind_lines(read_scores(), read_scores(SCORES_BEFORE))
+    yield from blind_lines(read_scores(), read_scores_before())
     yield from published_lines(all_launches)
 
 

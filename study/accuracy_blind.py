@@ -5,7 +5,6 @@ From the scores that ``blind.py`` keeps in ``data``.
 
 from __future__ import annotations
 
-import itertools
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,25 +36,17 @@ a cold launch on the [calibrated machine](../study/data/calibrated-device.yaml).
 verdict is for a snap that is packed with xz, on this machine alone.
 """
 
-FIRST = """\
-These are the scores of the first draw, by the guess as it was then. (The search had
-once been run on the files of keepass2, without its recording; nothing was changed for
-it.) Most of what they showed was corrected, and their recordings are now among those
-above. So the guess of today needs others: {recorded} blind applications of a
-second draw are recorded, and not yet scored.
-"""
-
-SECOND = """\
-These are the scores of the second draw. The blind applications of the
-[first](../study/data/blind-scores-launches-1.csv) were scored in the same way, by the
-guess as it was then. Most of what they showed was corrected, and their recordings are
-now among those above.
+DRAWS = """\
+These are the scores of the {latest} draw. Those of earlier ones, in [tables of their
+own](../study/data), were made in the same way, by the guess as it was then. Most of
+what they showed was corrected, and their recordings are now among those above.
 
 What was built and recorded is a whole Debian system with the application. A snap ships
-only what its base lacks. So there are two verdicts: one of the whole, as in the first
-draw, and one without the files of the minimal system. There, neither the bytes nor the
-reads of these files count.
+only what its base lacks. So there are two verdicts: one of the whole, and, since the
+second draw, one without the files of the minimal system. There, neither the bytes nor
+the reads of these files count.
 """
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,32 +60,32 @@ class Figure:
 
 
 def blind_lines(
-    scores: Sequence[BlindScore], before: Sequence[BlindScore]
+    scores: Sequence[BlindScore], before: Sequence[Sequence[BlindScore]]
 ) -> Iterator[str]:
     """Yield the section of the page, nothing where there are no scores.
 
     :param scores: of the blind set, none as long as it wasn't scored.
-    :param before: of the first draw's.
+    :param before: of each earlier draw's.
     """
-    shown = scores or before
-    if not shown:
+    draws = [*before, scores] if scores else [*before]
+    if not draws:
         return
+    *earlier, shown = draws
     yield INTRODUCTION
-    which = "blind" if scores else "scored"
-    recorded = len([row for row in _tried("blind") if row.outcome == "recorded"])
-    yield SECOND if scores else FIRST.format(recorded=recorded)
-    beside = figures(before) if scores else ()
-    yield "| figure | found | at least | aim |" + (" first draw |" if scores else "")
-    yield "|---" * (5 if scores else 4) + "|"
-    for each, then in itertools.zip_longest(figures(shown), beside):
-        row = f"| {each.name} | {each.found} | {each.least} | {each.aim} |"
-        yield f"{row} {then.found} |" if then else row
+    yield DRAWS.format(latest=_ORDINALS[len(earlier)])
+    names = [f"{_ORDINALS[number]} draw" for number in reversed(range(len(earlier)))]
+    yield f"| {' | '.join(('figure', 'found', 'at least', 'aim', *names))} |"
+    yield "|---" * (4 + len(names)) + "|"
+    columns = [[*figures(each)] for each in (shown, *reversed(earlier))]
+    for each, *then in zip(*columns, strict=True):
+        found = (each.found, each.least, each.aim, *(it.found for it in then))
+        yield f"| {' | '.join((each.name, *found))} |"
     yield ""
     yield from unprivileged_lines(directory_fit.read_rows())
     yield ""
     yield from score_table(shown)
     yield ""
-    yield from failure_lines(which)
+    yield from failure_lines("blind" if scores else "scored")
     yield ""
 
 

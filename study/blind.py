@@ -31,7 +31,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from draw import DATA, DISTRIBUTIONS, FOLDERS, SEED, read_drawn
+from draw import DATA, DISTRIBUTIONS, FOLDERS, SEED, SEEDS_BEFORE, read_drawn
 from snap_metadata import snap_name
 from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.launch.fit import fit_profile
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.trial.result import TrialResult
 
 SCORES = DATA / f"blind-scores-{SEED}.csv"
-SCORES_BEFORE = DATA / "blind-scores-launches-1.csv"
-"""Of the blind set of the draw before."""
 
 DEVICE = DATA / "calibrated-device.yaml"
 """The machine that recorded most launches, as ``calibrate`` measured it."""
@@ -260,6 +258,11 @@ def write_scores(path: Path, scores: Iterable[BlindScore]) -> None:
         writer = csv.DictWriter(file, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(asdict(each) for each in scores)
+
+
+def read_scores_before() -> list[list[BlindScore]]:
+    """Return the scores of earlier draws."""
+    return [read_scores(DATA / f"blind-scores-{seed}.csv") for seed in SEEDS_BEFORE]
 
 
 def read_scores(path: Path = SCORES) -> list[BlindScore]:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from draw_strata import Stratum
 
 SEED = "launches-3"
+SEEDS_BEFORE = ("launches-1", "launches-2")
+"""Of earlier draws, whose blind sets are scored."""
 DISTRIBUTIONS = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 SETS = ("blind",)
 """What this draw is for; the first one was for the fit as well."""

@@ -90,7 +90,9 @@ def test_figures_count_each_application_once() -> None:
 
 def test_the_page_has_no_section_before_the_set_was_scored() -> None:
     assert list(blind_lines([], [])) == []
-    text = "\n".join(blind_lines([SCORE], [SCORE, SCORE]))
+    text = "\n".join(blind_lines([SCORE], [[SCORE, SCORE], [SCORE]]))
+    assert "| figure | found | at least | aim | second draw | first draw |" in text
+    assert "These are the scores of the third draw." in text
     assert "| app | 13 | qt6 | Qt 6 |" in text
     assert "| 1.25 | yes | 0.90 | 0.80 | 1.50 | 1.00 (0.50 to 2.00) |" in text
 
