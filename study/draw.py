@@ -111,7 +111,11 @@ def main() -> int:
         for release in DISTRIBUTIONS
         for package in read_release(release, arguments.indices)
     ]
-    known = {name for each in (*APPLICATIONS, *TRACED) for name in each.packages}
+    known = {
+        name
+        for each in (*APPLICATIONS, *TRACED)
+        for name in (each.name, *each.packages)
+    }
     known |= {row.package for row in before if row.outcome}
     drawn = draw(packages, SEED, known=known, sets=SETS)
     for recording in FOLDERS["blind"].glob("*.json"):
