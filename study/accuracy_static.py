@@ -85,8 +85,8 @@ By recall and precision:
   their first window doesn't need it, so its driver stays closed: libLLVM and Mesa's
   driver are 64 to 90 MB that are named but not read. Other applications that link it
   the same way do open it. The interval spans both.
-- **veyon-configurator** (low recall): the only recorded application on Qt 6 widgets
-  that opens OpenGL's driver, for a plug-in of its own.
+- **veyon-configurator, retext** (low recall): the only recorded applications on Qt 6
+  widgets that open OpenGL's driver, the first for a plug-in of its own.
 
 By the seconds that xz adds:
 
