@@ -99,7 +99,7 @@ def _places(parts: ElfParts) -> tuple[str, ...]:
     places: list[str] = []
     behind = 0
     for part in parts.parts:
-        if part == "linking":
+        if part == LINKING:
             places.append(part)
             continue
         behind += 1
@@ -118,6 +118,9 @@ def _size_class(text_bytes: int) -> str:
             return f"<{limit}"
     return f">={_TEXT_SIZES[-1]}"
 
+
+LINKING = "linking"
+"""The part of an ELF file that says how it is linked: its head, and tables behind."""
 
 Part = Literal["linking", "data", "text", "constants", "unmapped"]
 """What a block is for, the first that applies:

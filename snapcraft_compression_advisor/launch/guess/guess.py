@@ -15,7 +15,7 @@ from ..launch_set import (
     LaunchSet,
     share_ranges,
 )
-from .block_classes import block_keys, parts_of
+from .block_classes import LINKING, block_keys, parts_of
 from .candidates import find_candidates
 from .opengl import DRIVER_WAYS
 from .own_files import is_data
@@ -204,10 +204,10 @@ def expected_file(
 ) -> LaunchFile | None:
     """Return the blocks of a file with their chances, ``None`` where none has any."""
     opened = opened_share(candidate, priors)
-    shares = (
-        round(min(1.0, opened * priors.block_share(classes)), _DIGITS)
-        for classes in keys
-    )
+    chances = [min(1.0, priors.block_share(classes)) for classes in keys]
+    if keys and keys[0] and keys[0][0] == LINKING:
+        chances[0] = 1.0  # who opens an ELF file reads its head
+    shares = (round(opened * each, _DIGITS) for each in chances)
     read = {number: each for number, each in enumerate(shares) if each >= LEAST_SHARE}
     ranges = tuple(share_ranges(read))
     if not ranges:
