@@ -61,6 +61,15 @@ rounds: predicted (interval) / measured, error. A combination names the codecs o
 content and base.
 """
 
+WORST = """\
+Two applications are farthest off. kmouth takes longer than predicted with every
+combination, with uncompressed images too. It asks the kernel for 58,000 names when it
+starts in a new home directory, 51,000 of which don't exist; YUView asks for 2,200
+(strace). The model has no cost for metadata (inodes and directories), which each image
+packs with its codec. Firefox's launches differ by seconds from round to round, so a few
+rounds say little of combinations that add little.
+"""
+
 APART = """\
 ## Whether mounts decompress beside each other
 
@@ -100,6 +109,7 @@ def measured_lines(measured: Sequence[Stacked]) -> Iterator[str]:
     yield ""
     yield from figure_table(measured)
     yield ""
+    yield WORST
     yield APART
     yield from apart_table(measured)
     yield ""
