@@ -21,6 +21,8 @@ from .mount import mount_point, virtual_mount
 
 _PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 _EVENTS = ("sched_process_exec", "sched_process_exit")
+_INITIAL_PID_NAMESPACE = 0xEFFFFFFC
+"""``PROC_PID_INIT_INO`` of Linux's ``include/linux/proc_ns.h``."""
 _EXIT = re.compile(
     r" (?P<at>\d+\.\d+): sched_process_exit: comm=.* pid=(?P<pid>\d+) prio=",
 )
@@ -84,9 +86,21 @@ class ExecTrace:
         return (self._instance / "trace").read_text(errors="replace")
 
 
+def names_our_processes(namespace: Path = Path("/proc/self/ns/pid")) -> bool:
+    """Tell whether the kernel's events have the process ids that this process sees.
+
+    A container has ids of its own, and the events have those outside of it.
+
+    :param namespace: of this process's ids.
+    """
+    return namespace.stat().st_ino == _INITIAL_PID_NAMESPACE
+
+
 @contextmanager
 def exec_trace(places: tuple[Path, ...] = _PLACES) -> Iterator[ExecTrace]:
     """Trace which programs are started, as root and where the kernel does that.
+
+    Not in a container, whose process ids are others than the kernel's.
 
     :param places: where tracefs may be mounted; else it is, for the time.
     """
@@ -94,7 +108,8 @@ def exec_trace(places: tuple[Path, ...] = _PLACES) -> Iterator[ExecTrace]:
         signals = stack.enter_context(deferred_signals())
         instance = None
         with suppress(OSError, StorageError):
-            instance = _started(stack, places)
+            if names_our_processes():
+                instance = _started(stack, places)
         with signals.delivered():
             yield ExecTrace(instance)
 

@@ -8,6 +8,7 @@ import pytest
 
 from installed_snaps import installed_snaps
 from mounts import mount_points_below, needs_mounts
+from snapcraft_compression_advisor.capture.exec_trace import names_our_processes
 from snapcraft_compression_advisor.capture.launch_event import output_line
 from snapcraft_compression_advisor.capture.record_installed import (
     InstalledLaunch,
@@ -73,6 +74,10 @@ def test_each_payload_has_the_size_of_its_image(
 def test_snapds_share_of_a_launch_is_told_from_the_apps(profile: LaunchProfile) -> None:
     recorded = profile.recorded
     assert recorded is not None
+    if not names_our_processes():  # in a container nothing is known of them
+        assert not recorded.parts
+        assert not recorded.warm_parts
+        return
     for parts in (recorded.parts, recorded.warm_parts):
         assert [each.part for each in parts or ()] == [
             "snap-run",

@@ -8,6 +8,7 @@ from snapcraft_compression_advisor.capture.exec_trace import (
     Exec,
     ExecTrace,
     exec_trace,
+    names_our_processes,
 )
 from snapcraft_compression_advisor.capture.launch_parts import launch_parts
 from snapcraft_compression_advisor.payload.snap_yaml import App
@@ -90,3 +91,9 @@ def test_kernel_that_does_not_trace_for_us_shows_nothing(tmp_path: Path) -> None
     (tmp_path / "instances").mkdir()  # a directory, and no tracefs
     with exec_trace((tmp_path,)) as trace:
         assert trace.events() == ()
+
+
+def test_process_ids_of_a_container_are_not_the_kernels(tmp_path: Path) -> None:
+    ours = tmp_path / "pid"
+    ours.touch()
+    assert not names_our_processes(ours)
