@@ -100,7 +100,8 @@ def names_our_processes(namespace: Path = Path("/proc/self/ns/pid")) -> bool:
 def exec_trace(places: tuple[Path, ...] = _PLACES) -> Iterator[ExecTrace]:
     """Trace which programs are started, as root and where the kernel does that.
 
-    Not in a container, whose process ids are others than the kernel's.
+    It covers all of the system's processes, and names them as the kernel does:
+    see :func:`names_our_processes`.
 
     :param places: where tracefs may be mounted; else it is, for the time.
     """
@@ -108,8 +109,7 @@ def exec_trace(places: tuple[Path, ...] = _PLACES) -> Iterator[ExecTrace]:
         signals = stack.enter_context(deferred_signals())
         instance = None
         with suppress(OSError, StorageError):
-            if names_our_processes():
-                instance = _started(stack, places)
+            instance = _started(stack, places)
         with signals.delivered():
             yield ExecTrace(instance)
 

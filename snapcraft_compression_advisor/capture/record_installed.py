@@ -22,7 +22,7 @@ from ..launch.profile import (
 from ..payload.inventory import scan_directory
 from ..payload.source import Payload, open_payload
 from ..trial.result import Progress
-from .exec_trace import exec_trace
+from .exec_trace import exec_trace, names_our_processes
 from .installed import (
     MountedSnap,
     SnapRoots,
@@ -215,7 +215,7 @@ class _Recorder:
                 watched=watched,
                 frozen=frozen,
             )
-            execs = trace.events()
+            execs = trace.events() if names_our_processes() else ()
         parts = launch_parts(
             execs,
             pid=launched.pid,

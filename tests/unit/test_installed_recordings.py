@@ -78,6 +78,7 @@ class Played:
         for name in (
             "drop_caches", "cache_drops", "resident_blocks", "scan_directory",
             "time_launch", "exec_trace", "shown_inside", "can_drop_caches",
+            "names_our_processes",
         ):  # fmt: skip
             mocker.patch.object(module, name, getattr(self, name))
 
@@ -102,6 +103,9 @@ class Played:
     def exec_trace(self) -> Iterator[SimpleNamespace]:
         events = (Exec(7, "/usr/bin/snap", 100.0), Exec(7, "/x/snap-confine", 100.25))
         yield SimpleNamespace(events=lambda: events)
+
+    def names_our_processes(self) -> bool:
+        return True
 
     def shown_inside(self, *_: object) -> Iterator[MountedSnap]:
         yield MESA
