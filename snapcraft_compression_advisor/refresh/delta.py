@@ -1,0 +1,52 @@
+"""Deltas that snapd downloads in place of a whole image, and their sizes.
+
+The formats, their options and what they refuse are those of ``snap/squashfs/delta.go``
+of snapd (commit bee548f).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..core.units import Interval
+
+DeltaFormat = Literal["xdelta3", "snap-1-1-xdelta3"]
+
+PLAIN: DeltaFormat = "xdelta3"
+"""Between the two images as they stand: ``xdelta3 -3``."""
+
+SNAP_AWARE: DeltaFormat = "snap-1-1-xdelta3"
+"""Between the two images' unpacked contents, as ``unsquashfs -pf`` writes them:
+``xdelta3 -7``. The device packs the result again, with the codec of the new image."""
+
+DELTA_FORMATS: tuple[DeltaFormat, ...] = (SNAP_AWARE, PLAIN)
+"""As snapd prefers them (``SupportedDeltaFormats``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaSize:
+    """How large a delta is.
+
+    :param size_bytes: known where xdelta3 ran, else an estimate.
+    """
+
+    size_bytes: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshSizes:
+    """The sizes that decide what it takes to apply a delta, in bytes.
+
+    :param old_image_bytes: of the image on the device.
+    :param new_image_bytes: of the image that the delta makes of it.
+    :param old_raw_bytes: of the old image's files, unpacked.
+    :param new_raw_bytes: of the new image's files, unpacked.
+    :param delta_bytes: of the delta.
+    """
+
+    old_image_bytes: int
+    new_image_bytes: int
+    old_raw_bytes: int
+    new_raw_bytes: int
+    delta_bytes: Interval
