@@ -366,3 +366,51 @@ def test_interpreter_of_the_base_runs_modules_of_the_payload() -> None:
     candidates = find_candidates(payload, "hello")
     assert {each.entry.path for each in candidates.files} == set(files)
     assert (candidates.kind, candidates.blind_spots) == ("Python", ())
+
+
+def test_shim_imports_the_modules_of_the_binding_that_is_there() -> None:
+    shim = b"""TABLE = {"QtCore": [], "QtWidgets": []}
+def _pyside2():
+    import PySide2 as module
+def _pyqt6():
+    import PyQt6 as module
+for name in TABLE:
+    __import__(module.__name__ + "." + name)
+"""
+    binding = {
+        f"{PACKAGES}/PySide2/{name}.abi3.so": make_elf()
+        for name in ("QtCore", "QtWidgets", "QtSql")
+    }
+    files = {
+        "usr/bin/hello": SHEBANG + b"from hello.Qt import QtWidgets\n",
+        f"{PACKAGES}/hello/__init__.py": b"",
+        f"{PACKAGES}/hello/Qt.py": shim,
+        f"{PACKAGES}/PySide2/__init__.py": b"",
+        **binding,
+    }
+    candidates = search(files)
+    found_paths = {each.entry.path for each in candidates.files}
+    assert {path for path in binding if "QtSql" not in path} <= found_paths
+    assert f"{PACKAGES}/PySide2/QtSql.abi3.so" not in found_paths
+    assert not candidates.blind_spots
+
+
+def test_package_that_loads_entry_points_is_not_the_applications_own() -> None:
+    files = {
+        "usr/bin/hello": SHEBANG
+        + b"try:\n  from importlib.metadata import distribution\n"
+        + b"except ImportError:\n  from pkg_resources import load_entry_point\n"
+        + b"load_entry_point('hi==1', 'gui_scripts', 'hello')()\n",
+        f"{PACKAGES}/pkg_resources/__init__.py": b"__import__(name)",
+    }
+    assert not search(files).blind_spots
+
+
+@pytest.mark.parametrize("text", ["pkill old; hello", "exec hello"])
+def test_command_that_is_given_to_a_shell_is_followed(text: str) -> None:
+    files = {
+        "usr/bin/sh": make_elf(),
+        "usr/bin/pkill": make_elf(),
+        "usr/bin/hello": SHEBANG + b"import heavy\n",
+    }
+    assert HEAVY in names(files, f"usr/bin/sh -c '{text}'")

@@ -150,6 +150,7 @@ class _Walk:
         if words:
             self._start(words[0], needed_by=f"command of {name}")
             self._note_invocation(words, "", needed_by=f"command of {name}")
+            self._follow_text(words)
         for word in words[1:]:
             for part in word.split(":"):  # a class path
                 self._start_if_shipped(part)
@@ -159,6 +160,15 @@ class _Walk:
             self._follow(program)
         if self._pending:
             self._blind("limit-reached", self._pending[-1].path, "programs")
+
+    def _follow_text(self, words: list[str]) -> None:
+        """Follow an app's command that is given to a shell (``sh -c "TEXT"``)."""
+        shell, text = self._paths.file(words[0]), command_text(words)
+        if shell is not None and text is not None:
+            if "computed" in self._follow_commands(shell, text, ""):
+                self._blind("computed-command", shell.path)
+            for entry in self.called.values():
+                self._add(entry)
 
     def _start_unseen(self, program: Entry) -> None:
         patterns = _STARTED_UNSEEN.get(posixpath.basename(program.path), ())

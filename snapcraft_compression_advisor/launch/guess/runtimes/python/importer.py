@@ -70,6 +70,12 @@ _UNSEEN_IMPORTS = tuple(
 )
 """What modules import by a computed name, or in C."""
 
+_BINDINGS = ("PyQt5", "PyQt6", "PySide2", "PySide6")
+_COMPUTED = re.compile(rb"\b(?:__import__|import_module)\(")
+_QUOTED_QT = re.compile(rb"[\"'](?P<name>Qt\w+)[\"']")
+
+_LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
+
 _REQUIRED_VERSION = re.compile(
     rb"require_version\(\s*[\"'](?P<name>\w+)[\"']\s*,\s*[\"'](?P<version>[\d.]+)"
 )
@@ -105,6 +111,7 @@ class Importer:
         self._own: set[str] = set()
         self._called: set[str] = set(_CALLED_BY_TOOLKITS)
         self._waiting: dict[str, list[tuple[Scope, str]]] = {}
+        self._bound: set[str] = set()
         self._parsed_bytes = 0
         self.files: dict[str, Entry] = {}
         self.names: set[str] = set()
@@ -171,6 +178,10 @@ class Importer:
         length = SOURCE_MAX_BYTES
         source = self._payload.read(found.source.path, offset=0, length=length)
         self._note_versions(source)
+        bound = [*self._modules_of_bindings(source)]
+        if bound:
+            self._pending.extend(bound)
+            self._bound.add(found.source.path)
         if not self._is_own(name, found):
             names = imported_names(
                 source,
@@ -190,6 +201,18 @@ class Importer:
             self._pending.extend(names)
         else:
             self._add_code(code, found.source.path)
+
+    def _modules_of_bindings(self, source: bytes) -> Iterator[str]:
+        """Yield the modules of Qt that a source imports whichever binding there is.
+
+        ``Qt.py`` and its like keep the names in tables.
+        """
+        if not _COMPUTED.search(source):
+            return
+        quoted = {match["name"].decode() for match in _QUOTED_QT.finditer(source)}
+        for binding in _BINDINGS:
+            if binding.encode() in source and self._finder.find(binding) is not None:
+                yield from (f"{binding}.{name}" for name in sorted(quoted))
 
     def _is_own(self, name: str, module: Module) -> bool:
         if self._finder.is_own(module.folder):
@@ -251,7 +274,7 @@ class Importer:
                 self._blind("computed-import", file)
         for group in scope.groups:
             self._pending.extend(self._groups(group))
-        if scope.computed:
+        if scope.computed and file not in self._bound:
             self._blind("computed-import", file)
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
@@ -267,11 +290,14 @@ def _top(module: str) -> str:
 
 
 def _packages_called(code: Code) -> Iterator[str]:
-    """Yield the packages of which a launcher calls functions."""
+    """Yield the packages of which a launcher calls functions.
+
+    Not of those that load entry points: these are followed by their names.
+    """
     for scopes in code.scopes.values():
         for scope in scopes:
             for module in scope.imports:
-                if module.rpartition(".")[2] in scope.calls:
+                if module.rpartition(".")[2] in scope.calls - _LOADERS:
                     yield _top(module)
 
 
