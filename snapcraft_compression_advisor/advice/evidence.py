@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Literal
 
 from ..core.errors import UsageError
@@ -14,6 +15,11 @@ from ..launch.interval_parts import IntervalParts
 IMPERCEPTIBLE_S = 0.1
 """A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter
 5, after R. B. Miller, Response time in man-computer conversational transactions."""
+
+LIKELY = NormalDist().inv_cdf(0.9) / NormalDist().inv_cdf(0.95)
+"""How far from the middle, of an interval's half, a verdict counts cases: it has to
+hold in nine of ten. An interval holds nine of ten too, but to both sides, so each end
+leaves out one of twenty (log-normal distribution)."""
 
 AVERAGE = "average"
 """What a saving on no single device has in place of its name."""
@@ -106,6 +112,27 @@ class Saving:
             self.seconds.mid / whole.mid,
             self.seconds.high / whole.high,
         )
+
+    @property
+    def likely(self) -> Saving:
+        """The saving with ends that nine of ten cases are above, or below."""
+        whole = self.xz_added_s
+        return replace(
+            self,
+            seconds=_likely(self.seconds),
+            xz_added_s=None if whole is None else _likely(whole),
+        )
+
+
+def _likely(figure: Interval) -> Interval:
+    """Return what :attr:`Saving.likely` has; what isn't positive stays."""
+    if figure.mid <= 0:
+        return figure
+    low, high = (
+        figure.mid * (end / figure.mid) ** LIKELY if end > 0 else end
+        for end in (figure.low, figure.high)
+    )
+    return replace(figure, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ class Code(Enum):
     BUDGET_OR_SIZE = "budget-or-size"
 
     # What goes on with the reason before:
+    LIKELY = "likely"
     FOREIGN_CODEC = "foreign-codec"
     XZ_IS_SMALLER = "xz-is-smaller"
     SAME_SIZE = "same-size"

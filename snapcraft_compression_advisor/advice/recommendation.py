@@ -111,8 +111,8 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         bytes_added=added,
         break_even_launches=launches,
         settled_s=(
-            min(saving.seconds.low for saving in deciding),
-            min(saving.seconds.high for saving in deciding),
+            min(saving.likely.seconds.low for saving in deciding),
+            min(saving.likely.seconds.high for saving in deciding),
         ),
     )
 
@@ -169,7 +169,14 @@ def judge(
     :param added: what lzo adds to the image.
     """
     fits = fits_in(added, evidence.xz_bytes, policy)
-    ordinary = _judge_savings(evidence, policy, deciding, added, fits)
+
+    def judged(savings: Sequence[Saving]) -> Recommendation:
+        return _judge_savings(evidence, policy, savings, added, fits)
+
+    ordinary = judged([saving.likely for saving in deciding])
+    if ordinary.verdict != judged(deciding).verdict:
+        first, *others = ordinary.reasons
+        ordinary = replace(ordinary, reasons=(first, Code.LIKELY, *others))
     return _within_budgets(ordinary, evidence, fits)
 
 
