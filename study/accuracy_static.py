@@ -81,10 +81,12 @@ By recall and precision:
 - **asciidoctor** (low precision): the program computes the path of its own
   library before it requires it, so most of its 200 small files aren't found. They are
   few bytes, but many seeks.
-- **xineliboutput-sxfe, xsoldier, nestopia** (low precision): they link OpenGL, but
-  their first window doesn't need it, so its driver stays closed: libLLVM and Mesa's
-  driver are 64 to 90 MB that are named but not read. Other applications that link it
-  the same way do open it. The interval spans both.
+- **plater** (low recall): Python with wx, whose canvas for OpenGL is opened by a module
+  that the search takes for one of GTK 3, so the driver isn't named: 500 blocks.
+- **xineliboutput-sxfe, xsoldier, nestopia, vokoscreen-ng** (low precision): they link
+  OpenGL, but their first window doesn't need it, so its driver stays closed: libLLVM
+  and Mesa's driver are 64 to 90 MB that are named but not read. Other applications that
+  link it the same way do open it. The interval spans both.
 - **veyon-configurator, retext** (low recall): the only recorded applications on Qt 6
   widgets that open OpenGL's driver, the first for a plug-in of its own.
 
