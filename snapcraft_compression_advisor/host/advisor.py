@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from ..lint.rule import Context
 from ..lint.rules.budgets import cold_start_budget, image_size_budget
 from ..lint.run import Selection, run_rules
 from ..payload.source import ComponentDirectory, Payload, open_payload
+from ..payload.stack_check import check_stack
 from ..payload.survey import take_survey
 from ..settings.load import Settings
 from ..wording import sentences
@@ -210,8 +211,8 @@ class Advisor:
         :raises AdvisorError: where it can't be analysed.
         """
         _check_codecs()
-        with open_artifact(artifact) as payload:
-            request = _request(artifact, self.settings, payload)
+        with open_artifact(artifact) as payload, ExitStack() as until:
+            request = _request(artifact, self.settings, payload, until)
             request = _with_recordings(payload, request, self.settings)
             return analyse(payload, request, progress=emit.progress)
 
@@ -283,16 +284,29 @@ def open_artifact(artifact: Artifact) -> Iterator[Payload]:
         yield ComponentDirectory(artifact.prime_dir, name=artifact.component)
 
 
-def _request(artifact: Artifact, settings: Settings, payload: Payload) -> Request:
+def _request(
+    artifact: Artifact, settings: Settings, payload: Payload, until: ExitStack
+) -> Request:
     """Return what is to be found out about an artifact: as much as ``lint`` asks for.
 
     A pack isn't to wait for figures that decide nothing.
 
+    :param until: closes the base and content snaps that the settings name.
     :raises SettingsError: where the settings name an app that the snap doesn't have.
+    :raises AdvisorError: where they name a base or content snap that can't be read, or
+        that the snap doesn't run with.
     """
+    policy = settings.policy
     lint = LintRequest(
-        policy=settings.policy, devices=settings.devices, profiles=settings.profiles
+        policy=policy, devices=settings.devices, profiles=settings.profiles
     )
+    if artifact.component is None:
+        bases, contents = (
+            tuple(until.enter_context(open_payload(Path(each))) for each in paths)
+            for paths in (policy.bases, policy.contents)
+        )
+        check_stack([payload], bases=bases, contents=contents)
+        lint = replace(lint, bases=bases, content=contents)
     default = artifact.compression == DEFAULT_COMPRESSION
     request = replace(
         analysis_request(payload, lint, None),
