@@ -71,8 +71,8 @@ _SENTENCES: Mapping[Code, str] = {
     "the image than the project allows: ship less, or raise one of the two limits.",
 }
 _CONTINUATIONS: Mapping[Code, str] = {
-    Code.LIKELY: "The interval reaches across a limit, but less than one case in ten "
-    "does.",
+    Code.LIKELY: "The interval reaches across the limit, but this holds in nine cases "
+    "of ten.",
     Code.FOREIGN_CODEC: "snapcraft and the store accept only xz and lzo.",
     Code.XZ_IS_SMALLER: "xz makes the image smaller.",
     Code.SAME_SIZE: "It doesn't make the image noticeably larger either.",

@@ -176,9 +176,9 @@ def test_condition_has_to_hold_in_nine_cases_of_ten() -> None:
     ]  # fmt: skip
     assert sentences(likely.reasons)[0] == (
         "lzo makes cold launches faster and is worth its size. The interval reaches "
-        "across a limit, but less than one case in ten does."
+        "across the limit, but this holds in nine cases of ten."
     )
-    assert "one case in ten" not in sentences(sure.reasons)[0]
+    assert "nine cases of ten" not in sentences(sure.reasons)[0]
 
 
 def test_saving_that_may_be_none_is_not_taken_for_likely() -> None:
