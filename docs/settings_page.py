@@ -37,6 +37,7 @@ ignore:
 severity: {SCA302: error}
 fail-on: warning                 # exit status 1 from this severity on; default: error
 advice: {min-saving: 0.5s}       # when lzo is worth its bytes
+refresh: {per-month: 2, cold-launches-per-day: 1}    # then a user's month decides
 ```
 
 `advise` and `lint` find the file from any directory. Without one beside snapcraft.yaml,
@@ -67,7 +68,9 @@ def _rows(
         key = f"{prefix}{name}"
         item = each.get("items", {})
         if "description" in each:
-            cells = (f"`{key}`", _kind(each), _default(each), _cell(each))
+            required = name in schema.get("required", ())
+            default = "required" if required else _default(each)
+            cells = (f"`{key}`", _kind(each), default, _cell(each))
             yield f"| {' | '.join(cells)} |"
         choices = ((choice, ".") for choice in each.get("anyOf", ()))
         for place, mark in ((each, "."), (item, "[]."), *choices):

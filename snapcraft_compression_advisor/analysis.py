@@ -9,6 +9,8 @@ from pathlib import Path
 
 from .advice.evidence import AVERAGE, ColdStart, Evidence, Policy, Saving
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
+from .advice.refresh_cost import refresh_cost
+from .advice.refreshes import Refresh
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.units import Interval
@@ -247,7 +249,19 @@ def _evidence(
         if request.surroundings.consumers
         else tuple(_cold_starts(launches, request.policy)),
         launched=payload.snap.type != COMPONENT_TYPE,
+        refresh=_refresh(payload, request, trial),
     )
+
+
+def _refresh(payload: Payload, request: Request, trial: TrialResult) -> Refresh | None:
+    """Return what a refresh costs, where the project says what refreshes are like."""
+    habits = request.policy.habits
+    sizes = {codec: trial.codecs[codec].image_bytes for codec in SHIPPABLE}
+    images = {codec: size for codec, size in sizes.items() if size is not None}
+    if habits is None or len(images) < len(sizes):
+        return None
+    raw_bytes = payload.inventory.raw_bytes
+    return refresh_cost(habits, images, raw_bytes, request.devices)
 
 
 def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from .advice.evidence import ColdStart, Policy, Saving
+from .advice.month import Month, Part
 from .advice.reasons import (
     Budget,
     Code,
@@ -21,8 +22,9 @@ from .advice.reasons import (
     Reason,
     Verdict,
 )
+from .advice.refreshes import Habits
 from .core.printable import printable
-from .core.units import format_bytes, format_seconds
+from .core.units import Interval, format_bytes, format_seconds
 from .launch.launch_set import BlindReason
 
 _BLIND: Mapping[BlindReason, str] = {
@@ -49,7 +51,7 @@ _WEIGHT: tuple[BlindReason, ...] = (
 )
 """Reasons, the one that matters most first."""
 
-Figures: TypeAlias = "Growth | PaidAfter | Saving | ColdStart | Decides"
+Figures: TypeAlias = "Growth | PaidAfter | Month | Saving | ColdStart | Decides"
 
 _VERDICTS: Mapping[Verdict, str] = {
     "change": "change to {}",
@@ -59,6 +61,7 @@ _VERDICTS: Mapping[Verdict, str] = {
 }
 _MANY_LAUNCHES = 1_000
 _LEAST_SHOWN_S = 0.005
+_TEN = 10
 
 _SENTENCES: Mapping[Code, str] = {
     Code.LZO_PAYS: "lzo makes cold launches faster and is worth its size.",
@@ -138,6 +141,9 @@ def _failing(reason: Fails) -> str:
     if reason.condition == "saving":
         hardly = ", or hardly more" if reason.within_margin else ""
         return f"lzo saves less than {_asked(policy)} per cold launch{hardly}."
+    if reason.condition == "paying" and policy.habits is not None:
+        month = habits_text(policy.habits)
+        return f"lzo makes launches faster, but costs time over {month}."
     if reason.condition == "paying":
         return (
             "lzo makes launches faster, but its larger download takes more than "
@@ -152,6 +158,8 @@ def _failing(reason: Fails) -> str:
 def _open(condition: Condition, policy: Policy) -> str:
     if condition == "saving":
         return f"whether a cold launch gains {_asked(policy)}"
+    if condition == "paying" and policy.habits is not None:
+        return f"whether lzo saves time over {habits_text(policy.habits)}"
     if condition == "paying":
         return (
             "whether the larger download pays for itself within "
@@ -251,6 +259,8 @@ def _figures(figures: Figures) -> str:
             return _cold_start(figures)
         case Decides():
             return " ".join(_decides(figures))
+        case Month():
+            return _month(figures)
         case PaidAfter(launches, link):
             paid = _launches(launches)
             return f"At {link:g} Mbit/s, {paid} for the larger download."
@@ -281,6 +291,51 @@ def _saving(saving: Saving) -> str:
         f"lzo saves an estimated {format_seconds(seconds.mid)} per {where} (between "
         f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})."
     )
+
+
+_PARTS: Mapping[Part, str] = {
+    "launches": "launches",
+    "downloads": "downloads",
+    "applying": "applying the deltas",
+}
+
+
+def habits_text(habits: Habits) -> str:
+    """Return what a user does in a month, in a clause."""
+    refreshes = _counted(habits.refreshes, "refresh", "refreshes")
+    launches = _counted(habits.launches, "cold launch", "cold launches")
+    return f"a month of {launches} and {refreshes}"
+
+
+def _counted(count: float, one: str, several: str) -> str:
+    rounded = f"{count:,.0f}" if count >= _TEN else f"{count:.1f}".removesuffix(".0")
+    return f"{rounded} {one if rounded == '1' else several}"
+
+
+def _month(month: Month) -> str:
+    """Say what a user gains in a month, and which part of it decides."""
+    total, without = month.total_s, month.habits.deltas == "none"
+    parts = [f"launches {_sooner(month.launch_s)}"]
+    parts.append(f"downloads {_sooner(month.download_s)}")
+    if not without:
+        parts.append(f"applying the deltas {_sooner(month.apply_s)}")
+    verb = "saves" if total.mid >= 0 else "costs"
+    shown = total if total.mid >= 0 else total.map(lambda seconds: -seconds)
+    return (
+        f"Over {habits_text(month.habits)}, lzo {verb} an estimated "
+        f"{format_seconds(shown.mid)} (between {format_seconds(shown.low)} and "
+        f"{format_seconds(shown.high)}): {_listed(parts)}. "
+        f"{_PARTS[month.decided_by].capitalize()} decide"
+        f"{'s' if month.decided_by == 'applying' else ''}."
+    )
+
+
+def _sooner(saved: Interval) -> str:
+    """Return what is saved or lost, in words."""
+    seconds = format_seconds(abs(saved.mid))
+    if abs(saved.mid) < _LEAST_SHOWN_S:
+        return "the same"
+    return f"{seconds} less" if saved.mid > 0 else f"{seconds} more"
 
 
 def _cold_start(start: ColdStart) -> str:

@@ -11,6 +11,7 @@ from typing import Literal
 from ..core.errors import UsageError
 from ..core.units import Interval
 from ..launch.interval_parts import IntervalParts
+from .refreshes import Habits, Refresh
 
 IMPERCEPTIBLE_S = 0.1
 """A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter
@@ -51,6 +52,8 @@ class Policy:
         its size on average over them. Where none are given, on each device.
     :param cold_start_limits_s: by device what a cold start may take, for all apps or
         by app.
+    :param habits: what a user does in a month; then the month counts in place of
+        ``max_launches``.
     """
 
     min_saving_s: float = 0.25
@@ -65,6 +68,7 @@ class Policy:
     cold_start_limits_s: Mapping[str, float | Mapping[str, float]] = field(
         default_factory=dict
     )
+    habits: Habits | None = None
 
     @property
     def margin_s(self) -> float:
@@ -171,6 +175,7 @@ class Evidence:
     :param cold_starts: those that have a budget.
     :param launched: whether launches read it at all; those of a snap don't read its
         components, as far as files tell.
+    :param refresh: what a refresh costs; ``None`` where nothing is known of them.
     """
 
     declared: str | None
@@ -183,6 +188,7 @@ class Evidence:
     without_program: Sequence[str] = ()
     cold_starts: Sequence[ColdStart] = ()
     launched: bool = True
+    refresh: Refresh | None = None
 
 
 def download_seconds(bytes_added: float, link_mbit_per_s: float) -> float:

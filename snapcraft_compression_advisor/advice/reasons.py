@@ -8,13 +8,14 @@ from typing import Literal
 
 from ..core.units import Interval
 from .evidence import ColdStart, Policy, Saving
+from .month import Month
 
 Compression = Literal["xz", "lzo"]
 Verdict = Literal["change", "keep", "no-benefit", "undecided"]
 
 Condition = Literal["saving", "paying", "growth"]
 """A condition of the policy: that launches gain enough, that the download pays for
-itself, that the image doesn't grow too much."""
+itself (or the user gains time in a month), that the image doesn't grow too much."""
 
 
 class Code(Enum):
@@ -138,6 +139,7 @@ Reason = (
     | Budget
     | Growth
     | PaidAfter
+    | Month
     | Saving
     | ColdStart
     | Decides

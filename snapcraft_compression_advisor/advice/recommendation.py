@@ -23,6 +23,7 @@ from .evidence import (
     Saving,
     break_even_launches,
 )
+from .month import Month, month_of
 from .reasons import (
     Budget,
     Code,
@@ -58,6 +59,8 @@ class Recommendation:
     :param doubts: conditions of the policy that the evidence leaves open.
     :param settled_s: seconds that a policy could ask for and be answered: up to the
         first, lzo surely saves enough; above the second, it surely doesn't.
+    :param month: of the saving that decided; ``None`` where nothing is known of
+        refreshes.
     """
 
     compression: Compression
@@ -68,6 +71,7 @@ class Recommendation:
     break_even_launches: float | None = None
     doubts: tuple[Condition, ...] = ()
     settled_s: tuple[float, float] | None = None
+    month: Month | None = None
 
     @property
     def decisive(self) -> Saving | None:
@@ -97,7 +101,12 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
     launches = break_even_launches(
         added.mid, decides.saving.seconds.mid, policy.link_mbit_per_s
     )
-    paid = (PaidAfter(launches, policy.link_mbit_per_s),) if launches else ()
+    paid: tuple[Reason, ...] = ()
+    if launches and judgement.verdict != "no-benefit":
+        paid = (PaidAfter(launches, policy.link_mbit_per_s),)
+    month = _month(evidence, policy, decides.saving, added)
+    if month is not None:
+        paid = (month,)
     return replace(
         judgement,
         reasons=(
@@ -105,7 +114,7 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
             decides.saving,
             *((decides,) if len(decides.by_device) > 1 else ()),
             *_growth(evidence, added),
-            *(paid if judgement.verdict != "no-benefit" else ()),
+            *paid,
         ),
         decides=decides,
         bytes_added=added,
@@ -114,7 +123,18 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
             min(saving.likely.seconds.low for saving in deciding),
             min(saving.likely.seconds.high for saving in deciding),
         ),
+        month=month,
     )
+
+
+def _month(
+    evidence: Evidence, policy: Policy, saving: Saving, added: Interval
+) -> Month | None:
+    """Return a user's month, where something is known of refreshes."""
+    if policy.habits is None or evidence.refresh is None:
+        return None
+    link = policy.link_mbit_per_s
+    return month_of(saving, policy.habits, evidence.refresh, added, link)
 
 
 def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendation:
@@ -189,7 +209,9 @@ def _judge_savings(
 ) -> Recommendation:
     current = current_of(evidence)
     enough = all_of(saves_enough(saving, policy, current) for saving in deciding)
-    pays = all_of(pays_for_itself(saving, added, policy) for saving in deciding)
+    pays = all_of(
+        pays_for_itself(saving, added, policy, evidence.refresh) for saving in deciding
+    )
     answer = all_of((enough, pays, fits))
     if answer is Answer.YES:
         verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"

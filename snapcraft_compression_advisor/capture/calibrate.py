@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import platform
 import random
+import shutil
 import stat
 import tempfile
 from collections import defaultdict
@@ -26,10 +27,11 @@ from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory
-from ..devices.device import NO_COST, BlockCost, DeviceProfile
+from ..devices.device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
 from ..payload.source import open_payload
 from ..trial.result import Progress
+from .apply_timing import time_apply
 from .block_timing import (
     PAGE_BYTES,
     BlockPlace,
@@ -101,7 +103,7 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
     """
     _check_rights()
     places = choose_sample(request.sample, request.blocks)
-    timings, unavailable = _time_codecs(request, places, progress)
+    timings, apply, unavailable = _time_codecs(request, places, progress)
     costs = fit_costs(timings.blocks, noise=timings.error)
     storage, in_memory = _measure_storage(request, costs.fill, progress)
     device = DeviceProfile(
@@ -112,6 +114,7 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
         fill=costs.fill,
         decompress={**costs.decompress, "none": NO_COST},
         processors=len(os.sched_getaffinity(0)),
+        apply=apply,
         sources=_sources(request, timings, storage_in_memory=in_memory),
     )
     return Calibration(
@@ -183,7 +186,7 @@ def _kind(path: Path) -> str:
 
 def _time_codecs(
     request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
-) -> tuple[Timings, Mapping[str, str]]:
+) -> tuple[Timings, ApplySpeeds, Mapping[str, str]]:
     with _tree(_memory_directory()) as (scratch, tree):
         progress(f"Sampling files in {request.sample}")
         groups = write_blocks(places, tree)
@@ -204,7 +207,10 @@ def _time_codecs(
             timings = time_blocks(
                 images.paths, groups, rounds=request.rounds, progress=progress
             )
-            return timings, images.unavailable
+            progress("Timing what applying a delta takes")
+            raw_bytes = payload.inventory.raw_bytes
+            apply = time_apply(images.paths, images.processor_s, raw_bytes, scratch)
+            return timings, apply, images.unavailable
 
 
 def _memory_directory() -> Path:
@@ -295,6 +301,13 @@ def _sources(
             f"processor: measured; {blocks} blocks with each codec, {request.rounds} "
             f"rounds; standard error of the sums up to {worst:.1%}; "
             f"Linux {platform.release()}, {processor_name()}"
+        ),
+        (
+            "applying deltas: measured; mksquashfs, unsquashfs and xdelta3 on these "
+            "blocks"
+            if shutil.which("xdelta3")
+            else "applying deltas: mksquashfs and unsquashfs measured on these blocks, "
+            "xdelta3 estimated, as it isn't installed"
         ),
         (
             "storage: measured; it is in memory, so this isn't the speed of a disk"

@@ -23,6 +23,7 @@ from ruamel.yaml import YAML
 from ..codecs import CODECS
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
+from .apply_speeds import DERIVED_SOURCE, derived_speeds
 from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
 
 DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
@@ -152,6 +153,7 @@ def _profile(name: str) -> DeviceProfile:
     times = document.get("decompressions_per_block")
     if times:
         costs = {codec: _repeated(cost, times) for codec, cost in costs.items()}
+    xz = _Rate(**decompress["mb_per_s"]["xz"])
     sources = (
         document.get("source"),
         storage["source"],
@@ -159,15 +161,17 @@ def _profile(name: str) -> DeviceProfile:
         _estimated_source(decompress["mb_per_s"]),
         _FILL_SOURCE,
         times and times["source"],
+        DERIVED_SOURCE,
     )
     return DeviceProfile(
         name=name,
         description=document["description"],
         seek_s=_seek_s(storage),
         read_s_per_byte=_Rate(**storage["mb_per_s"]).cost(_MB),
-        fill=_fill(_Rate(**decompress["mb_per_s"]["xz"])),
+        fill=_fill(xz),
         decompress=costs,
         processors=document["processors"],
+        apply=derived_speeds(*_scales("xz", xz)),
         sources=tuple(source for source in sources if source),
     )
 

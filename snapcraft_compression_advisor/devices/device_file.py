@@ -6,6 +6,7 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,8 +19,15 @@ from ..codecs import CODECS, CodecName
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
-from .builtin_devices import DEFAULT_NAMES, default_devices, find_device, usual_block_s
-from .device import NO_COST, BlockCost, DeviceProfile, scaled
+from .apply_speeds import DERIVED_SOURCE, derived_speeds
+from .builtin_devices import (
+    DEFAULT_NAMES,
+    MEASURED_SHAPES,
+    default_devices,
+    find_device,
+    usual_block_s,
+)
+from .device import NO_COST, ApplySpeeds, BlockCost, ByteCost, DeviceProfile, scaled
 
 SCHEMA = 1
 _DIGITS = 4
@@ -125,6 +133,63 @@ class BlockFigures(_Model):
         )
 
 
+class ByteFigures(_Model):
+    """Processor time of packing or unpacking: the sum of two parts."""
+
+    raw_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="per byte of contents"
+    )
+    stored_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="per byte of the image"
+    )
+
+    def cost(self) -> ByteCost:
+        """Return the figures as the core's type."""
+        return ByteCost(
+            raw_s_per_byte=self.raw_s_per_byte.interval(),
+            stored_s_per_byte=self.stored_s_per_byte.interval(),
+        )
+
+
+class ApplyFigures(_Model):
+    """Processor time of the programs that apply a delta."""
+
+    unpack: dict[CodecName, ByteFigures] = pydantic.Field(
+        description="unsquashfs; all codecs"
+    )
+    pack: dict[CodecName, ByteFigures] = pydantic.Field(
+        description="mksquashfs; all codecs"
+    )
+    rebuild_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="xdelta3, per byte of contents that it writes"
+    )
+    patch_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="xdelta3, per byte of an image that it writes"
+    )
+    digest_s_per_byte: SecondsPerByteRange = pydantic.Field(
+        description="SHA3-384 of the new image"
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _all_codecs(self) -> Self:
+        for name, costs in (("unpack", self.unpack), ("pack", self.pack)):
+            missing = [codec for codec in CODECS if codec not in costs]
+            if missing:
+                message = f"{name} doesn't have {', '.join(missing)}"
+                raise ValueError(message)
+        return self
+
+    def speeds(self) -> ApplySpeeds:
+        """Return the figures as the core's type."""
+        return ApplySpeeds(
+            unpack={codec: each.cost() for codec, each in self.unpack.items()},
+            pack={codec: each.cost() for codec, each in self.pack.items()},
+            rebuild_s_per_byte=self.rebuild_s_per_byte.interval(),
+            patch_s_per_byte=self.patch_s_per_byte.interval(),
+            digest_s_per_byte=self.digest_s_per_byte.interval(),
+        )
+
+
 class DeviceFile(_Model):
     """A device profile of ``compression-advisor``, version 1."""
 
@@ -145,6 +210,11 @@ class DeviceFile(_Model):
     ] = pydantic.Field(
         description="additional cost of decompressing a block; missing codecs are "
         "taken from a built-in profile, in proportion"
+    )
+    apply: ApplyFigures | None = pydantic.Field(
+        default=None,
+        description="what applying a delta takes; if missing, it is derived from the "
+        "decompression of xz",
     )
     sources: Annotated[list[Text], pydantic.Field(min_length=1, max_length=20)] = (
         pydantic.Field(
@@ -212,7 +282,7 @@ def device_text(device: DeviceProfile) -> str:
         "A device profile, in seconds and seconds per byte: low is a fast device of\n"
         "this kind, high a slow one. Use it with: advise --device FILE"
     )
-    for key in ("storage", "fill", "decompress"):
+    for key in ("storage", "fill", "decompress", "apply"):
         _set_on_one_line(document, key)
     yaml = YAML()
     yaml.width = _LONGEST_LINE
@@ -239,6 +309,7 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
                 for codec, cost in device.decompress.items()
                 if codec != "none"
             },
+            "apply": asdict(device.apply.map(_rounded)),
             "sources": list(device.sources),
         }
     )
@@ -261,6 +332,9 @@ def _profile(file: DeviceFile) -> DeviceProfile:
                 f"of {_LENDER}"
             ),
         )
+    apply = _derived(decompress["xz"]) if file.apply is None else file.apply.speeds()
+    if file.apply is None:
+        sources += (DERIVED_SOURCE,)
     return DeviceProfile(
         name=file.name,
         description=file.description,
@@ -269,8 +343,23 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         fill=file.fill.cost(),
         decompress={codec: decompress[codec] for codec in CODECS},
         processors=file.processors,
+        apply=apply,
         sources=sources,
     )
+
+
+def _derived(xz: BlockCost) -> ApplySpeeds:
+    """Return what applying a delta takes where decompressing xz takes that."""
+    measured_s = usual_block_s(MEASURED_SHAPES["xz"])
+    low, mid, high = (
+        usual_block_s(xz.map(partial(_end, end=end))) / measured_s
+        for end in ("low", "mid", "high")
+    )
+    return derived_speeds(low, mid, high)
+
+
+def _end(part: Interval, *, end: str) -> Interval:
+    return Interval.exactly(getattr(part, end))
 
 
 def _borrowed(

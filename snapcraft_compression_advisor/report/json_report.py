@@ -17,6 +17,7 @@ from ..wording import sentences
 from .contract import Count, Document, Interval, Part, Text, filled
 from .installation import InstallationReport, installation_report
 from .lint_formats.json import FindingReport, build_lint_document
+from .month import MonthReport, month_report
 from .report_files import (
     FileSizesReport,
     IncompressibleReport,
@@ -227,6 +228,10 @@ class Report(Document):
         default=None, description="of 'lint'; null if the payload wasn't linted"
     )
     method: MethodReport | None = None
+    month: MonthReport | None = Field(
+        default=None,
+        description="of a user, if the policy has 'refresh'; else null",
+    )
     installation: InstallationReport | None = Field(
         default=None, description="of '--timings'; null if none were given"
     )
@@ -284,6 +289,7 @@ def build_report(
             distinct_blocks=stored.layout.block_count if stored else 0,
             blocks_known=_blocks_known(stored) if stored else {},
         ),
+        month=month_report(advice.month) if advice.month else None,
         installation=installation_report(timings) if timings else None,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..core.printable import printable
@@ -14,6 +15,7 @@ from .gain_bars import gain_lines
 from .installation import installation_section
 from .json_report import build_report
 from .lines import FILE_STYLE, TextStyle, wrapped
+from .month import month_section
 from .page.codecs import codec_table
 from .page.launch_files import blocks_of, launch_accuracy
 from .page.next_steps import next_section
@@ -76,6 +78,9 @@ def render_text(
         lines += [*_launch_lines(launch, analysis.app_choice, style), ""]
         if launch.stack:
             lines += [*_stack_lines(launch, style), ""]
+    month = month_section(report)
+    if month is not None:
+        lines += [*_table_section(_saved_only(month), style), ""]
     installation = installation_section(report)
     if installation is not None:
         lines += [*_table_section(installation, style), ""]
@@ -159,6 +164,21 @@ def _table_section(section: Section, style: TextStyle) -> Iterator[str]:
             yield from (f"  {line}" for line in others)
     for text in section.paragraphs:
         yield from _indented(text, style)
+
+
+def _saved_only(section: Section) -> Section:
+    """Return the month with what lzo saves alone, which fits into any terminal."""
+    groups = (
+        replace(
+            group,
+            table=replace(
+                group.table, rows=tuple((row[0], row[-1]) for row in group.table.rows)
+            ),
+        )
+        for group in section.groups
+        if group.table
+    )
+    return replace(section, groups=tuple(groups))
 
 
 def _stack_lines(launch: LaunchReport, style: TextStyle) -> Iterator[str]:

@@ -27,6 +27,7 @@ from .quantities import (
     Share,
     Text,
 )
+from .refreshes import RefreshSettings
 
 SCHEMA = 1
 ALL_RULES_PREFIX = "SCA"
@@ -314,6 +315,11 @@ class LintPolicy(PolicyModel):
     targets: tuple[Target, ...] = pydantic.Field(
         default=(), description="systems that the snap must run on"
     )
+    refresh: RefreshSettings | None = pydantic.Field(
+        default=None,
+        description="what users' refreshes are like: then a month of launches, "
+        "downloads and applied deltas decides, in place of 'max-launches'",
+    )
     advice: AdvicePolicy = AdvicePolicy()
     pack: PackSettings = PackSettings()
 
@@ -326,6 +332,7 @@ class LintPolicy(PolicyModel):
             self.advice.to_policy(),
             device_shares=self._device_shares(device_names),
             cold_start_limits_s=self.budgets.cold_start,
+            habits=self.refresh.to_habits() if self.refresh else None,
         )
 
     def _device_shares(self, device_names: Sequence[str]) -> Mapping[str, float]:

@@ -223,6 +223,18 @@ def seconds_or_share(value: object) -> float | Share:
     return SECONDS.parse(value) if share is None else share
 
 
+def _percent(value: object) -> float:
+    """Return a share of one.
+
+    :raises ValueError: where it isn't a percentage, or is above 100 %.
+    """
+    share = _share(value)
+    if share is None or share.root > 1:
+        message = f"{value!r} isn't a percentage up to 100%, such as 20%"
+        raise ValueError(message)
+    return share.root
+
+
 def _bytes_or_share(value: object) -> float | Share:
     share = _share(value)
     return BYTES.parse(value) if share is None else share
@@ -274,6 +286,12 @@ Count = Annotated[
     pydantic.BeforeValidator(parse_count),
     _schema(_COUNT, words="number", takes_number=True),
 ]
+Percent = Annotated[
+    float,
+    pydantic.PlainValidator(_percent),
+    _schema(_SHARE, words="percent", takes_number=False),
+]
+"""A share of one, written in percent: ``20%``."""
 Devices = Annotated[
     tuple[Text, ...] | dict[Text, float],
     pydantic.PlainValidator(

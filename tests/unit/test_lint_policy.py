@@ -286,3 +286,32 @@ def test_broken_recording_is_named(text: str, said: str) -> None:
     with pytest.raises(BadDataError) as caught:
         parse(text)
     assert said in f"{caught.value} {caught.value.details}"
+
+
+def test_refreshes_say_what_a_user_does_in_a_month() -> None:
+    policy = parse(
+        "refresh: {per-month: 2, cold-launches-per-day: 1, deltas: xdelta3, "
+        "delta-share: 20%}"
+    )
+    habits = policy.to_policy().habits
+    assert habits is not None
+    assert (habits.refreshes, habits.deltas, habits.delta_share) == (2, "xdelta3", 0.2)
+    assert habits.launches == pytest.approx(30.4, abs=0.1)
+    assert parse("").to_policy().habits is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{per-month: 2}", "cold-launches-per-day"),
+        ("{per-month: 2, cold-launches-per-day: 1, delta-share: 20%}", "no effect"),
+        ("{per-month: 2, cold-launches-per-day: 1, deltas: xdelta3}", "delta-share"),
+        ("{per-month: 2, delta-share: 120%}", "isn't a percentage up to 100%"),
+        ("{per-month: 0, cold-launches-per-day: 1}", "zero"),
+        ("{per-month: 2, cold-launches-per-day: 1, deltas: bsdiff}", "deltas"),
+    ],
+)
+def test_refreshes_that_do_not_fit_are_named(text: str, problem: str) -> None:
+    with pytest.raises(BadDataError) as caught:
+        parse(f"refresh: {text}")
+    assert problem in f"{caught.value} {caught.value.details}"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.apply_speeds import MEASURED
 from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
@@ -46,6 +47,7 @@ DEVICE = DeviceProfile(
     ),
     decompress={"xz": cost("xz"), "lzo": cost("lzo"), "none": NO_COST},
     processors=2,
+    apply=MEASURED,
     sources=(),
 )
 

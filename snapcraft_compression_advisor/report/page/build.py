@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ... import __version__
 from ..installation import installation_section
+from ..month import month_seconds, month_section
 from ..phrases import headline, payload_facts
 from .break_even import break_even_section
 from .codecs import launch_section
@@ -67,6 +68,7 @@ def build_page(sources: Sources) -> Page:
     main = (
         gain_section(report, measurement),
         tradeoff_section(report),
+        month_section(report),
         stack_section(report),
         change_section(report),
         files_section(report),
@@ -150,8 +152,14 @@ def _tiles(report: Report) -> Iterator[Tile]:
             figure=seconds(advice.seconds_saved),
             note=f"estimated, {deciding_place(advice)}",
         )
+    if report.month is not None:
+        yield Tile(
+            label=f"lzo saves over {report.month.summary}",
+            figure=month_seconds(report.month.total_s),
+            note=f"estimated, {deciding_place(advice)}",
+        )
     # Nothing is paid for what isn't worth having.
-    if advice.bytes_added is not None and advice.verdict != "no-benefit":
+    elif advice.bytes_added is not None and advice.verdict != "no-benefit":
         link = report.method.policy.link_mbit_per_s if report.method else None
         where = f"at {link:g} Mbit/s" if link else "at the policy's link speed"
         yield Tile(

@@ -1,0 +1,79 @@
+"""What refreshes bring to a user's device, and what each costs there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ..core.units import Interval
+from ..launch.model import combined
+
+if TYPE_CHECKING:
+    from .evidence import Saving
+
+Deltas = Literal["none", "xdelta3", "snap-1-1-xdelta3"]
+"""What a refresh downloads: the whole image, or a delta in one of snapd's formats."""
+
+DAYS = 365.25 / 12
+"""Of an average month."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """What a user does in a month.
+
+    :param refreshes: that the snap gets.
+    :param launches: cold ones.
+    :param deltas: what a refresh downloads.
+    :param delta_share: size of a typical delta, as a share of the image; ``None`` where
+        it is estimated from a previous build.
+    """
+
+    refreshes: float
+    launches: float
+    deltas: Deltas = "none"
+    delta_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """What a refresh costs, by codec.
+
+    :param download_bytes: by codec.
+    :param bytes_added: what lzo adds to a download; ``None`` where that is a share of
+        what it adds to the image.
+    :param added_share: that share; ``None`` for all of it.
+    :param apply_s: by device and codec, the seconds to apply the delta; those of xz and
+        of lzo on a device have their ends in common.
+    """
+
+    download_bytes: Mapping[str, Interval]
+    bytes_added: Interval | None = None
+    added_share: Interval | None = None
+    apply_s: Mapping[str, Mapping[str, Interval]]
+
+    def added(self, image_added: Interval) -> Interval:
+        """Return what lzo adds to a download.
+
+        :param image_added: what it adds to the image.
+        """
+        if self.bytes_added is not None:
+            return self.bytes_added
+        if self.added_share is None:
+            return image_added
+        return combined(lambda both: both[0] * both[1], (image_added, self.added_share))
+
+    def apply_saved_s(self, saving: Saving) -> Interval:
+        """Return what lzo saves in applying a delta, where a saving is made.
+
+        A device that is slow with one codec is slow with the other, so the ends belong
+        together.
+        """
+        shares = saving.shares or {saving.device: 1.0}
+        ends = {"low": 0.0, "mid": 0.0, "high": 0.0}
+        for device, share in shares.items():
+            xz, lzo = (self.apply_s[device][codec] for codec in ("xz", "lzo"))
+            for end in ends:
+                ends[end] += share * (getattr(xz, end) - getattr(lzo, end))
+        return Interval.around(*ends.values())

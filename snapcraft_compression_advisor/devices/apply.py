@@ -1,0 +1,148 @@
+"""What a device takes to apply a delta, as ``snap/squashfs/delta.go`` of snapd does.
+
+A plain delta is decoded by ``xdelta3 -d`` over the old image. For a snap-aware one,
+``unsquashfs -pf`` writes the contents of the old image into a pipe, ``xdelta3 -d``
+makes the new ones of them, and ``mksquashfs -pf -`` packs these with the codec of the
+new image; all three run at once, on all processors. snapd then takes the SHA3-384 of
+the result. Nothing of it is limited: neither the processors nor the tools' queues
+(commit bee548f).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ..core.units import MIB, Interval
+
+if TYPE_CHECKING:
+    from .device import ApplySpeeds, ByteCost, DeviceProfile
+
+Format = Literal["xdelta3", "snap-1-1-xdelta3"]
+
+DEVICE_MEMORY_BYTES = 4096 * MIB
+"""Of the device that memory is given for: profiles don't say how much one has."""
+
+_XDELTA3_SOURCE_BYTES = 64 * MIB
+"""Window on the source of ``xdelta3 -d`` by default (``XD3_DEFAULT_SRCWINSZ``)."""
+
+_XDELTA3_BYTES = 16 * MIB
+"""Its buffers of 8 MiB for what it reads and writes (``XD3_DEFAULT_WINSIZE``)."""
+
+_UNSQUASHFS_BYTES = 256 * MIB
+"""Its cache of data blocks by default (``DATA_BUFFER_DEFAULT`` of squashfs-tools
+4.7.4); snaps have no fragments, so the cache of these stays empty."""
+
+_MKSQUASHFS_PART = 16
+"""Its queues of blocks read and of blocks to write may each fill a sixteenth of the
+device's memory: a quarter (``SQUASHFS_TAKE``) in four parts."""
+
+_ENDS = ("low", "mid", "high")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplySizes:
+    """What is read and written, in bytes.
+
+    :param old_raw: contents of the old image.
+    :param delta: downloaded.
+    """
+
+    old_image: float
+    new_image: float
+    old_raw: float
+    new_raw: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyWork:
+    """The processor time of each step, in seconds, at one end of the interval."""
+
+    unpack: float
+    decode: float
+    pack: float
+    digest: float
+
+    def seconds(self, processors: int) -> float:
+        """Return how long the steps take together.
+
+        ``max((unpack + decode + pack) / processors, decode) + digest``: the three
+        programs keep all processors busy, but xdelta3 has only one thread, and the
+        digest is taken afterwards.
+        """
+        together = self.unpack + self.decode + self.pack
+        return max(together / processors, self.decode) + self.digest
+
+
+def apply_seconds(
+    sizes: ApplySizes, delta_format: Format, codec: str, device: DeviceProfile
+) -> Interval:
+    """Return how long a device takes to apply a delta, in seconds.
+
+    At the low end, the old image is in memory; else storage is read at its sequential
+    rate while the programs run. Writing goes on in the background, and isn't counted.
+
+    :param codec: of both images.
+    """
+    speeds = device.apply
+    read = sizes.old_image + sizes.delta
+    ends = {}
+    for end in _ENDS:
+        work = apply_work(speeds, sizes, delta_format, codec, end)
+        storage_s = read * getattr(device.read_s_per_byte, end) if end != "low" else 0
+        ends[end] = max(work.seconds(device.processors), storage_s + work.digest)
+    return Interval.around(*ends.values())
+
+
+def apply_work(
+    speeds: ApplySpeeds, sizes: ApplySizes, delta_format: Format, codec: str, end: str
+) -> ApplyWork:
+    """Return the processor time of each step, at an end of the interval."""
+    digest = sizes.new_image * getattr(speeds.digest_s_per_byte, end)
+    if delta_format == "xdelta3":
+        decode = sizes.new_image * getattr(speeds.patch_s_per_byte, end)
+        return ApplyWork(unpack=0.0, decode=decode, pack=0.0, digest=digest)
+    return ApplyWork(
+        unpack=_cost(speeds.unpack, codec, end, sizes.old_raw, sizes.old_image),
+        decode=sizes.new_raw * getattr(speeds.rebuild_s_per_byte, end),
+        pack=_cost(speeds.pack, codec, end, sizes.new_raw, sizes.new_image),
+        digest=digest,
+    )
+
+
+def _cost(
+    costs: Mapping[str, ByteCost], codec: str, end: str, raw: float, stored: float
+) -> float:
+    cost = costs[codec]
+    per_raw, per_stored = cost.raw_s_per_byte, cost.stored_s_per_byte
+    return float(raw * getattr(per_raw, end) + stored * getattr(per_stored, end))
+
+
+def apply_disk_bytes(sizes: ApplySizes) -> int:
+    """Return what is on disk beside the old image: the delta and the new image.
+
+    The contents go through pipes, so nothing unpacked is written.
+    """
+    return round(sizes.delta + sizes.new_image)
+
+
+def apply_memory_bytes(
+    sizes: ApplySizes,
+    delta_format: Format,
+    device_memory_bytes: float = DEVICE_MEMORY_BYTES,
+) -> int:
+    """Return what the programs hold in memory at once, at most.
+
+    The queues fill up where the next program is slower, as mksquashfs is; they never
+    hold more than there is of the image.
+    """
+    source = sizes.old_image if delta_format == "xdelta3" else sizes.old_raw
+    xdelta3 = _XDELTA3_BYTES + min(source, _XDELTA3_SOURCE_BYTES)
+    if delta_format == "xdelta3":
+        return round(xdelta3)
+    queue = device_memory_bytes / _MKSQUASHFS_PART
+    mksquashfs = min(sizes.new_raw, queue) + min(sizes.new_image, queue)
+    unsquashfs = min(sizes.old_raw, _UNSQUASHFS_BYTES)
+    return round(unsquashfs + xdelta3 + mksquashfs)

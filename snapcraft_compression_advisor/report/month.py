@@ -1,0 +1,161 @@
+"""A user's month with xz and with lzo: launches, downloads, applying deltas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from ..core.units import format_bytes, format_seconds
+from ..wording import habits_text
+from .contract import Interval, IntervalReport, Part, Text, filled
+from .page.model import Group, Section, Table
+from .page.texts import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..advice.month import Month
+    from .json_report import Report
+
+_SPEEDS = (
+    "How long a device takes to apply a delta is estimated: unsquashfs, xdelta3 and "
+    "mksquashfs run there, measured on a server and scaled to the device."
+)
+_WHAT_IS_DOWNLOADED = {
+    "none": "Each refresh downloads the whole image.",
+    "xdelta3": "Each refresh downloads a delta between the two images; its size is the "
+    "share that the policy gives.",
+    "snap-1-1-xdelta3": "Each refresh downloads a delta between the contents of the "
+    "two images, of the share that the policy gives; the device then packs the new "
+    "image itself.",
+}
+
+
+class MonthCodecReport(Part):
+    """A month with one codec."""
+
+    download_bytes: IntervalReport = Field(description="of all refreshes")
+    download_s: IntervalReport = Field(description="of all refreshes, in seconds")
+    apply_s: IntervalReport | None = Field(
+        description="to apply the deltas of all refreshes, in seconds; null for the "
+        "average over several devices"
+    )
+
+
+class MonthReport(Part):
+    """What lzo saves over xz in a month; negative where it costs."""
+
+    app: str
+    device: Text | None = Field(description="null for the average over the shares")
+    refreshes: float
+    cold_launches: float
+    deltas: Literal["none", "xdelta3", "snap-1-1-xdelta3"] = Field(
+        description="what a refresh downloads; 'none' for the whole image"
+    )
+    link_mbit_per_s: float
+    codecs: dict[str, MonthCodecReport]
+    launch_s: IntervalReport = Field(description="saved by all cold launches")
+    download_bytes: Interval = Field(description="saved by all refreshes")
+    download_s: IntervalReport = Field(description="saved by all refreshes")
+    apply_s: IntervalReport = Field(description="saved in applying the deltas")
+    total_s: IntervalReport = Field(description="saved by all of it")
+    decided_by: Literal["launches", "downloads", "applying"] = Field(
+        description="the part that does most for the side that wins"
+    )
+    summary: str = Field(description="habits of the user, in words")
+
+
+def month_report(month: Month) -> MonthReport:
+    """Return a month in the shape of the contract."""
+    saving, habits = month.saving, month.habits
+    return filled(
+        MonthReport,
+        month,
+        app=saving.app,
+        device=None if saving.shares else saving.device,
+        refreshes=habits.refreshes,
+        cold_launches=habits.launches,
+        deltas=habits.deltas,
+        summary=habits_text(habits),
+        codecs={codec: _codec(month, codec) for codec in month.refresh.download_bytes},
+    )
+
+
+def _codec(month: Month, codec: str) -> MonthCodecReport:
+    refresh, refreshes = month.refresh, month.habits.refreshes
+    size = refresh.download_bytes[codec].map(lambda each: each * refreshes)
+    applied = refresh.apply_s.get(month.saving.device, {}).get(codec)
+    return filled(
+        MonthCodecReport,
+        None,
+        download_bytes=size,
+        download_s=size.map(month.link_s),
+        apply_s=applied and applied.map(lambda each: each * refreshes),
+    )
+
+
+def month_section(report: Report) -> Section | None:
+    """Return the month as a table; ``None`` where nothing is known of refreshes."""
+    month = report.month
+    if month is None:
+        return None
+    where = "on average" if month.device is None else f"on {month.device}"
+    return Section(
+        key="month",
+        title="A user's month",
+        origin="Estimated, with intervals.",
+        paragraphs=(
+            f"{sentence(month.summary)}, {where}, at {month.link_mbit_per_s:g} Mbit/s.",
+            _WHAT_IS_DOWNLOADED[month.deltas],
+            *((_SPEEDS,) if month.deltas != "none" else ()),
+        ),
+        groups=(
+            Group(
+                table=Table(
+                    caption="What lzo saves over xz in a month",
+                    heads=("in a month", "xz", "lzo", "lzo saves"),
+                    rows=tuple(_rows(month)),
+                ),
+                open_table=True,
+            ),
+        ),
+    )
+
+
+def _rows(month: MonthReport) -> Iterator[tuple[str, ...]]:
+    xz, lzo = month.codecs["xz"], month.codecs["lzo"]
+    yield f"cold launches of {month.app}", "", "", month_seconds(month.launch_s)
+    yield (
+        "download",
+        *(format_bytes(each.download_bytes.mid) for each in (xz, lzo)),
+        format_bytes(month.download_bytes.mid),
+    )
+    yield (
+        "time of the download",
+        *(format_seconds(each.download_s.mid) for each in (xz, lzo)),
+        month_seconds(month.download_s),
+    )
+    if month.deltas != "none":
+        yield (
+            "applying the deltas",
+            *(
+                month_seconds(each.apply_s) if each.apply_s else ""
+                for each in (xz, lzo)
+            ),
+            month_seconds(month.apply_s),
+        )
+    yield "all of it", "", "", month_seconds(month.total_s)
+
+
+def _applied(codec: MonthCodecReport) -> str:
+    return "" if codec.apply_s is None else month_seconds(codec.apply_s)
+
+
+def month_seconds(figure: Interval) -> str:
+    """Return what is saved, with its interval; both may be negative."""
+    mid = format_seconds(figure.mid)
+    if figure.low == figure.high:
+        return mid
+    low, high = (format_seconds(end)[:-2] for end in (figure.low, figure.high))
+    return f"{mid} ({low} to {high})"

@@ -1,0 +1,50 @@
+"""What a project says of its refreshes: the key ``refresh`` of the policy."""
+
+from __future__ import annotations
+
+import pydantic
+
+from ..advice.refreshes import DAYS, Deltas, Habits
+from .quantities import Count, Percent, PolicyModel
+
+
+class RefreshSettings(PolicyModel):
+    """What refreshes bring to a user's device."""
+
+    per_month: Count = pydantic.Field(
+        description="how many refreshes a user gets in a month"
+    )
+    cold_launches_per_day: Count = pydantic.Field(
+        description="how many cold launches a user makes in a day"
+    )
+    deltas: Deltas = pydantic.Field(
+        default="none",
+        description="what a refresh downloads: 'none' for the whole image; 'xdelta3' "
+        "for a delta between images; 'snap-1-1-xdelta3' for a delta between their "
+        "contents, after which the device packs the image again",
+    )
+    delta_share: Percent | None = pydantic.Field(
+        default=None,
+        description="size of a typical delta, in percent of the image with xz",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _size_of_deltas_is_known(self) -> RefreshSettings:
+        if (self.delta_share is None) != (self.deltas == "none"):
+            message = (
+                "'delta-share' has no effect with 'deltas: none'"
+                if self.deltas == "none"
+                else f"'deltas: {self.deltas}' needs 'delta-share', the size of a "
+                "typical delta"
+            )
+            raise ValueError(message)
+        return self
+
+    def to_habits(self) -> Habits:
+        """Return what a user does in a month."""
+        return Habits(
+            refreshes=self.per_month,
+            launches=self.cold_launches_per_day * DAYS,
+            deltas=self.deltas,
+            delta_share=self.delta_share,
+        )
