@@ -90,6 +90,8 @@ class Request:
     :param size_limits: bytes that images are compared with: the trial goes on as long
         as one of these lies within the interval of the declared codec's size.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
+    :param deltas: sizes of the deltas from the previous build, by codec; none where
+        the policy has a typical one.
     """
 
     devices: tuple[DeviceProfile, ...]
@@ -101,6 +103,7 @@ class Request:
     effort: Effort = ORDINARY
     size_limits: tuple[float, ...] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
+    deltas: Mapping[str, Interval] = field(default_factory=dict)
 
 
 def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analysis:
@@ -261,7 +264,9 @@ def _refresh(payload: Payload, request: Request, trial: TrialResult) -> Refresh 
     if habits is None or len(images) < len(sizes):
         return None
     raw_bytes = payload.inventory.raw_bytes
-    return refresh_cost(habits, images, raw_bytes, request.devices)
+    return refresh_cost(
+        habits, images, raw_bytes, request.devices, deltas=request.deltas
+    )
 
 
 def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:

@@ -315,10 +315,10 @@ def _counted(count: float, one: str, several: str) -> str:
 def _month(month: Month) -> str:
     """Say what a user gains in a month, and which part of it decides."""
     total, without = month.total_s, month.habits.deltas == "none"
-    parts = [f"launches {_sooner(month.launch_s)}"]
-    parts.append(f"downloads {_sooner(month.download_s)}")
+    parts = [f"launches take {_sooner(month.launch_s)}"]
+    parts.append(f"downloads take {_sooner(month.download_s)}")
     if not without:
-        parts.append(f"applying the deltas {_sooner(month.apply_s)}")
+        parts.append(f"applying the deltas takes {_sooner(month.apply_s)}")
     verb = "saves" if total.mid >= 0 else "costs"
     shown = total if total.mid >= 0 else total.map(lambda seconds: -seconds)
     return (
@@ -334,7 +334,7 @@ def _sooner(saved: Interval) -> str:
     """Return what is saved or lost, in words."""
     seconds = format_seconds(abs(saved.mid))
     if abs(saved.mid) < _LEAST_SHOWN_S:
-        return "the same"
+        return "as long"
     return f"{seconds} less" if saved.mid > 0 else f"{seconds} more"
 
 

@@ -38,6 +38,7 @@ from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.apply import (
     ApplySizes,
     Format,
+    apply_memory_bytes,
     apply_work,
 )
 from snapcraft_compression_advisor.devices.apply_speeds import MEASURED
@@ -302,6 +303,22 @@ def report() -> None:
             )
         sizes = sorted(map(abs, errors))
         print(f"{name}: median {sizes[len(sizes) // 2]:.1%}, worst {sizes[-1]:.1%}")
+    shares = sorted(memory_share(row) for row in rows)
+    print(
+        "memory held, per what is said to be held at most: "
+        f"{shares[0]:.0%} to {shares[-1]:.0%}"
+    )
+
+
+def memory_share(row: dict[str, str]) -> float:
+    """Return the largest resident sets together, per what the model allows."""
+    held_kib = sum(int(row[column] or 0) for column in COLUMNS[-3:])
+    plain = row["format"] == "xdelta3"
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    allowed = apply_memory_bytes(
+        sizes_of(row), "xdelta3" if plain else "snap-1-1-xdelta3", physical
+    )
+    return held_kib * KIB / allowed
 
 
 def read_table() -> list[dict[str, str]]:
@@ -312,17 +329,21 @@ def read_table() -> list[dict[str, str]]:
 
 def predicted_s(row: dict[str, str], speeds: ApplySpeeds, processors: int) -> float:
     """Return what the model says of a row; its images are in memory, no digest."""
-    sizes = ApplySizes(
+    plain = row["format"] == "xdelta3"
+    delta_format: Format = "xdelta3" if plain else "snap-1-1-xdelta3"
+    work = apply_work(speeds, sizes_of(row), delta_format, row["codec"], "mid")
+    return replace(work, digest=0.0).seconds(processors)
+
+
+def sizes_of(row: dict[str, str]) -> ApplySizes:
+    """Return the sizes of a row."""
+    return ApplySizes(
         old_image=float(row["old_image_bytes"]),
         new_image=float(row["new_image_bytes"]),
         old_raw=float(row["old_raw_bytes"]),
         new_raw=float(row["new_raw_bytes"]),
         delta=float(row["delta_bytes"]),
     )
-    plain = row["format"] == "xdelta3"
-    delta_format: Format = "xdelta3" if plain else "snap-1-1-xdelta3"
-    work = apply_work(speeds, sizes, delta_format, row["codec"], "mid")
-    return replace(work, digest=0.0).seconds(processors)
 
 
 def fit(rows: Sequence[dict[str, str]]) -> ApplySpeeds:

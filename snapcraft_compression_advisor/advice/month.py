@@ -71,7 +71,7 @@ def month_of(
     :param image_added: what lzo adds to the image.
     """
     added = refresh.added(image_added)
-    fewer = added.map(lambda size: -size * habits.refreshes)
+    fewer = added.map(lambda size: 0.0 - size * habits.refreshes)
     faster = refresh.apply_saved_s(saving)
     return Month(
         saving=saving,

@@ -23,26 +23,29 @@ def refresh_cost(
     images: Mapping[str, Interval],
     raw_bytes: int,
     devices: Iterable[DeviceProfile],
+    *,
+    deltas: Mapping[str, Interval] | None = None,
 ) -> Refresh:
-    """Return what a refresh costs whose delta is of a typical size.
+    """Return what a refresh costs.
 
-    A plain delta holds the data blocks that changed, as the image does: the same share
-    of both. One of contents doesn't depend on the codec of the images.
+    A plain delta of a typical size holds the data blocks that changed, as the image
+    does: the same share of both. One of contents doesn't depend on the images' codec.
 
     :param images: sizes with xz and with lzo.
     :param raw_bytes: contents of the image.
+    :param deltas: of the refresh from a previous build, by codec.
     """
-    share = habits.delta_share
-    download = {codec: _download(habits, images, codec) for codec in images}
-    if habits.deltas == "none" or share is None:
+    if habits.deltas == "none":
         nothing = dict.fromkeys(images, Interval.exactly(0.0))
-        apply_s = {device.name: nothing for device in devices}
-        return Refresh(download_bytes=download, apply_s=apply_s)
+        return Refresh(
+            download_bytes=images, apply_s={device.name: nothing for device in devices}
+        )
+    download = deltas or {codec: _typical(habits, images, codec) for codec in images}
     plain = habits.deltas == "xdelta3"
     return Refresh(
         download_bytes=download,
-        bytes_added=None if plain else Interval.exactly(0.0),
-        added_share=_missed(share) if plain else None,
+        bytes_added=_added(download) if deltas or not plain else None,
+        added_share=_missed(habits.delta_share) if plain and not deltas else None,
         apply_s={
             device.name: {
                 codec: apply_seconds(
@@ -64,17 +67,22 @@ def refresh_cost(
     )
 
 
-def _download(habits: Habits, images: Mapping[str, Interval], codec: str) -> Interval:
-    """Return what a refresh downloads."""
-    share = habits.delta_share
-    if share is None:
-        return images[codec]
+def _added(download: Mapping[str, Interval]) -> Interval:
+    """Return what lzo adds to a delta: what an estimate misses, it misses with both."""
+    xz, lzo = download["xz"], download["lzo"]
+    return Interval.around(lzo.low - xz.low, lzo.mid - xz.mid, lzo.high - xz.high)
+
+
+def _typical(habits: Habits, images: Mapping[str, Interval], codec: str) -> Interval:
+    """Return the size of a typical delta."""
+    share = habits.delta_share or 1.0
     if habits.deltas != "xdelta3" or codec == "xz":
         return images["xz"].map(lambda size: size * share)
     return combined(lambda both: both[0] * both[1], (images[codec], _missed(share)))
 
 
-def _missed(share: float) -> Interval:
+def _missed(share: float | None) -> Interval:
+    usual = share or 1.0
     return Interval.around(
-        share * (1 - SHARE_MISS), share, min(1.0, share * (1 + SHARE_MISS))
+        usual * (1 - SHARE_MISS), usual, min(1.0, usual * (1 + SHARE_MISS))
     )

@@ -24,11 +24,9 @@ _SPEEDS = (
 )
 _WHAT_IS_DOWNLOADED = {
     "none": "Each refresh downloads the whole image.",
-    "xdelta3": "Each refresh downloads a delta between the two images; its size is the "
-    "share that the policy gives.",
+    "xdelta3": "Each refresh downloads a delta between the two images.",
     "snap-1-1-xdelta3": "Each refresh downloads a delta between the contents of the "
-    "two images, of the share that the policy gives; the device then packs the new "
-    "image itself.",
+    "two images; the device then packs the new image itself.",
 }
 
 
@@ -103,10 +101,10 @@ def month_section(report: Report) -> Section | None:
     where = "on average" if month.device is None else f"on {month.device}"
     return Section(
         key="month",
-        title="A user's month",
+        title="What lzo saves in a user's month",
         origin="Estimated, with intervals.",
         paragraphs=(
-            f"{sentence(month.summary)}, {where}, at {month.link_mbit_per_s:g} Mbit/s.",
+            sentence(f"{month.summary}, {where}, at {month.link_mbit_per_s:g} Mbit/s"),
             _WHAT_IS_DOWNLOADED[month.deltas],
             *((_SPEEDS,) if month.deltas != "none" else ()),
         ),

@@ -167,18 +167,23 @@ def _table_section(section: Section, style: TextStyle) -> Iterator[str]:
 
 
 def _saved_only(section: Section) -> Section:
-    """Return the month with what lzo saves alone, which fits into any terminal."""
+    """Return the month with two columns, which fit into any terminal."""
     groups = (
         replace(
             group,
             table=replace(
-                group.table, rows=tuple((row[0], row[-1]) for row in group.table.rows)
+                group.table,
+                rows=tuple(
+                    (f"{what}: xz {xz}, lzo {lzo}" if xz else what, saved)
+                    for what, xz, lzo, saved in group.table.rows
+                ),
             ),
         )
         for group in section.groups
         if group.table
     )
-    return replace(section, groups=tuple(groups))
+    title = f"{section.title} (estimated, with intervals)"
+    return replace(section, title=title, groups=tuple(groups))
 
 
 def _stack_lines(launch: LaunchReport, style: TextStyle) -> Iterator[str]:

@@ -112,6 +112,18 @@ def test_plain_delta_grows_as_the_image_does() -> None:
     assert cost.apply_s[NVME]["xz"].mid < 3
 
 
+def test_deltas_of_a_previous_build_take_the_place_of_a_typical_share() -> None:
+    habits = Habits(refreshes=1, launches=1, deltas="xdelta3")
+    deltas = {
+        "xz": Interval.around(8 * MB, 10 * MB, 13 * MB),
+        "lzo": Interval.around(9 * MB, 12 * MB, 16 * MB),
+    }
+    cost = refresh_cost(habits, IMAGES, 300 * MB, DEVICES, deltas=deltas)
+    assert cost.download_bytes == deltas
+    added = cost.added(Interval.exactly(40 * MB))
+    assert (added.low, added.mid, added.high) == (1 * MB, 2 * MB, 3 * MB)
+
+
 def test_month_decides_in_place_of_the_launches_that_pay() -> None:
     # 40 MB take 40 s: 20 launches of 1 s don't pay for the image, but for its delta.
     once = Habits(refreshes=1, launches=20)

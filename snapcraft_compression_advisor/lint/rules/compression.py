@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
-from ...wording import not_followed, place_of, sentences
+from ...wording import habits_text, not_followed, place_of, sentences
 from ..figures import bytes_text, launches_text, seconds_text, share_text, size_origin
 from ..finding import Evidence, Finding, Fix
 from ..rule import RECORD, Context, Rule, compression_place, current_codec
@@ -18,6 +18,8 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     "advice.max-size-growth": "how much lzo may add to the image (default: no limit)",
     "advice.max-launches": "number of cold launches within which the larger download "
     "must pay for itself (default 20)",
+    "refresh": "what users' refreshes are like: then lzo must save time over a month, "
+    "in place of `max-launches`",
     "advice.link": "speed of the download (default 50 Mbit/s)",
     "advice.deciding-apps": "target apps that must gain: `first`, the default, or "
     "`every`",
@@ -35,7 +37,8 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     fails_if="The snap isn't packed with lzo, but lzo would be worth its size: on "
     "every device, at both ends of the interval, it saves at least `min-saving` "
     "per cold launch of the deciding app, and its larger download pays for itself "
-    "within `max-launches`. The rule also fires if only lzo meets "
+    "within `max-launches`, or saves time over a month if `refresh` is set. The rule "
+    "also fires if only lzo meets "
     "`budgets.cold-start`. If the interval doesn't decide this, the finding is "
     "undecided. If one of the policy's targets can't decompress lzo, the rule is "
     "skipped.",
@@ -63,7 +66,8 @@ def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
     fails_if="The snap is packed with lzo, its image is more than 1 % larger than "
     "with xz, and lzo isn't worth its size: it saves less than `min-saving` per "
     "cold launch of the deciding app, or its larger download doesn't pay for "
-    "itself within `max-launches`. The rule doesn't fire if lzo meets "
+    "itself within `max-launches`, or over a month if `refresh` is set. The rule "
+    "doesn't fire if lzo meets "
     "`budgets.cold-start` and xz would exceed it. If the interval doesn't decide "
     "this, the finding is undecided.",
     why="Every user downloads the larger image at every refresh. A launch that reads "
@@ -207,7 +211,14 @@ def _advice_evidence(context: Context) -> Iterator[Evidence]:
             yield Evidence(
                 f"image with {name}", bytes_text(size), size_origin(size, analysis)
             )
-    if advice.break_even_launches is not None:
+    if advice.month is not None:
+        month = advice.month
+        yield Evidence(
+            f"lzo saves over {habits_text(month.habits)}",
+            seconds_text(month.total_s),
+            "estimated",
+        )
+    elif advice.break_even_launches is not None:
         yield Evidence(
             "cold launches that pay for the larger download",
             f"{launches_text(advice.break_even_launches)} "

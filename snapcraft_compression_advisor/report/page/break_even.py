@@ -43,7 +43,9 @@ _SIDES: Mapping[str, Spec] = {
 
 
 def break_even_section(report: Report) -> Section | None:
-    """Return when lzo has paid; ``None`` where it isn't known."""
+    """Return when lzo has paid; ``None`` where a month decides or it isn't known."""
+    if report.month is not None:
+        return None
     links, advice = report.break_even, report.recommendation
     if not links or advice.seconds_saved is None or advice.bytes_added is None:
         return None

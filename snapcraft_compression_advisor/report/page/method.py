@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..json_report import MethodReport, PolicyReport, Report
     from ..measure_json import MeasurementReport
+    from ..month import MonthReport
 
 
 MODEL_ERROR = (
@@ -68,7 +69,7 @@ def _analysis_terms(report: Report) -> Iterator[Term]:
             *MODEL_ERROR,
         ),
     )
-    yield "Policy", tuple(_policy(report.method.policy))
+    yield "Policy", tuple(_policy(report.method.policy, report.month))
     if report.method.command:
         yield "Command", (report.method.command,)
 
@@ -109,16 +110,18 @@ def _launches(report: Report) -> Iterator[str]:
     )
 
 
-def _policy(policy: PolicyReport) -> Iterator[str]:
+def _policy(policy: PolicyReport, month: MonthReport | None) -> Iterator[str]:
     asked = (
         format_seconds(policy.min_saving_s)
         if policy.min_saving_share is None
         else f"{100 * policy.min_saving_share:g}% of what xz adds"
     )
+    pays = f"pay for its larger download within {policy.max_launches:g} cold launches"
+    if month is not None:
+        pays = f"save time over {month.summary}"
     yield (
-        f"lzo must save {asked} per cold launch and pay for its larger download within "
-        f"{policy.max_launches:g} cold launches at {policy.link_mbit_per_s:g} Mbit/s; "
-        f"{_DECIDING[policy.deciding_apps]} decides"
+        f"lzo must save {asked} per cold launch and {pays} at "
+        f"{policy.link_mbit_per_s:g} Mbit/s; {_DECIDING[policy.deciding_apps]} decides"
     )
     if policy.device_shares:
         shares = (f"{share:.0%} {name}" for name, share in policy.device_shares.items())
