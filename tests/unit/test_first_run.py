@@ -16,6 +16,7 @@ from snapcraft_compression_advisor.capture.first_run import (
     MeasuredCaches,
     first_run,
 )
+from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace
 from snapcraft_compression_advisor.capture.samples import RunTime
 from snapcraft_compression_advisor.cli.measured_caches import read_measured_caches
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
@@ -108,8 +109,10 @@ def test_programs_that_make_caches_are_timed(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_ends_of_processes_are_read_from_the_kernels_text(tmp_path: Path) -> None:
     (tmp_path / "trace").write_text(TRACE)
-    assert ExecTrace(tmp_path).exits() == (Exit(9, 10.9), Exit(8, 11.0))
-    assert ExecTrace(tmp_path).events() == (Exec(9, "/snap/x/fc-cache", 10.5),)
+    assert ExecTrace(KernelTrace(tmp_path)).exits() == (Exit(9, 10.9), Exit(8, 11.0))
+    assert ExecTrace(KernelTrace(tmp_path)).events() == (
+        Exec(9, "/snap/x/fc-cache", 10.5),
+    )
 
 
 def test_kinds_of_lint_have_its_names() -> None:

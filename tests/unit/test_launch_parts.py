@@ -10,6 +10,7 @@ from snapcraft_compression_advisor.capture.exec_trace import (
     exec_trace,
     names_our_processes,
 )
+from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace
 from snapcraft_compression_advisor.capture.launch_parts import launch_parts
 from snapcraft_compression_advisor.payload.snap_yaml import App
 
@@ -81,7 +82,7 @@ def test_command_that_no_shell_parses_leaves_the_app_out() -> None:
 
 def test_events_are_read_from_the_kernels_text(tmp_path: Path) -> None:
     (tmp_path / "trace").write_text(TRACE)
-    assert ExecTrace(tmp_path).events() == (
+    assert ExecTrace(KernelTrace(tmp_path)).events() == (
         Exec(71, "/usr/bin/snap", 100.25),
         Exec(72, "/usr/lib/snapd/snap confine", 100.5),
     )
