@@ -187,7 +187,7 @@ def time_round(
     random.Random(seed).shuffle(order)  # noqa: S311 # an order, not a secret
     seconds = {codec: np.empty(len(order)) for codec in images}
     with ExitStack() as stack:
-        roots = [(codec, _mount(stack, image)) for codec, image in images.items()]
+        roots = [(codec, kernel_mount(stack, image)) for codec, image in images.items()]
         try:
             for _, root in roots:
                 for name in block_counts:
@@ -203,7 +203,12 @@ def time_round(
     return seconds
 
 
-def _mount(stack: ExitStack, image: Path) -> Path:
+def kernel_mount(stack: ExitStack, image: Path) -> Path:
+    """Mount an image until a stack ends, by the kernel.
+
+    :return: where.
+    :raises ToolError: where the kernel doesn't.
+    """
     mount = stack.enter_context(mounted(image))
     if mount.method != "kernel":
         message = "This process may not mount images"

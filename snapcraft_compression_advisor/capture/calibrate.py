@@ -27,6 +27,7 @@ from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory
+from ..core.units import Interval
 from ..devices.device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
 from ..payload.source import open_payload
@@ -43,6 +44,7 @@ from .block_timing import (
 )
 from .cost_fit import MINIMUM_BLOCKS, StorageCosts, fit_costs, fit_storage
 from .measure import processor_name
+from .metadata_timing import time_metadata, write_directories
 from .mount import can_mount
 from .packed_images import packed_images
 from .page_cache import can_drop_caches, drop_caches, storage_of
@@ -116,6 +118,7 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
         processors=len(os.sched_getaffinity(0)),
         apply=apply,
         sources=_sources(request, timings, storage_in_memory=in_memory),
+        metadata=_time_metadata(request, places, progress),
     )
     return Calibration(
         device=device,
@@ -213,6 +216,21 @@ def _time_codecs(
             return timings, apply, images.unavailable
 
 
+def _time_metadata(
+    request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
+) -> dict[str, Interval]:
+    """Return what a metadata block takes with each codec that can be timed here."""
+    with _tree(_memory_directory()) as (scratch, tree):
+        write_directories([place.path.name for place in places], tree)
+        with (
+            open_payload(tree) as payload,
+            packed_images(
+                payload, tuple(CODECS), scratch=scratch, progress=progress
+            ) as images,
+        ):  # fmt: skip
+            return time_metadata(images.paths, rounds=request.rounds, progress=progress)
+
+
 def _memory_directory() -> Path:
     """Return where files stay in memory, as far as there is such a place.
 
@@ -298,8 +316,8 @@ def _sources(
     blocks = len(timings.blocks) // len(timings.error)
     return (
         (
-            f"processor: measured; {blocks} blocks with each codec, {request.rounds} "
-            f"rounds; standard error of the sums up to {worst:.1%}; "
+            f"processor: measured; {blocks} blocks and metadata with each codec, "
+            f"{request.rounds} rounds; standard error of the sums up to {worst:.1%}; "
             f"Linux {platform.release()}, {processor_name()}"
         ),
         (

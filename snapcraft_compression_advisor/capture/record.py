@@ -21,6 +21,7 @@ from ..payload.source import Payload
 from ..trial.result import Progress
 from .call_notices import HeldCall
 from .launch_event import LaunchEvent
+from .metadata_reads import metadata_reads
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
 from .page_cache import drop_caches, resident_blocks, storage_of
@@ -118,9 +119,12 @@ class _Recorder:
         :returns: ``None`` where somebody dropped the caches meanwhile.
         """
         files: tuple[ProfileFile, ...] = ()
+        metadata_blocks: int | None = None
 
         def look() -> None:
-            nonlocal files
+            nonlocal files, metadata_blocks
+            # First: looking at the files reads inodes and directories.
+            metadata_blocks = reads.count(self.root, self.image)
             files = resident_blocks(self.root, self.payload.inventory)
 
         # A mount of its own begins with nothing of the payload in the cache.
@@ -131,7 +135,8 @@ class _Recorder:
             drop_caches()
             drops = cache_drops()
             storage = storage_of(self.image)
-            cold = launch(self.request, self.root, self.home, frozen=look)
+            with metadata_reads([self.root]) as reads:
+                cold = launch(self.request, self.root, self.home, frozen=look)
             warm = launch(self.request, self.root, self.home)
             if cache_drops() != drops:
                 return None
@@ -152,6 +157,7 @@ class _Recorder:
             app=self.request.app,
             warm_s=recorded.warm_s,
             recorded=recorded,
+            metadata_blocks=metadata_blocks,
             app_files=files,
         )
 

@@ -216,6 +216,12 @@ class DeviceFile(_Model):
         description="what applying a delta takes; if missing, it is derived from the "
         "decompression of xz",
     )
+    metadata: dict[CodecName, SecondsRange] | None = pydantic.Field(
+        default=None,
+        description="by codec, cost of reading and decompressing a metadata block (8 "
+        "KiB of inodes or directories); what is missing is derived from 'fill' and "
+        "'decompress'",
+    )
     sources: Annotated[list[Text], pydantic.Field(min_length=1, max_length=20)] = (
         pydantic.Field(
             description="where the figures come from, and how they were obtained"
@@ -277,13 +283,15 @@ def parse_device(content: bytes, *, where: str) -> DeviceProfile:
 
 def device_text(device: DeviceProfile) -> str:
     """Return a profile as the text of its file."""
-    document = CommentedMap(device_figures(device).model_dump(by_alias=True))
+    figures = device_figures(device).model_dump(by_alias=True, exclude_none=True)
+    document = CommentedMap(figures)
     document.yaml_set_start_comment(
         "A device profile, in seconds and seconds per byte: low is a fast device of\n"
         "this kind, high a slow one. Use it with: advise --device FILE"
     )
-    for key in ("storage", "fill", "decompress", "apply"):
-        _set_on_one_line(document, key)
+    for key in ("storage", "fill", "decompress", "metadata", "apply"):
+        if key in document:
+            _set_on_one_line(document, key)
     yaml = YAML()
     yaml.width = _LONGEST_LINE
     text = io.StringIO()
@@ -309,6 +317,11 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
                 for codec, cost in device.decompress.items()
                 if codec != "none"
             },
+            "metadata": {
+                codec: asdict(_rounded(seconds))
+                for codec, seconds in device.metadata.items()
+            }
+            or None,
             "apply": asdict(device.apply.map(_rounded)),
             "sources": list(device.sources),
         }
@@ -345,6 +358,10 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         processors=file.processors,
         apply=apply,
         sources=sources,
+        metadata={
+            codec: seconds.interval()
+            for codec, seconds in (file.metadata or {}).items()
+        },
     )
 
 

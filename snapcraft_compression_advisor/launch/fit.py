@@ -43,7 +43,10 @@ def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
 
     :param inventory: of the payload.
     """
-    return _fit(profile, profile.files, inventory)
+    metadata = profile.metadata_blocks
+    if profile.payloads:
+        metadata = profile.payloads[0].metadata_blocks
+    return _fit(profile, profile.files, inventory, metadata)
 
 
 def fit_layer(
@@ -58,12 +61,15 @@ def fit_layer(
     """
     for each in profile.payloads or ():
         if (each.role, each.name) == (role, name):
-            return _fit(profile, each.files, inventory)
+            return _fit(profile, each.files, inventory, each.metadata_blocks)
     return None
 
 
 def _fit(
-    profile: LaunchProfile, recorded: Sequence[ProfileFile], inventory: Inventory
+    profile: LaunchProfile,
+    recorded: Sequence[ProfileFile],
+    inventory: Inventory,
+    metadata_blocks: int | None,
 ) -> FittedProfile:
     known = sorted(recorded, key=lambda file: file.path)
     gone = tuple(file.path for file in known if not _is_there(inventory, file.path))
@@ -86,6 +92,7 @@ def _fit(
             read_share=read_share,
             seek_share=seek_share,
             waited_share=waited_share(profile.recorded),
+            metadata_blocks=metadata_blocks,
         ),
         fitting_share=fitting / blocks if blocks else 1.0,
         gone=gone,

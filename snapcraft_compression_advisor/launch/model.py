@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..trial.result import BlockPlaces, CodecTrial, StoredBlocks
     from .launch_set import LaunchFile, LaunchSet
 
+_NONE = Interval.exactly(0.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchEstimate:
@@ -31,6 +33,7 @@ class LaunchEstimate:
     :param seeks: waiting for storage to find blocks.
     :param transfer: storage's transfer of their stored bytes.
     :param fill: asking for blocks and copying them; the same for all codecs.
+    :param metadata: reading and decompressing blocks of inodes and directories.
     :param read_share: bytes read, per byte of the set.
     :param seek_share: seeks made, per run of blocks of the set.
     :param waited_share: of the work on blocks, what the launch waits for: with several
@@ -46,6 +49,7 @@ class LaunchEstimate:
     read_share: Interval
     seek_share: Interval
     waited_share: Interval
+    metadata: Interval = _NONE
     calibrated: Interval | None = None
 
     @property
@@ -70,7 +74,7 @@ class LaunchEstimate:
         return (
             self.seeks,
             self.transfer,
-            self.fill + self.decompress,
+            self.fill + self.decompress + self.metadata,
             self.seek_share,
             self.read_share,
             self.waited_share,
@@ -82,8 +86,13 @@ class LaunchEstimate:
         return _times(_times(self.fill, self.read_share), self.waited_share)
 
     @property
+    def look_up(self) -> Interval:
+        """What reading and decompressing inodes and directories takes."""
+        return _times(_times(self.metadata, self.read_share), self.waited_share)
+
+    @property
     def decompression(self) -> Interval:
-        """What decompressing takes."""
+        """What decompressing data blocks takes."""
         return _times(_times(self.decompress, self.read_share), self.waited_share)
 
 
@@ -95,7 +104,9 @@ def estimate_launch(
     Every run of adjacent blocks of a file costs one seek and its stored bytes'
     transfer; every block costs the filling of its pages, and a compressed one its
     decompression, one block after the other (``SQUASHFS_DECOMP_SINGLE``, what Ubuntu's
-    kernels use for snaps).
+    kernels use for snaps). So do the metadata blocks of what it looks up, of which
+    squashfs keeps eight. Storage's part of these is left out: they stand side by side
+    at the end of the image.
     """
     return cost_of_blocks(
         sum_blocks(launch_set, trial), launch_set, trial.codec, device
@@ -122,6 +133,9 @@ def cost_of_blocks(
         fill=block_cost(device.fill, sums.blocks, sums.raw_bytes, sums.stored_bytes),
         decompress=_times(decompress, in_launch),
         calibrated=in_launch.map(lambda share: share * decompress.mid),
+        metadata=device.metadata_block_s(codec).map(
+            lambda cost: cost * (launch_set.metadata_blocks or 0)
+        ),
         read_share=launch_set.read_share,
         seek_share=launch_set.seek_share,
         waited_share=launch_set.waited_share,
@@ -160,6 +174,7 @@ def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval,
         _difference(slow.seeks, fast.seeks),
         _difference(slow.transfer, fast.transfer),
         _difference(slow.decompress, fast.decompress)
+        + _difference(slow.metadata, fast.metadata)
         + _difference(slow.fill, fast.fill),
         slow.seek_share,
         slow.read_share,
@@ -173,7 +188,8 @@ def calibrated_work(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
         each.calibrated or Interval.exactly(each.decompress.mid)
         for each in (slow, fast)
     ]
-    return _difference(*known) + Interval.exactly(slow.fill.mid - fast.fill.mid)
+    fixed = [each.fill.mid + each.metadata.mid for each in (slow, fast)]
+    return _difference(*known) + Interval.exactly(fixed[0] - fixed[1])
 
 
 def total_s(figures: Sequence[float]) -> float:
@@ -243,13 +259,14 @@ def cost_of_files(
     trial: CodecTrial,
     device: DeviceProfile,
 ) -> Interval:
-    """Return the seconds that some files of a launch add on a device.
+    """Return the seconds that data blocks of some files of a launch add on a device.
 
     A launch may read more than its set names, but of a file no more than is there.
     """
     part = replace(
         launch_set,
         files=files,
+        metadata_blocks=None,
         read_share=_at_most_all(launch_set.read_share),
         seek_share=_at_most_all(launch_set.seek_share),
     )

@@ -144,6 +144,15 @@ class RecordedLaunch(_Model):
     warm_parts: tuple[RecordedPart, ...] | None = None
 
 
+MetadataBlocks = Annotated[
+    pydantic.NonNegativeInt | None,
+    pydantic.Field(
+        description="metadata blocks (8 KiB of inodes or directories) that the launch "
+        "reads, each as often as it is read; missing if that wasn't recorded"
+    ),
+]
+
+
 class ProfilePayload(_Model):
     """What a launch of an installed snap reads of one of the snaps under it.
 
@@ -151,6 +160,7 @@ class ProfilePayload(_Model):
     :param revision: as snapd numbers it (``x1`` where it isn't from the store).
     :param image_bytes: of its image.
     :param codec: of its image.
+    :param metadata_blocks: as in :class:`LaunchProfile`.
     :param files: sorted by path, paths as in that snap.
     """
 
@@ -159,6 +169,7 @@ class ProfilePayload(_Model):
     revision: str | None = None
     image_bytes: pydantic.NonNegativeInt | None = None
     codec: str | None = None
+    metadata_blocks: MetadataBlocks = None
     files: tuple[ProfileFile, ...]
 
 
@@ -172,6 +183,8 @@ class LaunchProfile(_Model):
     :param app: whose launch.
     :param warm_s: seconds of a warm launch where it was recorded, if known.
     :param recorded: what else was measured there, if anything.
+    :param metadata_blocks: that the launch reads of the app's own payload: blocks of
+        inodes and directories, each as often as it is read.
     """
 
     schema_version: Literal[1, 2] = pydantic.Field(alias="schema", default=1)
@@ -179,6 +192,7 @@ class LaunchProfile(_Model):
     app: str
     warm_s: Seconds | None = None
     recorded: RecordedLaunch | None = None
+    metadata_blocks: MetadataBlocks = None
     app_files: tuple[ProfileFile, ...] | None = pydantic.Field(
         alias="files",
         default=None,

@@ -174,8 +174,21 @@ def average(launches: Sequence[tuple[float, LaunchSet]]) -> LaunchSet:
         read_share=mean([each.read_share for each in sets]),
         seek_share=mean([each.seek_share for each in sets]),
         waited_share=mean([each.waited_share for each in sets]),
+        metadata_blocks=_average_metadata(launches),
         basis=_average_basis([each.basis for each in sets if each.basis]),
     )
+
+
+def _average_metadata(launches: Sequence[tuple[float, LaunchSet]]) -> float | None:
+    """Return the mean of the metadata blocks, if all were counted."""
+    counts = [
+        (weight, launch_set.metadata_blocks)
+        for weight, launch_set in launches
+        if launch_set.metadata_blocks is not None
+    ]
+    if len(counts) < len(launches):
+        return None
+    return sum(weight * count for weight, count in counts)
 
 
 def _times(share: Interval, weight: float) -> Interval:

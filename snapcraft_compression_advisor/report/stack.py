@@ -11,7 +11,8 @@ from .phrases import counted, how_known
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .report_launch import LaunchReport, StackSnapReport
+    from .report_launch import LaunchReport
+    from .report_stack import StackSnapReport
 
 STACK_TITLE = "What the launch reads from each snap"
 CHANGE_TITLE = "What another codec for each snap would save"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from typing_extensions import Self
@@ -19,7 +20,7 @@ from .contents import FRAGMENT_RECORD, ContentsReader
 from .entry import ImageBlock, ImageEntry
 from .image_file import ImageFile, damaged
 from .inodes import InodeTable
-from .metadata import MetadataReader
+from .metadata import MetadataReader, MetadataTable
 from .superblock import ABSENT_TABLE, SUPERBLOCK_BYTES, parse_superblock
 from .walk import DirectoryTable, Walk
 
@@ -128,24 +129,50 @@ class Image:
         )
 
     @cached_property
-    def _inodes(self) -> InodeTable:
+    def _inode_blocks(self) -> MetadataTable:
         start = self.superblock.inode_table_start
         end = self.superblock.directory_table_start
-        table = self._metadata.run("inode table", start, end)
+        return self._metadata.run("inode table", start, end)
+
+    @cached_property
+    def _inodes(self) -> InodeTable:
         return InodeTable(
-            table, superblock=self.superblock, ids=self.ids, where=self.where
+            self._inode_blocks,
+            superblock=self.superblock,
+            ids=self.ids,
+            where=self.where,
         )
 
     @cached_property
-    def _directories(self) -> DirectoryTable:
-        start = self.superblock.directory_table_start
+    def _directories_end(self) -> int:
         # Behind the directories stand the blocks of the next table, as in super.c.
         name, place = next(iter(self._indexed_tables.items()))
         end = self._metadata.index(name, *place)[0]
-        if end < start:
+        if end < self.superblock.directory_table_start:
             raise damaged(self.where, f"its directory table ends at {end}")
-        table = self._metadata.run("directory table", start, end)
-        return DirectoryTable(table, where=self.where)
+        return end
+
+    @cached_property
+    def _directory_blocks(self) -> MetadataTable:
+        start = self.superblock.directory_table_start
+        return self._metadata.run("directory table", start, self._directories_end)
+
+    @cached_property
+    def _directories(self) -> DirectoryTable:
+        return DirectoryTable(self._directory_blocks, where=self.where)
+
+    @property
+    def metadata_spans(self) -> tuple[tuple[int, int], ...]:
+        """Where each block of the inodes and directories begins, and where it ends."""
+        inodes, directories = (
+            self.superblock.inode_table_start,
+            self.superblock.directory_table_start,
+        )
+        starts = [
+            *(inodes + offset for offset in self._inode_blocks.offsets),
+            *(directories + offset for offset in self._directory_blocks.offsets),
+        ]
+        return tuple(pairwise([*starts, self._directories_end]))
 
     @property
     def inode_table(self) -> bytes:

@@ -83,14 +83,15 @@ def test_profile_of_this_machine_is_used_by_advise(
     device = read_device(output)
     assert device.name == "mine"
     assert device.processors == len(os.sched_getaffinity(0))
-    assert not [source for source in device.sources if "estimated" in source]
-    assert [source.partition(": ")[2][:8] for source in device.sources] == [
-        "measured", "measured",
-    ]  # fmt: skip
+    sources = dict(source.split(": ", 1) for source in device.sources)
+    for what in ("processor", "storage"):
+        assert sources[what].startswith("measured")
     assert set(device.decompress) == set(CODECS)
     costs_s = {codec: usual_block_s(device.decompress[codec]) for codec in CODECS}
     assert costs_s["xz"] == max(costs_s.values()) > 0
     assert usual_block_s(device.fill) > 0
+    assert set(device.metadata) == set(CODECS)
+    assert device.metadata["xz"].mid > device.metadata["none"].mid > 0
 
     advised = advisor("advise", small_prime, "--device", output, "--format", "json")
     assert advised.returncode == 0, advised.stderr

@@ -134,7 +134,7 @@ def _parts_of(cost: CostReport) -> Mapping[str, float]:
         **warm,
         "fixed": cost.copy_s,
         "storage": cost.io_s,
-        "decompression": cost.decompress_s,
+        "decompression": cost.decompress_s + cost.metadata_s,
     }
 
 

@@ -285,7 +285,11 @@ def _predicted(
     in_memory = measurement.storage == "memory"
     return {
         device: warm_s
-        + (cost.copy_s + cost.decompress_s if in_memory else cost.added_s.mid)
+        + (
+            cost.copy_s + cost.decompress_s + cost.metadata_s
+            if in_memory
+            else cost.added_s.mid
+        )
         for device, costs in report.launches[0].devices.items()
         if (cost := costs.get(name)) is not None
     }

@@ -1,0 +1,47 @@
+"""Metadata blocks on real mounts: the kernel's trace counts what look-ups read."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mounts import needs_mounts
+from snapcraft_compression_advisor.capture.block_timing import kernel_mount
+from snapcraft_compression_advisor.capture.metadata_reads import metadata_reads
+from snapcraft_compression_advisor.capture.metadata_timing import (
+    BLOCKS_PER_LOOK_UP,
+    write_directories,
+)
+from snapcraft_compression_advisor.squashfs import mksquashfs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = needs_mounts
+
+LOOK_UPS = 30
+
+
+def test_look_up_that_is_calibrated_reads_two_blocks(tmp_path: Path) -> None:
+    tree, image = tmp_path / "tree", tmp_path / "image"
+    tree.mkdir()
+    excludes = tmp_path / "excludes"
+    excludes.touch()
+    write_directories(["libexample.so.1", "example.py", "index.theme"], tree)
+    mksquashfs.pack(tree, image, codec="none", snap_type="app", exclude_file=excludes)
+    directories = sorted(tree.iterdir())
+    with ExitStack() as stack:
+        root = kernel_mount(stack, image)
+        for directory in directories:
+            (root / directory.name).stat()
+        with metadata_reads([root]) as reads:
+            for directory in directories[: 2 * LOOK_UPS : 2]:  # neighbours share
+                os.access(root / directory.name / "!", os.F_OK)
+            count = reads.count(root, image)
+    if count is None:
+        pytest.skip("the kernel doesn't trace for this process")
+    # A listing may begin at the very end of a block.
+    assert count == pytest.approx(BLOCKS_PER_LOOK_UP * LOOK_UPS, rel=0.05)

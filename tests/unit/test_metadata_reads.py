@@ -1,0 +1,161 @@
+"""Metadata blocks that launches read: counted in traces, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_payload
+from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace
+from snapcraft_compression_advisor.capture.metadata_reads import count_blocks
+from snapcraft_compression_advisor.capture.metadata_timing import write_directories
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import find_device
+from snapcraft_compression_advisor.devices.device_file import device_text, parse_device
+from snapcraft_compression_advisor.launch.fit import fit_layer, fit_profile
+from snapcraft_compression_advisor.launch.launch_set import (
+    LaunchSet,
+)
+from snapcraft_compression_advisor.launch.model import (
+    BlockSums,
+    LaunchEstimate,
+    cost_of_blocks,
+    seconds_saved,
+)
+from snapcraft_compression_advisor.launch.profile import PROFILE
+from snapcraft_compression_advisor.launch.stack import average
+from snapcraft_compression_advisor.launch.stack_model import together
+from snapcraft_compression_advisor.squashfs.metadata import METADATA_BYTES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPANS = ((100_000, 108_194), (108_194, 116_388), (116_388, 120_000))
+DEVICE = find_device("nvme-laptop")
+
+
+def request(device: str, start: int, length: int) -> str:
+    """Return a line of the kernel's trace."""
+    sector, count = start // 512, length // 512
+    return (
+        f"  app-71  [001] ..... 2.5: block_bio_queue: {device} RS {sector} + {count} "
+        "[app]\n"
+    )
+
+
+def test_block_is_read_where_its_middle_is() -> None:
+    header = request("7,1", 99_840, 1024)
+    whole = request("7,1", 99_840, 9216)
+    assert count_blocks(header, "7,1", SPANS) == 0
+    assert count_blocks(header + whole, "7,1", SPANS) == 1
+    assert count_blocks((header + whole) * 3, "7,1", SPANS) == 3
+
+
+def test_data_and_other_devices_are_left_out() -> None:
+    text = request("7,1", 0, 65_536) + request("7,10", 99_840, 9216)
+    assert count_blocks(text, "7,1", SPANS) == 0
+
+
+def test_read_of_several_blocks_counts_each() -> None:
+    assert count_blocks(request("7,1", 99_840, 20_480), "7,1", SPANS) == 3
+
+
+@pytest.mark.parametrize(("kept", "told"), [(9, True), (8, False)])
+def test_trace_that_lost_lines_tells_nothing(
+    tmp_path: Path, kept: int, *, told: bool
+) -> None:
+    text = f"# tracer: nop\n#\n# entries-in-buffer/entries-written: {kept}/9   #P:2\n"
+    (tmp_path / "trace").write_text(text)
+    assert (KernelTrace(tmp_path).whole_text() is not None) == told
+    assert KernelTrace(None).whole_text() is None
+
+
+def test_listings_are_longer_than_a_block_whatever_the_names(tmp_path: Path) -> None:
+    write_directories(["README", "a"], tmp_path)
+    directories = list(tmp_path.iterdir())
+    assert len(directories) > 60
+    for directory in directories:
+        names = [file.name for file in directory.iterdir()]
+        assert sum(8 + len(name) for name in names) > METADATA_BYTES
+        assert min(names) > "!"
+
+
+def launch_set(blocks: float | None) -> LaunchSet:
+    return LaunchSet(
+        app="app",
+        source="recorded",
+        files=(),
+        read_share=Interval.exactly(1.0),
+        seek_share=Interval.exactly(1.0),
+        waited_share=Interval.exactly(0.5),
+        metadata_blocks=blocks,
+    )
+
+
+def estimate(codec: str, blocks: float | None) -> LaunchEstimate:
+    return cost_of_blocks(BlockSums(), launch_set(blocks), codec, DEVICE)
+
+
+def test_launch_waits_for_its_metadata() -> None:
+    block = DEVICE.metadata_block_s("xz")
+    found = estimate("xz", 1000)
+    assert found.added_s.mid == pytest.approx(500 * block.mid)
+    assert found.look_up.high == pytest.approx(500 * block.high)
+    both = together([found, found])
+    assert both.added_s.mid == pytest.approx(2 * found.added_s.mid)
+
+
+def test_launch_whose_metadata_was_not_counted_costs_its_blocks() -> None:
+    assert estimate("xz", None).added_s.mid == 0
+
+
+def test_average_of_launches_has_their_metadata_if_all_were_counted() -> None:
+    counted, other = launch_set(100), launch_set(None)
+    mean = average([(0.25, counted), (0.75, launch_set(300))])
+    assert mean.metadata_blocks == pytest.approx(250)
+    assert average([(0.25, counted), (0.75, other)]).metadata_blocks is None
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_count_of_a_recording_is_used(schema: int) -> None:
+    text = {
+        1: '"metadata_blocks": 7, "files": []',
+        2: '"payloads": [{"role": "app", "name": "a", "metadata_blocks": 7, '
+        '"files": []}, {"role": "base", "name": "b", "files": []}]',
+    }
+    whole = f'{{"schema": {schema}, "source": "residency", "app": "a", {text[schema]}}}'
+    profile = PROFILE.parse_json(whole.encode(), where="here")
+    inventory = make_payload({}).inventory
+    assert fit_profile(profile, inventory).launch_set.metadata_blocks == 7
+    base = fit_layer(profile, "base", "b", inventory)
+    assert base is None or base.launch_set.metadata_blocks is None
+
+
+def test_lzo_saves_on_metadata_too() -> None:
+    saved = seconds_saved(estimate("xz", 1000), estimate("lzo", 1000))
+    costs = [DEVICE.metadata_block_s(codec).mid for codec in ("xz", "lzo")]
+    assert saved.mid == pytest.approx(500 * (costs[0] - costs[1]))
+    assert saved.mid > 0
+
+
+def test_cost_that_was_not_measured_is_two_requests_and_a_small_block() -> None:
+    stored = DEVICE.metadata_block_s("none")
+    fill = DEVICE.fill
+    assert stored.mid == pytest.approx(
+        2 * fill.block_s.mid + METADATA_BYTES * fill.raw_s_per_byte.mid
+    )
+    assert DEVICE.metadata_block_s("xz").mid > DEVICE.metadata_block_s("lzo").mid
+    assert DEVICE.metadata_block_s("lzo").mid > stored.mid
+
+
+def test_measured_cost_survives_the_file() -> None:
+    measured = Interval(low=1e-4, mid=2e-4, high=3e-4)
+    text = device_text(replace(DEVICE, metadata={"xz": measured}))
+    read = parse_device(text.encode(), where="device.yaml")
+    assert read.metadata == {"xz": measured}
+    assert read.metadata_block_s("lzo").mid == pytest.approx(
+        DEVICE.metadata_block_s("lzo").mid, rel=1e-3
+    )
+    assert "metadata" not in device_text(DEVICE)
