@@ -5,23 +5,18 @@ from __future__ import annotations
 import csv
 import statistics
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.launch.launch_set import LaunchSet
 from snapcraft_compression_advisor.launch.model import BlockSums, cost_of_blocks
+from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.launch.stack_model import together
+from stack_launcher import COMBINATIONS, UNCOMPRESSED
 from stack_layers import ROLES
-from stacks import (
-    BLOCK_FIELDS,
-    BLOCKS,
-    COMBINATIONS,
-    DEVICE,
-    TIMES,
-    UNCOMPRESSED,
-)
+from stacks import BLOCK_FIELDS, BLOCKS, DEVICE, LAUNCHES, TIMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +24,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.model import LaunchEstimate
-    from stacks import Combination
+    from stack_launcher import Combination
 
 CHOICES = tuple(each for each in COMBINATIONS if each != UNCOMPRESSED)
 """What the packages of a stack can be: xz or lzo each."""
@@ -45,6 +40,7 @@ class Stacked:
     :param warm_s: the warm launch of each round.
     :param processors_busy: of the cold launch from uncompressed images, the median.
     :param sums: of the blocks read, by payload and codec.
+    :param metadata_blocks: that a launch reads, by payload.
     :param device: the machine that measured.
     """
 
@@ -53,6 +49,7 @@ class Stacked:
     warm_s: tuple[float, ...]
     processors_busy: float
     sums: Mapping[tuple[str, str], BlockSums]
+    metadata_blocks: Mapping[str, int]
     device: DeviceProfile
 
     @property
@@ -85,7 +82,12 @@ class Stacked:
         )
         return together(
             [
-                cost_of_blocks(self.sums[role, codec], launch_set, codec, self.device)
+                cost_of_blocks(
+                    self.sums[role, codec],
+                    replace(launch_set, metadata_blocks=self.metadata_blocks[role]),
+                    codec,
+                    self.device,
+                )
                 for role, codec in zip(ROLES, combination, strict=True)
             ]
         )
@@ -128,10 +130,17 @@ def read_stacked() -> tuple[Stacked, ...]:
             warm_s=tuple(warm[name]),
             processors_busy=statistics.median(busy[name]),
             sums=sums[name],
+            metadata_blocks=_metadata_blocks(name),
             device=device,
         )
         for name, by_combination in cold.items()
     )
+
+
+def _metadata_blocks(name: str) -> dict[str, int]:
+    """Return the metadata blocks that a launch was counted to read, by payload."""
+    payloads = read_profile(LAUNCHES / f"{name}.json").payloads or ()
+    return {each.role: each.metadata_blocks or 0 for each in payloads}
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

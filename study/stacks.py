@@ -2,15 +2,17 @@
 """Measure launches that read from three mounts, each of them with xz or lzo.
 
     sudo .venv/bin/python study/stacks.py prepare --trees TREES --cache CACHE --work DIR
+    sudo .venv/bin/python study/stacks.py count --work DIR
     sudo .venv/bin/python study/stacks.py measure --work DIR --minutes 20
 
 ``prepare`` splits the trees of some applications (``--trees`` may be given several
 times) into the payloads ``base``, ``content`` and ``app`` (see ``stack_layers.py``). It
 records what a cold launch of the stack reads of each mount, and packs the payloads,
 without the contents that aren't read (see ``prune_tree``), with xz, with lzo and
-uncompressed. ``measure`` calibrates the machine. Then it starts the applications in
-turns from all combinations, with dropped caches, and once a round with warm caches,
-until the time is up. They write
+uncompressed. ``count`` counts the metadata blocks that a launch reads of each of these
+mounts. ``measure`` calibrates the machine. Then it starts the applications in
+turns from all combinations, each time from mounts of their own, of which nothing is
+cached, and once a round with warm caches, until the time is up. They write
 
     study/data/stack-launches/NAME.json  what the launch reads of each payload
     study/data/stack-blocks.csv          the sums of these blocks in each image
@@ -26,33 +28,25 @@ from __future__ import annotations
 
 import argparse
 import csv
-import itertools
 import os
 import sys
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus_tree import prune_tree
-from launch import DATA, TIMEOUT_S, block_figures, replace_rows
+from launch import DATA, block_figures, replace_rows
 from prime_error import note
 from snapcraft_compression_advisor.capture.calibrate import (
     CalibrationRequest,
     calibrate,
 )
-from snapcraft_compression_advisor.capture.launch_event import event_named
 from snapcraft_compression_advisor.capture.measure import in_turns
-from snapcraft_compression_advisor.capture.page_cache import (
-    drop_caches,
-    resident_blocks,
-)
+from snapcraft_compression_advisor.capture.metadata_reads import metadata_reads
 from snapcraft_compression_advisor.capture.record import ATTEMPTS, cache_drops
 from snapcraft_compression_advisor.capture.session_bus import session_bus
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
-from snapcraft_compression_advisor.capture.start import app_command, time_launch
 from snapcraft_compression_advisor.capture.virtual_display import virtual_display
 from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError
 from snapcraft_compression_advisor.devices.device_file import device_text
@@ -60,28 +54,31 @@ from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfilePayload,
     profile_text,
+    read_profile,
 )
-from snapcraft_compression_advisor.payload.inventory import (
-    exclude_file_text,
-    scan_directory,
-)
-from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.squashfs import mksquashfs
+from stack_launcher import (
+    CODECS,
+    COMBINATIONS,
+    PLAIN,
+    UNCOMPRESSED,
+    image_of,
+    launcher,
+)
 from stack_layers import (
     ROLES,
     Role,
     recorded_application,
     split_tree,
-    stacked,
     systems_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.capture.launch_event import LaunchEvent
-    from snapcraft_compression_advisor.capture.start import Command, Launched
     from snapcraft_compression_advisor.launch.profile import ProfileFile
+    from stack_launcher import Combination, Launcher, Recorded
 
 NAMES = (
     "grub-customizer", "yuview", "gnome-calculator", "amberol", "vitables", "kmouth",
@@ -90,8 +87,6 @@ NAMES = (
 """Applications on GTK 3, Qt 5, GTK 4, libadwaita, Python with Qt 5, KDE, WebKit, and
 one that keeps several processors busy."""
 
-CODECS = ("xz", "lzo")
-PLAIN = "none"
 TIMES = DATA / "stack-times.csv"
 BLOCKS = DATA / "stack-blocks.csv"
 DEVICE = DATA / "stack-device.yaml"
@@ -109,89 +104,6 @@ BLOCK_FIELDS = (
     "stored_bytes", "compressed_blocks", "compressed_raw_bytes",
     "compressed_stored_bytes",
 )  # fmt: skip
-
-Combination = tuple[str, ...]
-"""The codecs of a stack, in the order of ``ROLES``."""
-
-Recorded = dict[Role, "tuple[ProfileFile, ...]"]
-"""What a launch read of each payload."""
-
-UNCOMPRESSED: Combination = (PLAIN,) * len(ROLES)
-COMBINATIONS: tuple[Combination, ...] = (
-    *itertools.product(CODECS, repeat=len(ROLES)),
-    UNCOMPRESSED,
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Launcher:
-    """Starts one application from stacks of mounts, always at the same places.
-
-    :param images: of each payload, by codec.
-    :param places: an empty directory for each mount.
-    :param root: an empty directory for the whole.
-    """
-
-    images: Mapping[tuple[Role, str], Path]
-    command: Command
-    event: LaunchEvent
-    places: Mapping[Role, Path]
-    root: Path
-    home: Path
-
-    @contextmanager
-    def mounted(self, combination: Combination) -> Iterator[None]:
-        """Mount the images of a combination."""
-        codecs = zip(ROLES, combination, strict=True)
-        chosen = {role: self.images[role, codec] for role, codec in codecs}
-        with stacked(chosen, self.root, self.places):
-            yield
-
-    def start(self, *, look: bool = False) -> tuple[Launched, Recorded]:
-        """Launch once.
-
-        :param look: whether to see what is in the page cache at the event.
-        """
-        recorded: Recorded = {}
-
-        def frozen() -> None:
-            for role, place in self.places.items() if look else ():
-                recorded[role] = resident_blocks(place, scan_directory(place))
-
-        launched = time_launch(
-            self.command,
-            self.root,
-            self.event,
-            timeout_s=TIMEOUT_S,
-            home=self.home,
-            frozen=frozen,
-        )
-        return launched, recorded
-
-
-@contextmanager
-def launcher(name: str, images: Path) -> Iterator[Launcher]:
-    """Make ready what launches of an application need.
-
-    :param images: a directory of them, as :func:`pack` writes them.
-    """
-    with ExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for place in (*ROLES, "root"):
-            (directory / place).mkdir()
-        app = stack.enter_context(open_payload(image_of(images, "app", PLAIN)))
-        yield Launcher(
-            images={
-                (role, codec): image_of(images, role, codec)
-                for role in ROLES
-                for codec in (*CODECS, PLAIN)
-            },
-            command=replace(app_command(app, name), chroot=True),
-            event=event_named(recorded_application(name).event),
-            places={role: directory / role for role in ROLES},
-            root=directory / "root",
-            home=stack.enter_context(launch_home(None)),
-        )
 
 
 def prepare(name: str, tree: Path, cache: Path, work: Path) -> None:
@@ -244,6 +156,11 @@ def write_recorded(name: str, recorded: Recorded) -> None:
             for role, files in recorded.items()
         ),
     )
+    write_profile(name, profile)
+
+
+def write_profile(name: str, profile: LaunchProfile) -> None:
+    """Keep an application's launch profile."""
     LAUNCHES.mkdir(exist_ok=True)
     (LAUNCHES / f"{name}.json").write_text(profile_text(profile), encoding="utf-8")
 
@@ -267,6 +184,35 @@ def record(starts: Launcher) -> Recorded:
     raise ToolError(message, resolution="Try again.")
 
 
+def count_metadata(name: str, work: Path) -> None:
+    """Add to what is recorded how many metadata blocks a cold launch reads.
+
+    :raises ToolError: where the kernel doesn't trace.
+    """
+    with launcher(name, work / name) as starts:
+        with starts.mounted(UNCOMPRESSED):
+            starts.start()  # sets up its home directory
+        with (
+            starts.mounted(UNCOMPRESSED),
+            metadata_reads([*starts.places.values()]) as reads,
+        ):
+            starts.start()
+            counts: dict[str, int | None] = {
+                role: reads.count(place, starts.images[role, PLAIN])
+                for role, place in starts.places.items()
+            }
+    if None in counts.values():
+        message = "The kernel doesn't trace which metadata blocks are read"
+        raise ToolError(message, resolution="Run as root, outside of a container.")
+    note(f"{name}: metadata blocks {counts}")
+    profile = read_profile(LAUNCHES / f"{name}.json")
+    payloads = tuple(
+        each.model_copy(update={"metadata_blocks": counts[each.role]})
+        for each in profile.payloads or ()
+    )
+    write_profile(name, profile.model_copy(update={"payloads": payloads}))
+
+
 def pack(layer: Path, role: Role, codec: str, images: Path) -> None:
     """Pack a payload as ``snap pack`` does."""
     with tempfile.NamedTemporaryFile("w", suffix=".excludes") as excludes:
@@ -279,11 +225,6 @@ def pack(layer: Path, role: Role, codec: str, images: Path) -> None:
             snap_type="app",
             exclude_file=Path(excludes.name),
         )
-
-
-def image_of(images: Path, role: str, codec: str) -> Path:
-    """Return where the image of a payload is."""
-    return images / f"{role}-{codec}.squashfs"
 
 
 def measure(names: Sequence[str], work: Path, minutes: float) -> None:
@@ -332,7 +273,8 @@ def one_round(
     """Yield a cold launch from each combination, and one warm launch."""
     for combination in order:
         with starts.mounted(combination):
-            drop_caches()
+            # Mounts of its own: nothing of them is cached, and what else is in the
+            # caches (the display's files, the loop devices' images) may stay.
             for kind in ("cold", "warm") if combination == UNCOMPRESSED else ("cold",):
                 launched, _ = starts.start()
                 yield {
@@ -353,7 +295,7 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add = parser.add_argument
-    add("what", choices=("prepare", "measure"))
+    add("what", choices=("prepare", "count", "measure"))
     add("names", nargs="*", metavar="NAME", help="applications (those in NAMES)")
     add("--trees", type=Path, action="append", default=[], help="their trees")
     add("--cache", type=Path, help="the systems that they were installed in")
@@ -364,6 +306,10 @@ def main() -> int:
     with display_and_bus():
         if arguments.what == "measure":
             measure(names, arguments.work, arguments.minutes)
+            return 0
+        if arguments.what == "count":
+            for name in names:
+                count_metadata(name, arguments.work)
             return 0
         failed = [
             name

@@ -18,8 +18,8 @@ from snapcraft_compression_advisor.launch.model import BlockSums
 from stack_accuracy import apart_table, error_of, order_right, page, plain_error_of
 from stack_data import CHOICES, Stacked, read_stacked
 from stack_guess import Guessed, figures_of, ratios_of, read_guesses
+from stack_launcher import COMBINATIONS, UNCOMPRESSED
 from stack_layers import ROLES, Systems, recorded_application, split_tree
-from stacks import COMBINATIONS, UNCOMPRESSED
 
 DOCS = Path(__file__).parents[2] / "docs"
 ADDED_S = {"xz": 1.0, "lzo": 0.1, "none": 0.0}
@@ -72,6 +72,7 @@ def made_up(*, together: float = 1.0) -> Stacked:
             for role in ROLES
             for codec in ADDED_S
         },
+        metadata_blocks=dict.fromkeys(ROLES, 0),
         device=DEVICE,
     )
     for each in COMBINATIONS:
@@ -152,6 +153,7 @@ def test_launch_that_is_busy_elsewhere_waits_for_less() -> None:
             warm_s=(),
             processors_busy=2.0,
             sums=two.sums,
+            metadata_blocks=two.metadata_blocks,
             device=DEVICE,
         )
         .estimate(("xz",) * 3)
