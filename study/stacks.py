@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import os
 import sys
 import tempfile
@@ -227,14 +228,26 @@ def pack(layer: Path, role: Role, codec: str, images: Path) -> None:
         )
 
 
-def measure(names: Sequence[str], work: Path, minutes: float) -> None:
-    """Launch in rounds until the time is up, and keep every launch as it comes."""
+def measure(
+    names: Sequence[str], work: Path, minutes: float, *, more: bool = False
+) -> None:
+    """Launch in rounds until the time is up, and keep every launch as it comes.
+
+    :param more: whether these are added to the rounds that were measured before.
+    """
     until_s = time.monotonic() + 60 * minutes
-    note("calibrating")
-    DEVICE.write_text(calibrated(work), encoding="utf-8")
-    with ExitStack() as stack, TIMES.open("w", newline="", encoding="utf-8") as file:
+    rounds = 0
+    if more:
+        with TIMES.open(newline="", encoding="utf-8") as file:
+            rounds = 1 + max(int(row["run"]) for row in csv.DictReader(file))
+    else:
+        note("calibrating")
+        DEVICE.write_text(calibrated(work), encoding="utf-8")
+    mode = "a" if more else "w"
+    with ExitStack() as stack, TIMES.open(mode, newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, TIME_FIELDS, lineterminator="\n")
-        table.writeheader()
+        if not more:
+            table.writeheader()
         starters = {
             name: stack.enter_context(launcher(name, work / name)) for name in names
         }
@@ -242,7 +255,8 @@ def measure(names: Sequence[str], work: Path, minutes: float) -> None:
             note(f"{name}: launching without measuring")
             with starts.mounted(UNCOMPRESSED):
                 starts.start()  # sets up its home directory
-        for run, order in enumerate(in_turns(COMBINATIONS, MOST_ROUNDS)):
+        orders = enumerate(in_turns(COMBINATIONS, MOST_ROUNDS))
+        for run, order in itertools.islice(orders, rounds, None):
             for name, starts in tuple(starters.items()):
                 if time.monotonic() > until_s:
                     return
@@ -301,11 +315,12 @@ def main() -> int:
     add("--cache", type=Path, help="the systems that they were installed in")
     add("--work", type=Path, required=True, help="where the images go")
     add("--minutes", type=float, default=20, help="how long to measure")
+    add("--more", action="store_true", help="add to the rounds that were measured")
     arguments = parser.parse_args()
     names = arguments.names or NAMES
     with display_and_bus():
         if arguments.what == "measure":
-            measure(names, arguments.work, arguments.minutes)
+            measure(names, arguments.work, arguments.minutes, more=arguments.more)
             return 0
         if arguments.what == "count":
             for name in names:
