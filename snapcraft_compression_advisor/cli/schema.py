@@ -19,6 +19,7 @@ from ..report.json_report import Report
 from ..report.lint_formats.json import LintDocument
 from ..report.measure_json import MeasurementReport
 from ..report.measure_stack import StackMeasurementReport
+from ..report.refresh_json import RefreshReport
 from ..settings.lint_policy import LintPolicy
 from .arguments import Arguments, Command, details
 from .write import write_output
@@ -60,6 +61,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "measure-stack": Schema(
         "'measure --base … --content … --format json'", StackMeasurementReport
     ),
+    "refresh": Schema("'refresh --format json'", RefreshReport),
     "report": Schema("'advise --format json'", Report),
 }
 """By name. The files in ``docs`` are made from these as well."""

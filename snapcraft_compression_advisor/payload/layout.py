@@ -132,7 +132,7 @@ def lay_out(payload: Payload) -> Layout:
     :raises BadDataError: where the files come to more than
         :data:`CONTENTS_LIMIT_BYTES`.
     """
-    _check_size(payload)
+    check_contents_size(payload)
     names: dict[int, str] = {}
     same_as: dict[str, str] = {}
     for entry in payload.inventory.entries.values():
@@ -159,8 +159,12 @@ def lay_out(payload: Payload) -> Layout:
     )
 
 
-def _check_size(payload: Payload) -> None:
-    """Refuse holes, or claims of a forged image, that no memory could list."""
+def check_contents_size(payload: Payload) -> None:
+    """Refuse holes, or claims of a forged image, that no memory could list.
+
+    :raises BadDataError: where the files come to more than
+        :data:`CONTENTS_LIMIT_BYTES`.
+    """
     total_bytes = payload.inventory.raw_bytes
     if total_bytes > CONTENTS_LIMIT_BYTES:
         message = f"The files of {str(payload.path)!r} add up to {total_bytes:,} bytes"

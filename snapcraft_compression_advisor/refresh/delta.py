@@ -6,7 +6,8 @@ of snapd (commit bee548f).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ..core.units import Interval
@@ -29,9 +30,12 @@ class DeltaSize:
     """How large a delta is.
 
     :param size_bytes: known where xdelta3 ran, else an estimate.
+    :param files: what each file of the new build adds to it, estimated, by path; files
+        that add nothing aren't listed.
     """
 
     size_bytes: Interval
+    files: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,7 @@ ON_A_PATH = {
     "measure": "measure {}",
     "record": "record --root {}",
     "diff": "diff {} prime",
+    "refresh": "refresh {} prime",
 }
 
 
@@ -102,6 +103,7 @@ OUTPUTS = {
     "lint --also": "lint prime --also json={}",
     "lint --write-baseline": "lint prime --write-baseline {}",
     "diff -o": "diff prime prime -o {}",
+    "refresh -o": "refresh prime prime -o {}",
     "launch-set -o": "launch-set prime -o {}",
     "measure -o": "measure prime --runs 1 -o {} -- true",
     "record -o": "record --root prime -o {} -- true",

@@ -59,6 +59,7 @@ def hostile(tmp_path: Path) -> Path:
         ("launch-set", "prime", "--app", "linked"),
         ("launch-set", "x.snap", "--format", "json"),
         ("diff", "prime", "x.snap"),
+        ("refresh", "prime", "x.snap"),
         ("set", "--compression", "lzo"),
     ],
     ids=" ".join,

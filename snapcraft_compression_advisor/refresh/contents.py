@@ -1,0 +1,222 @@
+"""The two streams of bytes that deltas are made of, in chunks that can be told apart.
+
+A plain delta is made of an image as it stands; the chunks are its stored blocks. A
+snap-aware delta is made of what ``unsquashfs -pf`` writes: a listing, then all files'
+contents in the order of their paths; the chunks are blocks of 128 KiB of a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..codecs import CODECS
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.units import MIB
+from ..payload.inventory import Entry
+from ..payload.source import Payload, SnapPayload
+from ..squashfs.entry import SIZE_MASK, EntryKind, FileBlocks
+
+_DIGEST_BYTES = 16
+_READ_BLOCKS = 8
+"""Blocks of an image that are read at once."""
+
+
+class Chunk(NamedTuple):
+    """A piece of a stream.
+
+    :param number: which of its file's chunks, from 0.
+    :param start: bytes from the stream's start.
+    :param digest: equal for chunks of equal contents, in both streams.
+    """
+
+    path: str
+    number: int
+    start: int
+    length: int
+    digest: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """A build's files as one stream.
+
+    :param chunks: in the stream's order; each file's side by side.
+    :param counts: how many chunks a file has.
+    :param read: returns one chunk's bytes, given its file and its index.
+    """
+
+    chunks: Sequence[Chunk]
+    counts: dict[str, int]
+    read: Callable[[str, int], bytes]
+
+
+def same_blocks(old: Payload, new: Payload) -> bool:
+    """Tell whether equal contents are equal stored blocks in two images.
+
+    With another version of the codec's library they aren't; they then count as changed
+    as they do for a plain delta.
+    """
+    return (
+        isinstance(old, SnapPayload)
+        and isinstance(new, SnapPayload)
+        and old.packed_with == new.packed_with
+        and old.image.superblock.block_bytes == new.image.superblock.block_bytes
+        and not old.image.superblock.fragment_count
+        and not new.image.superblock.fragment_count
+    )
+
+
+def stream_order(payload: Payload) -> list[Entry]:
+    """Return the files in the order of ``unsquashfs -pf``: directories by name."""
+    return sorted(
+        (entry for entry in payload.inventory.files() if entry.size_bytes),
+        key=lambda entry: path_key(entry.path),
+    )
+
+
+def path_key(path: str) -> list[bytes]:
+    """Return what puts paths in a depth-first order."""
+    return path.encode("utf-8", "surrogateescape").split(b"/")
+
+
+def raw_contents(payload: Payload, *, by_stored: bool) -> Contents:
+    """Return the files' contents, unpacked; holes are left out.
+
+    :param by_stored: whether chunks are told apart by the stored blocks of an image,
+        which needs no decompression: see :func:`same_blocks`.
+    """
+    chunks: list[Chunk] = []
+    counts = {}
+    start = 0
+    for entry in stream_order(payload):
+        counts[entry.path] = -(-entry.size_bytes // DATA_BLOCK_BYTES)
+        for number, digest in _digests(payload, entry, by_stored=by_stored):
+            offset = number * DATA_BLOCK_BYTES
+            length = min(DATA_BLOCK_BYTES, entry.size_bytes - offset)
+            chunks.append(Chunk(entry.path, number, start + offset, length, digest))
+        start += entry.size_bytes
+
+    def read(path: str, index: int) -> bytes:
+        offset = index * DATA_BLOCK_BYTES
+        return payload.read(path, offset=offset, length=DATA_BLOCK_BYTES)
+
+    return Contents(chunks=chunks, counts=counts, read=read)
+
+
+def stored_contents(payload: SnapPayload) -> Contents:
+    """Return the files' data blocks as an image has them; each content once."""
+    chunks: list[Chunk] = []
+    counts: dict[str, int] = {}
+    places: dict[tuple[str, int], tuple[int, int]] = {}
+    seen: set[int] = set()
+    for entry in payload.entries:
+        blocks = entry.blocks
+        if blocks is None or not blocks.stored_bytes or blocks.start in seen:
+            continue
+        seen.add(blocks.start)
+        start, count = blocks.start, 0
+        for index, stored in enumerate(_stored_blocks(payload, blocks)):
+            count = index + 1
+            if stored:
+                chunks.append(
+                    Chunk(entry.path, index, start, len(stored), _digest(stored))
+                )
+            places[entry.path, index] = start, len(stored)
+            start += len(stored)
+        counts[entry.path] = count
+    chunks.sort(key=lambda chunk: chunk.start)
+
+    def read(path: str, index: int) -> bytes:
+        return payload.image.stored_data(*places[path, index])
+
+    return Contents(chunks=chunks, counts=counts, read=read)
+
+
+def packed_contents(raw: Contents, codec: str) -> Contents:
+    """Return contents as a codec would store them; lengths stay those unpacked."""
+    compress = CODECS[codec].compress
+
+    def read(path: str, index: int) -> bytes:
+        return compress(raw.read(path, index))
+
+    return Contents(chunks=raw.chunks, counts=raw.counts, read=read)
+
+
+def _digests(
+    payload: Payload, entry: Entry, *, by_stored: bool
+) -> Iterator[tuple[int, bytes]]:
+    """Yield number and digest of a file's chunks, without those that are holes."""
+    if by_stored and isinstance(payload, SnapPayload):
+        blocks = payload.stored_blocks(entry.path)
+        if blocks is not None:
+            for number, stored in enumerate(_stored_blocks(payload, blocks)):
+                if stored:
+                    yield number, _digest(stored)
+        return
+    done = 0
+    for start, end in payload.data_ranges(entry.path):
+        last = -(-end // DATA_BLOCK_BYTES)
+        for number in range(max(done, start // DATA_BLOCK_BYTES), last):
+            offset = number * DATA_BLOCK_BYTES
+            contents = payload.read(entry.path, offset=offset, length=DATA_BLOCK_BYTES)
+            yield number, _digest(contents)
+        done = last
+
+
+def _stored_blocks(payload: SnapPayload, blocks: FileBlocks) -> Iterator[bytes]:
+    """Yield a file's blocks as the image has them; of a sparse one nothing."""
+    read = payload.image.stored_data
+    lengths = [word & SIZE_MASK for word in blocks.size_words]
+    position = blocks.start
+    for first in range(0, len(lengths), _READ_BLOCKS):
+        some = lengths[first : first + _READ_BLOCKS]
+        stored = memoryview(read(position, sum(some)))
+        for length in some:
+            yield bytes(stored[:length])
+            stored = stored[length:]
+            position += length
+
+
+def _digest(contents: bytes) -> bytes:
+    return hashlib.blake2b(contents, digest_size=_DIGEST_BYTES).digest()
+
+
+LISTING_LIMIT_BYTES = 8 * MIB
+"""As much of a listing is compared; longer ones are taken to be alike."""
+
+_KINDS = {
+    EntryKind.DIRECTORY: "D",
+    EntryKind.FILE: "R",
+    EntryKind.SYMLINK: "S",
+}
+
+
+def listing(payload: Payload) -> bytes:
+    """Return what ``unsquashfs -pf`` writes before the contents.
+
+    ``write_pseudo_file`` of unsquashfs 4.5 and later: name, kind, time, mode, owner,
+    then a file's length and where its contents begin, or what a link points to. A
+    name of a file that was listed before says so.
+    """
+    lines = ["/ D 0 755 0 0"]
+    start = 0
+    firsts: dict[int, str] = {}
+    entries = payload.inventory.entries
+    for path in sorted(entries, key=path_key):
+        entry = entries[path]
+        first = firsts.setdefault(entry.identity, path)
+        if entry.kind is EntryKind.FILE and first != path:
+            lines.append(f"{path} L {first}")
+            continue
+        kind = _KINDS.get(entry.kind, "I")
+        line = f"{path} {kind} {entry.modified_s} {entry.mode:o} 0 0"
+        if entry.kind is EntryKind.FILE:
+            line += f" {entry.size_bytes} {start}"
+            start += entry.size_bytes
+        elif entry.link_target is not None:
+            line += f" {entry.link_target}"
+        lines.append(line)
+    return "\n".join(lines).encode("utf-8", "surrogateescape")[:LISTING_LIMIT_BYTES]

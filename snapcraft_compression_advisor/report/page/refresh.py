@@ -1,0 +1,126 @@
+"""What a refresh downloads, as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import __version__
+from ...core.printable import printable
+from ...core.units import format_bytes
+from ...lint.figures import bytes_text, seconds_text
+from ...refresh.delta import DELTA_FORMATS
+from ..refresh_text import (
+    CHANGES,
+    EXPLANATION,
+    LISTED_FILES,
+    TITLES,
+    origin_of,
+    rebuild_texts,
+    remedies,
+    what_if_text,
+)
+from .model import Entry, Group, Page, Section, Table, Tile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...refresh.refresh import CodecRefresh, Refresh
+
+
+def refresh_page(refresh: Refresh) -> Page:
+    """Return the page of a refresh."""
+    name = printable(refresh.new.snap.name)
+    first = next(iter(refresh.codecs.values()))
+    return Page(
+        title=f"Refresh of {name}",
+        tone="measured",
+        verdict=_verdict(first),
+        reasons=tuple(f"{printable(note)}." for note in refresh.notes),
+        facts=tuple(
+            f"{side}: {printable(str(payload.path))}"
+            for side, payload in (("old", refresh.old), ("new", refresh.new))
+        ),
+        tiles=tuple(_tiles(first)),
+        sections=tuple(_sections(refresh)),
+        version=__version__,
+    )
+
+
+def _verdict(codec: CodecRefresh) -> str:
+    sizes = " or ".join(
+        f"{format_bytes(codec.deltas[each].size_bytes.mid)} ({TITLES[each]})"
+        for each in DELTA_FORMATS
+        if each in codec.deltas
+    )
+    full = format_bytes(codec.full_bytes.mid)
+    return f"With {codec.codec}, a refresh downloads {sizes} in place of {full}."
+
+
+def _tiles(codec: CodecRefresh) -> Iterator[Tile]:
+    for name in DELTA_FORMATS:
+        if name in codec.deltas:
+            size = codec.deltas[name].size_bytes
+            yield Tile(
+                label=f"{TITLES[name]}, {codec.codec}",
+                figure=format_bytes(size.mid),
+                note=f"{bytes_text(size)}, {origin_of(size)}",
+            )
+
+
+def _sections(refresh: Refresh) -> Iterator[Section]:
+    groups = tuple(_codec_group(codec) for codec in refresh.codecs.values())
+    yield Section(key="sizes", title="Sizes", paragraphs=(EXPLANATION,), groups=groups)
+    if refresh.files:
+        yield Section(
+            key="files",
+            title="Files that make the deltas large",
+            origin="Estimated.",
+            groups=(Group(table=_files_table(refresh), open_table=True),),
+            entries=tuple(
+                Entry(mark="help", tone="info", title=text, text="")
+                for text in remedies(refresh)
+            ),
+        )
+
+
+def _codec_group(codec: CodecRefresh) -> Group:
+    devices = dict.fromkeys(
+        device for costs in codec.applying.values() for device in costs
+    )
+    full = "measured" if codec.full_measured else "estimated"
+    empty = ("",) * len(devices)
+    rows = [("full download", f"{bytes_text(codec.full_bytes)}, {full}", *empty)]
+    for name, delta in codec.deltas.items():
+        size = delta.size_bytes
+        costs = codec.applying.get(name, {})
+        seconds = [seconds_text(costs[each].seconds) for each in devices]
+        rows.append((TITLES[name], f"{bytes_text(size)}, {origin_of(size)}", *seconds))
+    table = Table(
+        caption=f"What a refresh downloads with {codec.codec}",
+        heads=("", "size", *(f"applied on {printable(each)}" for each in devices)),
+        rows=tuple(rows),
+    )
+    refused = (f"{codec.refusal}.",) if codec.refusal else ()
+    return Group(
+        heading=f"{codec.codec}{what_if_text(codec)}",
+        table=table,
+        open_table=True,
+        paragraphs=(*refused, *map(printable, rebuild_texts(codec))),
+    )
+
+
+def _files_table(refresh: Refresh) -> Table:
+    return Table(
+        caption="Files that add most to the snap-aware delta",
+        heads=("file", "adds", "what happened"),
+        rows=tuple(
+            (
+                printable(each.path),
+                format_bytes(each.delta_bytes),
+                CHANGES[each.change],
+            )
+            for each in refresh.files[:LISTED_FILES]
+        ),
+        names=frozenset({0}),
+        words=frozenset({2}),
+    )

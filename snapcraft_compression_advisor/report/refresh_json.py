@@ -1,0 +1,125 @@
+"""What a refresh downloads, as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import ConfigDict, Field
+
+from .. import __version__
+from ..refresh.changes import ChangeKind
+from ..refresh.delta import DeltaFormat
+from .contract import Count, Document, IntervalReport, Part, Rounded, Text, filled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..payload.source import Payload
+    from ..refresh.apply import ApplyCost
+    from ..refresh.delta import DeltaSize
+    from ..refresh.refresh import CodecRefresh, Refresh
+
+
+class RefreshSideReport(Part):
+    """One of the two builds."""
+
+    path: Text
+    compression: str | None = Field(description="null for a prime directory")
+
+
+class DeltaReport(Part):
+    """A delta between the two builds."""
+
+    bytes: IntervalReport
+    origin: Literal["measured", "estimated"] = Field(description="of the size")
+    apply_s: dict[Text, IntervalReport] = Field(
+        description="seconds to make the new image of the old one, by device; estimated"
+    )
+    apply_memory_bytes: Count = Field(
+        description="of all programs at once, on a device with 4 GiB; estimated"
+    )
+    apply_disk_bytes: Count = Field(description="beside the old image; estimated")
+
+
+class RebuildReport(Part):
+    """Whether the snap-aware delta, applied as snapd does it, gives the new image."""
+
+    equal: bool | None = Field(description="byte for byte; null: it couldn't be tried")
+    reason: str | None = Field(description="why it isn't equal, or wasn't tried")
+
+
+class CodecRefreshReport(Part):
+    """A refresh where both builds are packed with one codec."""
+
+    full_bytes: IntervalReport = Field(description="of the new image")
+    full_measured: bool = Field(description="it is the size of an image")
+    what_if: bool = Field(description="either build isn't packed with this codec")
+    deltas: dict[DeltaFormat, DeltaReport] = Field(
+        description="by format; those that snapd refuses aren't in it"
+    )
+    refusal: str | None = Field(description="why there is no snap-aware delta")
+    rebuild: RebuildReport | None = Field(description="null without --exact")
+
+
+class RefreshFileReport(Part):
+    """A file that adds to the snap-aware delta."""
+
+    path: Text
+    old_path: Text | None = Field(description="of what it was compared with")
+    change: ChangeKind
+    delta_bytes: Rounded = Field(description="what it adds, estimated")
+
+
+class RefreshReport(Document):
+    """The report of ``compression-advisor refresh --format json``."""
+
+    model_config = ConfigDict(title="compression-advisor refresh")
+
+    name: Text
+    old: RefreshSideReport
+    new: RefreshSideReport
+    codecs: dict[str, CodecRefreshReport]
+    files: list[RefreshFileReport] = Field(description="those that add most first")
+    notes: list[Text] = Field(description="what a reader should know of the builds")
+
+
+def render_refresh_json(refresh: Refresh) -> str:
+    """Return a refresh as JSON text."""
+    return RefreshReport(
+        advisor_version=__version__,
+        name=refresh.new.snap.name,
+        old=_side(refresh.old),
+        new=_side(refresh.new),
+        codecs={name: _codec(each) for name, each in refresh.codecs.items()},
+        files=[filled(RefreshFileReport, each) for each in refresh.files],
+        notes=list(refresh.notes),
+    ).text()
+
+
+def _side(payload: Payload) -> RefreshSideReport:
+    return RefreshSideReport(
+        path=str(payload.path),
+        compression=payload.packed_with,
+    )
+
+
+def _codec(codec: CodecRefresh) -> CodecRefreshReport:
+    deltas = {
+        name: _delta(delta, codec.applying.get(name, {}))
+        for name, delta in codec.deltas.items()
+    }
+    return filled(CodecRefreshReport, codec, deltas=deltas)
+
+
+def _delta(delta: DeltaSize, applying: Mapping[str, ApplyCost]) -> DeltaReport:
+    costs = applying.values()
+    return DeltaReport(
+        bytes=filled(IntervalReport, delta.size_bytes),
+        origin="measured" if delta.size_bytes.known else "estimated",
+        apply_s={
+            device: filled(IntervalReport, cost.seconds)
+            for device, cost in applying.items()
+        },
+        apply_memory_bytes=max((cost.memory_bytes for cost in costs), default=0),
+        apply_disk_bytes=max((cost.disk_bytes for cost in costs), default=0),
+    )

@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Compare estimated deltas with real ones, between successive versions from Debian.
+
+    python3 study/refresh_pairs.py --trees DIR -o study/data/refresh-pairs.csv
+
+For each pair, both prime directories are built by ``prime_from_debs.py`` from two of
+Debian's suites (bookworm, its security updates, its backports), unless they are in DIR
+already; packed with xz and lzo as ``snap pack`` does; and both deltas are made by
+xdelta3 as snapd makes them. The CSV has a row for each pair, codec and format, with
+processor seconds of the estimate, of the real delta and of packing the new image.
+
+``--summary FILE`` prints what docs/refresh.md says of such a CSV.
+
+The script needs apt, xdelta3, squashfs-tools and the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from apt_tools import debian_mirror
+from prime_from_debs import main as build_prime
+from snapcraft_compression_advisor.codecs import SHIPPABLE
+from snapcraft_compression_advisor.payload.inventory import exclude_file_text
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.refresh.estimate import DeltaEstimator
+from snapcraft_compression_advisor.refresh.exact import (
+    make_plain_delta,
+    make_snap_aware_delta,
+)
+from snapcraft_compression_advisor.squashfs.mksquashfs import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_KEY = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
+_PIN = "Package: *\nPin: release n={}\nPin-Priority: 990\n"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two successive versions.
+
+    :param new: the suite of the later one; the earlier one is bookworm's.
+    :param kind: what the update is.
+    """
+
+    name: str
+    new: str
+    packages: tuple[str, ...]
+    kind: str
+
+
+PAIRS = (
+    Pair("p7zip", "security", ("p7zip-full",), "security fix of programs"),
+    Pair("redis", "security", ("redis-tools",), "security fix of a program"),
+    Pair("tomcat", "security", ("libtomcat10-java",), "Java, new minor version: jars"),
+    Pair("git-lfs", "security", ("git-lfs", "--exclude", "git"), "rebuilt Go program"),
+    Pair("lnav", "backports", ("lnav",), "new version of a C++ program"),
+    Pair("umoci", "backports", ("umoci",), "rebuilt Go program"),
+    Pair("yt-dlp", "backports", ("yt-dlp",), "new version of a Python app"),
+    Pair(
+        "ant",
+        "backports",
+        ("ant", "--exclude", "default-jre-headless", "--exclude", "default-jre"),
+        "Java, new minor version: jars",
+    ),
+    Pair("django", "security", ("python3-django",), "security fix of Python modules"),
+    Pair("unbound", "security", ("unbound",), "security fix of a server"),
+    Pair("rsync", "security", ("rsync",), "new version of a small program"),
+    Pair("ruby", "security", ("ruby3.1",), "new minor version of an interpreter"),
+    Pair("mutt", "security", ("mutt",), "security fix of a program"),
+)
+
+FITTED = frozenset({"redis", "mutt", "p7zip"})
+"""Those with a program that ``refresh_matching.py`` was run over."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An estimated delta and the real one."""
+
+    pair: str
+    codec: str
+    format: str
+    old_image_bytes: int
+    new_image_bytes: int
+    raw_bytes: int
+    delta_bytes: int
+    low_bytes: int
+    mid_bytes: int
+    high_bytes: int
+    estimate_cpu_s: float
+    delta_cpu_s: float
+    pack_cpu_s: float
+
+    @property
+    def error(self) -> float:
+        """How far the estimate is off, as a share of the real size."""
+        return self.mid_bytes / self.delta_bytes - 1
+
+
+def apt_settings(trees: Path, suite: str) -> Path:
+    """Write apt's settings for a suite, and load its lists; return their file."""
+    folder = (trees / "apt" / suite).absolute()
+    settings = folder / "apt.conf"
+    if settings.exists():
+        return settings
+    for name in ("lists/partial", "cache", "sources", "pins"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    main = debian_mirror()
+    lines = [f"deb {_KEY} {main} bookworm main"]
+    if suite == "security":
+        security = debian_mirror("Debian-Security")
+        lines.append(f"deb {_KEY} {security} bookworm-security main")
+    elif suite != "bookworm":
+        lines.append(f"deb {_KEY} {main} bookworm-{suite} main")
+        pin = _PIN.format(f"bookworm-{suite}")
+        (folder / "pins" / suite).write_text(pin, encoding="utf-8")
+    (folder / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    settings.write_text(
+        f'Dir::Etc::sourcelist "{folder}/sources.list";\n'
+        f'Dir::Etc::sourceparts "{folder}/sources";\n'
+        f'Dir::Etc::preferencesparts "{folder}/pins";\n'
+        f'Dir::State::lists "{folder}/lists";\nDir::Cache "{folder}/cache";\n'
+        'APT::Sandbox::User "";\n',
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "APT_CONFIG": str(settings)}
+    subprocess.run(["apt-get", "-q", "update"], check=True, env=environment)  # noqa: S607
+    return settings
+
+
+def prime(trees: Path, pair: Pair, suite: str) -> Path:
+    """Return a pair's prime directory of a suite, built if it isn't there."""
+    folder = trees / pair.name / suite
+    if not folder.exists():
+        os.environ["APT_CONFIG"] = str(apt_settings(trees, suite))
+        cache = str(trees / "cache")
+        options = ["--name", pair.name, "--no-triggers", "--cache", cache]
+        if build_prime([*pair.packages, *options, "-o", str(folder)]):
+            sys.exit(f"{folder} can't be built")
+    return folder
+
+
+def packed(folder: Path, codec: str, *, again: bool) -> tuple[Path, float]:
+    """Return a prime directory packed with a codec, and the processor seconds.
+
+    :param again: whether to pack one that is packed already.
+    """
+    image = folder.with_name(f"{folder.name}-{codec}.snap")
+    if image.exists() and not again:
+        return image, 0.0
+    excludes = folder.with_name("excludes")
+    excludes.write_text(exclude_file_text(), encoding="utf-8")
+    before = children_s()
+    pack(folder, image, codec=codec, snap_type="app", exclude_file=excludes)
+    return image, children_s() - before
+
+
+def children_s() -> float:
+    """Return the processor seconds of all programs that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def rows(trees: Path, pair: Pair) -> Iterator[Row]:
+    """Yield what each codec and format of a pair comes to."""
+    folders = [prime(trees, pair, suite) for suite in ("bookworm", pair.new)]
+    make = {"xdelta3": make_plain_delta, "snap-1-1-xdelta3": make_snap_aware_delta}
+    for codec in SHIPPABLE:
+        old, _ = packed(folders[0], codec, again=False)
+        new, pack_s = packed(folders[1], codec, again=True)
+        with open_payload(old) as before, open_payload(new) as after:
+            raw_bytes = after.inventory.raw_bytes
+            estimator = DeltaEstimator(before, after)
+            started = time.process_time()
+            plain = estimator.plain(codec)
+            plain_s = time.process_time() - started
+            aware = estimator.snap_aware
+            aware_s = time.process_time() - started - plain_s
+        figures = {"xdelta3": (plain, plain_s), "snap-1-1-xdelta3": (aware, aware_s)}
+        for name, (found, estimate_s) in figures.items():
+            begun = children_s()
+            delta_bytes = make[name](old, new, old.with_name("delta"))
+            size = found.size_bytes
+            yield Row(
+                pair.name,
+                codec,
+                name,
+                old.stat().st_size,
+                new.stat().st_size,
+                raw_bytes,
+                delta_bytes,
+                round(size.low),
+                round(size.mid),
+                round(size.high),
+                round(estimate_s, 3),
+                round(children_s() - begun, 3),
+                round(pack_s, 3),
+            )
+
+
+def _row(line: Mapping[str, str]) -> Row:
+    texts = {"pair", "codec", "format"}
+    values: dict[str, Any] = {
+        name: text
+        if name in texts
+        else float(text)
+        if name.endswith("_s")
+        else int(text)
+        for name, text in line.items()
+    }
+    return Row(**values)
+
+
+def summary(path: Path) -> Iterator[str]:
+    """Yield the figures of docs/refresh.md."""
+    with path.open(encoding="utf-8", newline="") as file:
+        found = [_row(line) for line in csv.DictReader(file)]
+    yield "| pair | codec | format | image, MB | real, MB | estimated, MB | error |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in found:
+        sizes = (row.new_image_bytes, row.delta_bytes, row.mid_bytes)
+        cells = " | ".join(f"{size / 1e6:.2f}" for size in sizes)
+        yield (
+            f"| {row.pair} | {row.codec} | {row.format} | {cells} | {row.error:+.1%} |"
+        )
+    for name, some in (
+        ("all pairs", found),
+        (
+            "pairs without a program of the fit",
+            [r for r in found if r.pair not in FITTED],
+        ),
+    ):
+        errors = [abs(row.error) for row in some]
+        median, worst = statistics.median(errors), max(errors)
+        yield f"{name}: median {median:.1%}, worst {worst:.1%}"
+    inside = sum(row.low_bytes <= row.delta_bytes <= row.high_bytes for row in found)
+    yield f"inside the interval: {inside} of {len(found)}"
+    for codec in SHIPPABLE:
+        one = [row for row in found if row.codec == codec]
+        estimate_s = sum(row.estimate_cpu_s for row in one)
+        real_s = sum(row.delta_cpu_s + row.pack_cpu_s / 2 for row in one)
+        share = f"{estimate_s / real_s:.1%}"
+        yield f"{codec}: estimates ÷ real deltas and one pack, {share}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the script."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--trees", type=Path, help="where pairs are, or are built")
+    parser.add_argument("-o", "--output", type=Path, help="the CSV to write")
+    parser.add_argument("--summary", type=Path, help="a CSV to summarise")
+    parser.add_argument("--pair", action="append", help="only these pairs")
+    parsed = parser.parse_args(arguments)
+    if parsed.summary:
+        print("\n".join(summary(parsed.summary)))
+        return
+    if not parsed.trees or not parsed.output:
+        parser.error("say where the trees are (--trees) and what to write (-o)")
+    with parsed.output.open("w", encoding="utf-8", newline="") as file:
+        names = [field.name for field in fields(Row)]
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        for pair in PAIRS:
+            if parsed.pair and pair.name not in parsed.pair:
+                continue
+            for row in rows(parsed.trees, pair):
+                writer.writerow(asdict(row))
+                file.flush()
+                print(f"{row.pair} {row.codec} {row.format} {row.error:+.1%}")
+
+
+if __name__ == "__main__":
+    main()

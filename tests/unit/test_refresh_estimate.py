@@ -1,0 +1,134 @@
+"""Deltas between two builds, estimated."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from payloads import make_payload
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.refresh.changes import find_changes
+from snapcraft_compression_advisor.refresh.contents import listing, raw_contents
+from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE
+from snapcraft_compression_advisor.refresh.estimate import estimate_deltas, refusal
+from snapcraft_compression_advisor.refresh.refresh import check_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.payload.source import Payload
+
+NOISE = random.Random(3).randbytes(600_000)
+FRESH = random.Random(4).randbytes(100_000)
+BEFORE = {"usr/bin/app": NOISE, "usr/share/text": b"a text\n" * 9_000}
+
+
+def deltas(after: Mapping[str, bytes], codec: str = "lzo") -> tuple[float, float]:
+    """Return the middles of the plain and of the snap-aware delta."""
+    found = estimate_deltas(make_payload(BEFORE), make_payload(after), codec)
+    return found[PLAIN].size_bytes.mid, found[SNAP_AWARE].size_bytes.mid
+
+
+def test_equal_builds_take_next_to_nothing() -> None:
+    plain, snap_aware = deltas(BEFORE)
+    assert plain < 200
+    assert snap_aware < 200
+
+
+def test_what_is_inserted_changes_all_compressed_blocks_behind_it() -> None:
+    letters = NOISE.translate(bytes(b"abcdefgh"[n % 8] for n in range(256)))
+    old = make_payload({"text": letters})
+    new = make_payload({"text": letters[:1_000] + FRESH + letters[1_000:]})
+    found = estimate_deltas(old, new, "lzo")
+    plain, snap_aware = (found[each].size_bytes.mid for each in (PLAIN, SNAP_AWARE))
+    assert len(FRESH) < snap_aware < 1.05 * len(FRESH)
+    assert plain > 2 * snap_aware
+
+
+def test_file_that_is_added_is_sent_whole() -> None:
+    plain, snap_aware = deltas({**BEFORE, "usr/bin/more": FRESH})
+    assert len(FRESH) < snap_aware < 1.05 * len(FRESH)
+    assert len(FRESH) < plain < 1.05 * len(FRESH)
+
+
+def test_copies_are_sent_once() -> None:
+    after = {**BEFORE, "usr/bin/more": FRESH, "usr/bin/copy": FRESH}
+    assert max(deltas(after)) < 1.05 * len(FRESH)
+
+
+def test_file_that_moved_costs_its_line_alone() -> None:
+    after = {"opt/app": NOISE, "usr/share/text": BEFORE["usr/share/text"]}
+    assert max(deltas(after)) < 500
+
+
+def test_interval_spans_the_estimate() -> None:
+    after = make_payload({**BEFORE, "usr/bin/more": FRESH})
+    for delta in estimate_deltas(make_payload(BEFORE), after, "xz").values():
+        size = delta.size_bytes
+        assert size.low < size.mid < size.high
+        assert set(delta.files) == {"usr/bin/more"}
+
+
+def test_codec_with_options_has_no_snap_aware_delta() -> None:
+    payload = make_payload(BEFORE)
+    assert set(estimate_deltas(payload, payload, "lz4")) == {PLAIN}
+    assert refusal(payload, "lz4") is not None
+    assert refusal(payload, "xz") is None
+
+
+def test_listing_is_in_the_order_of_unsquashfs() -> None:
+    payload = make_payload({"a.b/x": b"12", "a/y": b"345", "z": b"6"})
+    names = [line.split()[0] for line in listing(payload).decode().splitlines()]
+    assert names == ["/", "a", "a/y", "a.b", "a.b/x", "z"]
+    assert listing(payload).decode().endswith("z R 0 755 0 0 1 5")
+
+
+def test_holes_take_nothing(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 33)
+        file.seek(1 << 32)
+        file.write(b"x")
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta/snap.yaml").write_text("name: hello\nversion: '1'\n")
+    with open_payload(tmp_path) as payload:
+        chunks = raw_contents(payload, by_stored=False).chunks
+    sparse = [chunk for chunk in chunks if chunk.path == "sparse"]
+    assert [chunk.number for chunk in sparse] == [(1 << 32) // (128 * 1024)]
+
+
+def changes(before: bytes, after: bytes, path: str = "usr/lib/app-1.1") -> str:
+    old, new = make_payload({"usr/lib/app-1.0": before}), make_payload({path: after})
+    (change,) = find_changes(old, new, {path: 5.0})
+    return change.change
+
+
+def test_file_that_differs_in_a_few_bytes_has_a_timestamp() -> None:
+    stamped = NOISE[:500] + b"2026-11-23" + NOISE[510:]
+    assert changes(NOISE, stamped) == "timestamp"
+
+
+def test_file_of_another_version_moved() -> None:
+    assert changes(NOISE, NOISE + FRESH) == "moved"
+
+
+def test_file_of_the_same_path_changed() -> None:
+    assert changes(NOISE, FRESH, "usr/lib/app-1.0") == "changed"
+
+
+def test_file_like_no_other_is_added() -> None:
+    assert changes(NOISE, FRESH, "opt/other") == "added"
+
+
+def test_builds_of_different_snaps_are_refused(one: Payload) -> None:
+    other = make_payload({}, name="other")
+    with pytest.raises(BadDataError, match="different snaps"):
+        check_names(one, other)
+
+
+@pytest.fixture
+def one() -> Payload:
+    return make_payload({})
