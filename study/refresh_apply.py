@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import math
 import os
 import platform
 import shutil
@@ -30,9 +31,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from snapcraft_compression_advisor.capture.cost_fit import least_squares
 from snapcraft_compression_advisor.capture.measure import processor_name
 from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.apply import (
@@ -358,42 +356,44 @@ def fit(rows: Sequence[dict[str, str]]) -> ApplySpeeds:
     return ApplySpeeds(
         unpack=unpack,
         pack=pack,
-        rebuild_s_per_byte=per_byte(aware, "new_raw_bytes"),
-        patch_s_per_byte=per_byte(plain, "new_image_bytes"),
+        rebuild_s_per_byte=spread(aware, "xdelta3_s", "new_raw_bytes"),
+        patch_s_per_byte=spread(plain, "xdelta3_s", "new_image_bytes"),
         digest_s_per_byte=MEASURED.digest_s_per_byte,
     )
 
 
 def fit_bytes(rows: Sequence[dict[str, str]], program: str, image: str) -> ByteCost:
-    """Return the costs per byte of contents and of image; errors count relatively."""
-    sizes = np.array(
-        [[float(row[f"{image}_{kind}_bytes"]) for kind in ("raw", "image")]
-         for row in rows]
-    )  # fmt: skip
-    seconds = np.array([float(row[program]) for row in rows])
-    raw, stored = least_squares(sizes, seconds, 1 / seconds)
+    """Return the cost per byte of contents: how it differs between pairs is its width.
+
+    Sizes don't say it better: packing programs takes lzo thrice as long as packing
+    text or what is compressed already.
+    """
     return ByteCost(
-        raw_s_per_byte=Interval.exactly(raw), stored_s_per_byte=Interval.exactly(stored)
+        raw_s_per_byte=spread(rows, program, f"{image}_raw_bytes"),
+        stored_s_per_byte=Interval.exactly(0.0),
     )
 
 
-def per_byte(rows: Sequence[dict[str, str]], size: str) -> Interval:
-    """Return the seconds of xdelta3 per byte that it writes."""
-    total_s = sum(float(row["xdelta3_s"]) for row in rows)
-    return Interval.exactly(total_s / sum(float(row[size]) for row in rows))
+def spread(rows: Sequence[dict[str, str]], program: str, size: str) -> Interval:
+    """Return the seconds per byte: the least, the geometric mean, the greatest."""
+    rates = [float(row[program]) / float(row[size]) for row in rows]
+    mean = math.exp(sum(map(math.log, rates)) / len(rates))
+    return Interval(low=min(rates), mid=mean, high=max(rates))
 
 
 def show(speeds: ApplySpeeds) -> None:
-    """Print costs as the module of the model has them."""
+    """Print costs as the module of the model has them: µs per KiB."""
     for name, costs in (("pack", speeds.pack), ("unpack", speeds.unpack)):
         for codec, cost in costs.items():
-            raw, stored = (
-                each.mid * 1e6 * KIB
-                for each in (cost.raw_s_per_byte, cost.stored_s_per_byte)
-            )
-            print(f'{name} "{codec}": ({raw:.2f}, {stored:.2f}),')
-    for name in ("rebuild_s_per_byte", "patch_s_per_byte"):
-        print(f"{name} {getattr(speeds, name).mid * 1e6 * KIB:.2f}")
+            print(f'{name} "{codec}": {shown(cost.raw_s_per_byte)},')
+    print("rebuild", shown(speeds.rebuild_s_per_byte))
+    print("patch", shown(speeds.patch_s_per_byte))
+
+
+def shown(cost: Interval) -> str:
+    """Return the ends and the middle of a cost."""
+    ends = (f"{each * 1e6 * KIB:.2f}" for each in (cost.low, cost.mid, cost.high))
+    return f"({', '.join(ends)})"
 
 
 if __name__ == "__main__":

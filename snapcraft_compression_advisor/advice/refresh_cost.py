@@ -13,9 +13,11 @@ from .refreshes import Habits, Refresh
 if TYPE_CHECKING:
     from ..devices.device import DeviceProfile
 
-SHARE_MISS = 0.3
-"""How much larger or smaller the share of a plain delta may be with lzo than with xz:
-an assumption. The same data blocks change with both, but not all compress alike."""
+LZO_SHARE = Interval(low=0.30, mid=0.42, high=0.70)
+"""The share of an image that a plain delta is with lzo, per the share with xz: the
+least, the geometric mean and the greatest of six pairs of successive versions
+(``study/data/refresh-apply.csv``). lzo writes bytes, xz a stream of bits: a change
+shifts all that follows in a block with xz, but little of it with lzo."""
 
 
 def refresh_cost(
@@ -28,8 +30,8 @@ def refresh_cost(
 ) -> Refresh:
     """Return what a refresh costs.
 
-    A plain delta of a typical size holds the data blocks that changed, as the image
-    does: the same share of both. One of contents doesn't depend on the images' codec.
+    A snap-aware delta doesn't depend on the codec of the images. A plain one is a
+    smaller share of an lzo image than of an xz image.
 
     :param images: sizes with xz and with lzo.
     :param raw_bytes: contents of the image.
@@ -44,8 +46,7 @@ def refresh_cost(
     plain = habits.deltas == "xdelta3"
     return Refresh(
         download_bytes=download,
-        bytes_added=_added(download) if deltas or not plain else None,
-        added_share=_missed(habits.delta_share) if plain and not deltas else None,
+        bytes_added=_added(download),
         apply_s={
             device.name: {
                 codec: apply_seconds(
@@ -68,7 +69,7 @@ def refresh_cost(
 
 
 def _added(download: Mapping[str, Interval]) -> Interval:
-    """Return what lzo adds to a delta: what an estimate misses, it misses with both."""
+    """Return what lzo adds to a delta: what is off with one codec is with both."""
     xz, lzo = download["xz"], download["lzo"]
     return Interval.around(lzo.low - xz.low, lzo.mid - xz.mid, lzo.high - xz.high)
 
@@ -78,11 +79,5 @@ def _typical(habits: Habits, images: Mapping[str, Interval], codec: str) -> Inte
     share = habits.delta_share or 1.0
     if habits.deltas != "xdelta3" or codec == "xz":
         return images["xz"].map(lambda size: size * share)
-    return combined(lambda both: both[0] * both[1], (images[codec], _missed(share)))
-
-
-def _missed(share: float | None) -> Interval:
-    usual = share or 1.0
-    return Interval.around(
-        usual * (1 - SHARE_MISS), usual, min(1.0, usual * (1 + SHARE_MISS))
-    )
+    shares = LZO_SHARE.map(lambda each: each * share)
+    return combined(lambda both: both[0] * both[1], (images["lzo"], shares))

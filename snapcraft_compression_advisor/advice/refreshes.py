@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..core.units import Interval
-from ..launch.model import combined
 
 if TYPE_CHECKING:
     from .evidence import Saving
@@ -26,8 +25,8 @@ class Habits:
     :param refreshes: that the snap gets.
     :param launches: cold ones.
     :param deltas: what a refresh downloads.
-    :param delta_share: size of a typical delta, as a share of the image; ``None`` where
-        it is estimated from a previous build.
+    :param delta_share: size of a typical delta, as a share of the image with xz;
+        ``None`` where it is estimated from a previous build.
     """
 
     refreshes: float
@@ -41,16 +40,14 @@ class Refresh:
     """What a refresh costs, by codec.
 
     :param download_bytes: by codec.
-    :param bytes_added: what lzo adds to a download; ``None`` where that is a share of
-        what it adds to the image.
-    :param added_share: that share; ``None`` for all of it.
+    :param bytes_added: what lzo adds to a download; ``None`` where that is what it adds
+        to the image.
     :param apply_s: by device and codec, the seconds to apply the delta; those of xz and
         of lzo on a device have their ends in common.
     """
 
     download_bytes: Mapping[str, Interval]
     bytes_added: Interval | None = None
-    added_share: Interval | None = None
     apply_s: Mapping[str, Mapping[str, Interval]]
 
     def added(self, image_added: Interval) -> Interval:
@@ -58,11 +55,7 @@ class Refresh:
 
         :param image_added: what it adds to the image.
         """
-        if self.bytes_added is not None:
-            return self.bytes_added
-        if self.added_share is None:
-            return image_added
-        return combined(lambda both: both[0] * both[1], (image_added, self.added_share))
+        return image_added if self.bytes_added is None else self.bytes_added
 
     def apply_saved_s(self, saving: Saving) -> Interval:
         """Return what lzo saves in applying a delta, where a saving is made.

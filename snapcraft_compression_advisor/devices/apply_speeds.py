@@ -17,49 +17,53 @@ OTHER_PROCESSOR = 1.5
 """By how much packing may be faster or slower on another processor than decompressing
 says: an assumption, since nobody publishes both."""
 
-MODEL_MISS = 0.15
-"""How far processor times of payloads are from this model, at most, on the machine
-that it was fitted on (``study/refresh_apply.py report``)."""
-
 DERIVED_SOURCE = (
     "applying deltas: estimated; measured on a server (study/data/refresh-apply.csv), "
     "scaled in proportion to the decompression of xz"
 )
 
 
-def _per_kib(*microseconds: float) -> ByteCost:
-    raw, stored = (Interval.exactly(each / 1e6 / KIB) for each in microseconds)
-    return ByteCost(raw_s_per_byte=raw, stored_s_per_byte=stored)
+def _s_per_byte(low: float, mid: float, high: float) -> Interval:
+    low, mid, high = (each / 1e6 / KIB for each in (low, mid, high))
+    return Interval(low=low, mid=mid, high=high)
 
 
-_PACK: Mapping[str, tuple[float, float]] = {
-    "xz": (180.0, 0.0),
-    "lzo": (85.0, 0.0),
-    "gzip": (60.0, 0.0),
-    "zstd": (110.0, 0.0),
-    "lz4": (6.0, 0.0),
-    "none": (2.0, 0.0),
+def _per_raw_kib(low: float, mid: float, high: float) -> ByteCost:
+    return ByteCost(
+        raw_s_per_byte=_s_per_byte(low, mid, high),
+        stored_s_per_byte=Interval.exactly(0.0),
+    )
+
+
+_PACK: Mapping[str, tuple[float, float, float]] = {
+    "xz": (207.11, 251.16, 310.89),
+    "lzo": (80.68, 144.24, 202.84),
+    "gzip": (142.45, 149.35, 155.48),
+    "zstd": (111.97, 115.68, 123.87),
+    "lz4": (4.32, 4.59, 4.91),
+    "none": (2.00, 2.00, 2.00),
 }
-"""Of mksquashfs, by codec: µs per KiB of contents, and per KiB of image."""
+"""Of mksquashfs, by codec: µs per KiB of contents, the least, the geometric mean and
+the greatest of the pairs of the fit. ``none`` is an assumption."""
 
-_UNPACK: Mapping[str, tuple[float, float]] = {
-    "xz": (14.0, 0.0),
-    "lzo": (3.0, 0.0),
-    "gzip": (5.0, 0.0),
-    "zstd": (3.0, 0.0),
-    "lz4": (2.0, 0.0),
-    "none": (1.0, 0.0),
+_UNPACK: Mapping[str, tuple[float, float, float]] = {
+    "xz": (21.57, 24.94, 30.08),
+    "lzo": (3.11, 3.87, 5.49),
+    "gzip": (5.54, 6.59, 7.30),
+    "zstd": (2.44, 2.71, 2.83),
+    "lz4": (1.63, 1.89, 2.28),
+    "none": (1.00, 1.00, 1.00),
 }
 """Of unsquashfs, likewise."""
 
 MEASURED = ApplySpeeds(
-    unpack={codec: _per_kib(*cost) for codec, cost in _UNPACK.items()},
-    pack={codec: _per_kib(*cost) for codec, cost in _PACK.items()},
-    rebuild_s_per_byte=Interval.exactly(2.0 / 1e6 / KIB),
-    patch_s_per_byte=Interval.exactly(2.5 / 1e6 / KIB),
+    unpack={codec: _per_raw_kib(*cost) for codec, cost in _UNPACK.items()},
+    pack={codec: _per_raw_kib(*cost) for codec, cost in _PACK.items()},
+    rebuild_s_per_byte=_s_per_byte(2.58, 7.39, 12.63),
+    patch_s_per_byte=_s_per_byte(2.22, 7.70, 27.20),
     digest_s_per_byte=Interval.exactly(3.0 / 1e6 / KIB),
 )
-"""On the machine of the table."""
+"""On the machine of the table; the digest is an assumption."""
 
 
 def derived_speeds(low: float, mid: float, high: float) -> ApplySpeeds:
@@ -71,9 +75,9 @@ def derived_speeds(low: float, mid: float, high: float) -> ApplySpeeds:
 
     def scaled(part: Interval) -> Interval:
         return Interval.around(
-            part.mid * low / OTHER_PROCESSOR,
+            part.low * low / OTHER_PROCESSOR,
             part.mid * mid,
-            part.mid * high * OTHER_PROCESSOR,
+            part.high * high * OTHER_PROCESSOR,
         )
 
     return MEASURED.map(scaled)

@@ -24,9 +24,9 @@ _SPEEDS = (
 )
 _WHAT_IS_DOWNLOADED = {
     "none": "Each refresh downloads the whole image.",
-    "xdelta3": "Each refresh downloads a delta between the two images.",
-    "snap-1-1-xdelta3": "Each refresh downloads a delta between the contents of the "
-    "two images; the device then packs the new image itself.",
+    "xdelta3": "Each refresh downloads a plain delta between the two images.",
+    "snap-1-1-xdelta3": "Each refresh downloads a snap-aware delta, from which the "
+    "device packs the new image itself.",
 }
 
 

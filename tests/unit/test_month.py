@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,
 )
-from snapcraft_compression_advisor.advice.refresh_cost import refresh_cost
+from snapcraft_compression_advisor.advice.refresh_cost import LZO_SHARE, refresh_cost
 from snapcraft_compression_advisor.advice.refreshes import Habits, Refresh
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
@@ -103,11 +103,12 @@ def test_delta_of_contents_is_as_large_with_both_codecs_and_packed_on_the_device
     assert applied["xz"].mid > applied["lzo"].mid > 1
 
 
-def test_plain_delta_grows_as_the_image_does() -> None:
+def test_plain_delta_is_a_smaller_share_of_an_lzo_image() -> None:
     habits = Habits(refreshes=1, launches=1, deltas="xdelta3", delta_share=0.25)
     cost = refresh_cost(habits, IMAGES, 300 * MB, DEVICES)
     added = cost.added(Interval.exactly(40 * MB))
-    assert added.mid == pytest.approx(10 * MB)
+    assert cost.download_bytes["xz"].mid == pytest.approx(25 * MB)
+    assert added.mid == pytest.approx(140 * MB * 0.25 * LZO_SHARE.mid - 25 * MB)
     assert added.low < added.mid < added.high
     assert cost.apply_s[NVME]["xz"].mid < 3
 
