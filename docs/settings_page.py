@@ -25,6 +25,7 @@ budgets:
     nvme-laptop: 1.5s            # or by app: {calc: 1s, editor: 2.5s}
   image-size: 300MB
   image-growth: 3%               # against --baseline; launch-growth: 0.1s
+  refresh-size: 30%              # against --baseline: the delta that users download
 apps: [calc, editor]             # target apps, the deciding one first
 devices: [nvme-laptop, ./kiosk.yaml]    # or shares: {nvme-laptop: 0.7, sbc-emmc: 0.3}
 launch-profile: [launch.json]    # recorded; files are relative to this one

@@ -10,9 +10,11 @@ from ..core.units import Interval
 from .files import minus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..analysis import Analysis
+    from ..refresh.changes import FileChange
+    from ..refresh.delta import DeltaFormat
     from .difference import BuildDifference
 
 Verdict = Literal["slower", "faster", "same", "undecided"]
@@ -51,15 +53,31 @@ class PayloadFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineDelta:
+    """What a refresh from the previous build downloads; an estimate.
+
+    :param codec: that both are packed with.
+    :param changes: files that add most to it.
+    """
+
+    codec: str
+    delta_format: DeltaFormat
+    size_bytes: Interval
+    changes: Sequence[FileChange]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineBuild:
     """The build that a baseline is of.
 
     :param figures: ``None`` for a report that has none.
     :param difference: where the previous build itself is at hand.
+    :param delta: likewise, where a rule asks for it.
     """
 
     figures: PayloadFigures | None
     difference: BuildDifference | None = None
+    delta: BaselineDelta | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..analysis import Analysis, Request, analyse
 from ..core.errors import BadDataError, UsageError
+from ..core.units import Interval
 from ..devices.device import DeviceProfile
-from ..diff.figures import BaselineBuild, figures_of
+from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..launch.launch_set import select_apps
 from ..launch.profile import LaunchProfile
 from ..launches import Surroundings
@@ -20,6 +23,7 @@ from ..payload.survey import Survey, take_survey
 from ..preflight.packing import Packing, look_at_packing
 from ..preflight.previous import PreviousSnap, previous_of
 from ..settings.lint_policy import LintPolicy
+from ..settings.refreshes import RefreshSettings
 from ..trial.result import Progress
 from ..trial.sampled import LEAST
 from .all_rules import ALL_RULES
@@ -27,6 +31,7 @@ from .baseline import Baseline, same_build
 from .finding import Finding, LintedPayload
 from .project import ProjectFile, component_sizes
 from .rule import Context
+from .rules import deltas
 from .rules.declared import component_key
 from .run import make_selection, run_rules
 
@@ -195,7 +200,37 @@ def _look_back(
     difference = compare_payloads(
         baseline.payload, payload, difference_request, progress=progress
     )
-    return BaselineBuild(figures=before.figures, difference=difference)
+    return BaselineBuild(
+        figures=before.figures,
+        difference=difference,
+        delta=_delta(baseline.payload, payload, request, progress),
+    )
+
+
+def _delta(
+    old: Payload, new: Payload, request: LintRequest, progress: Progress
+) -> BaselineDelta | None:
+    """Estimate what a refresh downloads; ``None`` where no rule asks for it."""
+    selection = make_selection(request.policy)
+    refresh = request.policy.refresh
+    if not any(selection.wants(rule.id) for rule in deltas.RULES):
+        return None
+    from ..refresh.changes import find_changes
+    from ..refresh.delta import PLAIN
+    from ..refresh.estimate import DeltaEstimator
+
+    progress("Estimating the delta from the baseline")
+    codec = new.packed_with or old.packed_with or SNAPCRAFT_DEFAULT
+    found = DeltaEstimator(old, new).deltas(codec)
+    wanted = refresh.deltas if refresh and refresh.deltas != "none" else PLAIN
+    delta_format = wanted if wanted in found else PLAIN
+    size = found[delta_format]
+    return BaselineDelta(
+        codec=codec,
+        delta_format=delta_format,
+        size_bytes=size.size_bytes,
+        changes=find_changes(old, new, size.files),
+    )
 
 
 def _pack_again(payload: Payload, progress: Progress) -> Resquash | None:
@@ -229,7 +264,19 @@ def analysis_request(
         profiles=request.profiles,
         policy=request.policy.to_policy([each.name for each in request.devices]),
         size_limits=(limit,) if is_prime and limit is not None else (),
+        deltas=_previous_deltas(payload, request.policy.refresh),
     )
+
+
+def _previous_deltas(
+    payload: Payload, refresh: RefreshSettings | None
+) -> Mapping[str, Interval]:
+    """Estimate the deltas from the build that the policy names, if it names one."""
+    if refresh is None or refresh.previous is None or refresh.deltas == "none":
+        return {}
+    from ..refresh.previous import deltas_from
+
+    return deltas_from(Path(refresh.previous), payload, refresh.deltas)
 
 
 def check_apps(payload: Payload, request: LintRequest) -> None:

@@ -109,6 +109,11 @@ class Budgets(PolicyModel):
         description="how much larger the .snap file may be than in the baseline: "
         "bytes, or percent",
     )
+    refresh_size: BytesOrShare | None = pydantic.Field(
+        default=None,
+        description="how much a refresh from the baseline may download: bytes, or "
+        "percent of the image",
+    )
 
     @pydantic.field_validator("cold_start", mode="before")
     @classmethod
@@ -362,6 +367,7 @@ def contradictions(policy: LintPolicy) -> list[str]:
         ("SCA201", budgets.cold_start, "cold-start"),
         ("SCA301", budgets.image_size, "image-size"),
         ("SCA602", budgets.image_growth, "image-growth"),
+        ("SCA603", budgets.refresh_size, "refresh-size"),
     ):
         ignored = [each for each in policy.ignore if rule.startswith(each)]
         if budget and ignored:

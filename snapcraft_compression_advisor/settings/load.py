@@ -114,6 +114,10 @@ def beside(path: Path, policy: LintPolicy) -> LintPolicy:
         changed["devices"] = _devices_beside(folder, policy.devices)
     if pack.report is not None:
         changed["pack"] = pack.model_copy(update={"report": str(folder / pack.report)})
+    refresh = policy.refresh
+    if refresh is not None and refresh.previous is not None:
+        previous = str(folder / refresh.previous)
+        changed["refresh"] = refresh.model_copy(update={"previous": previous})
     return policy.model_copy(update=changed)
 
 

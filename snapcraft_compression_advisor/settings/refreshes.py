@@ -5,7 +5,7 @@ from __future__ import annotations
 import pydantic
 
 from ..advice.refreshes import DAYS, Deltas, Habits
-from .quantities import Count, Percent, PolicyModel
+from .quantities import Count, Percent, PolicyModel, Text
 
 
 class RefreshSettings(PolicyModel):
@@ -20,22 +20,30 @@ class RefreshSettings(PolicyModel):
     deltas: Deltas = pydantic.Field(
         default="none",
         description="what a refresh downloads: 'none' for the whole image; 'xdelta3' "
-        "for a delta between images; 'snap-1-1-xdelta3' for a delta between their "
-        "contents, after which the device packs the image again",
+        "for a plain delta between images; 'snap-1-1-xdelta3' for a snap-aware delta, "
+        "after which the device packs the image again",
     )
     delta_share: Percent | None = pydantic.Field(
         default=None,
         description="size of a typical delta, in percent of the image with xz",
     )
 
+    previous: Text | None = pydantic.Field(
+        default=None,
+        description="in place of that, the previous build, relative to this file: a "
+        ".snap or a prime directory, from which the size of the delta is estimated",
+    )
+
     @pydantic.model_validator(mode="after")
     def _size_of_deltas_is_known(self) -> RefreshSettings:
-        if (self.delta_share is None) != (self.deltas == "none"):
+        ways = [each for each in (self.delta_share, self.previous) if each is not None]
+        if self.deltas == "none" and ways:
+            message = "'delta-share' and 'previous' have no effect with 'deltas: none'"
+            raise ValueError(message)
+        if self.deltas != "none" and len(ways) != 1:
             message = (
-                "'delta-share' has no effect with 'deltas: none'"
-                if self.deltas == "none"
-                else f"'deltas: {self.deltas}' needs 'delta-share', the size of a "
-                "typical delta"
+                f"'deltas: {self.deltas}' needs 'delta-share', the size of a typical "
+                "delta, or 'previous', but not both"
             )
             raise ValueError(message)
         return self

@@ -15,7 +15,7 @@ from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
 if TYPE_CHECKING:
     from pathlib import Path
 
-POLICY = "budgets: {image-growth: 3%}\nfail-on: warning\n"
+POLICY = "budgets: {image-growth: 3%, refresh-size: 10%}\nfail-on: warning\n"
 
 
 @pytest.fixture
@@ -61,6 +61,8 @@ def test_growth_is_found_against_a_report_and_against_the_snap(
         states = {each["rule"]: each["state"] for each in payload["findings"]}
         assert states["SCA602"] == "new"
         assert states["SCA105"] == "known"
+        (delta,) = (each for each in payload["findings"] if each["rule"] == "SCA603")
+        assert delta["undecided"] == (baseline == "base.json")
 
 
 def test_launch_that_became_slower_is_found_with_its_cause(

@@ -306,6 +306,10 @@ def test_refreshes_say_what_a_user_does_in_a_month() -> None:
         ("{per-month: 2}", "cold-launches-per-day"),
         ("{per-month: 2, cold-launches-per-day: 1, delta-share: 20%}", "no effect"),
         ("{per-month: 2, cold-launches-per-day: 1, deltas: xdelta3}", "delta-share"),
+        (
+            "{per-month: 2, cold-launches-per-day: 1, delta-share: 1%, previous: x}",
+            "no effect",
+        ),
         ("{per-month: 2, delta-share: 120%}", "isn't a percentage up to 100%"),
         ("{per-month: 0, cold-launches-per-day: 1}", "zero"),
         ("{per-month: 2, cold-launches-per-day: 1, deltas: bsdiff}", "deltas"),
@@ -315,3 +319,11 @@ def test_refreshes_that_do_not_fit_are_named(text: str, problem: str) -> None:
     with pytest.raises(BadDataError) as caught:
         parse(f"refresh: {text}")
     assert problem in f"{caught.value} {caught.value.details}"
+
+
+def test_delta_has_one_size() -> None:
+    habits = "per-month: 2, cold-launches-per-day: 1, deltas: xdelta3"
+    with pytest.raises(BadDataError) as caught:
+        parse(f"refresh: {{{habits}, previous: old.snap, delta-share: 1%}}")
+    assert "but not both" in f"{caught.value} {caught.value.details}"
+    assert parse(f"refresh: {{{habits}, previous: old.snap}}").refresh is not None

@@ -1,0 +1,200 @@
+"""SCA603 to SCA606: what makes the delta from the previous build large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from ...core.units import Interval, format_bytes
+from ...diff.figures import BaselineDelta
+from ...refresh.changes import ChangeKind, FileChange
+from ...settings.quantities import Share
+from ..figures import bytes_text
+from ..finding import MOST_FILES, Evidence, Finding, Location
+from ..rule import Context, Judge, Rule, image_place
+
+LEAST_BYTES = 100_000
+LEAST_SHARE = 0.01
+"""What is worth a finding: so many bytes of the delta and so large a share of it."""
+
+_FORMATS = {
+    "xdelta3": "plain delta",
+    "snap-1-1-xdelta3": "snap-aware delta",
+}
+_WHEN = (
+    "The finding needs at least 100 kB and 1 % of the delta. Bytes are estimated, with "
+    "the snap's codec, in the delta that `refresh.deltas` names; by default in a plain "
+    "one. Only the 50 files that add most to the delta are examined. Without the "
+    "previous `.snap` as `--baseline`, the rule is skipped."
+)
+_OPTIONS: Mapping[str, str] = {
+    "refresh.deltas": "what a refresh downloads: `xdelta3` or `snap-1-1-xdelta3`"
+}
+_DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
+
+
+@Rule(
+    id="SCA603",
+    severity="error",
+    summary="A refresh from the baseline downloads more than its budget.",
+    fails_if="The delta from the baseline is larger than `budgets.refresh-size`, even "
+    "at the low end of its interval. If the interval includes the budget, the finding "
+    "is undecided. The size is estimated, with the snap's codec, for the delta that "
+    "`refresh.deltas` names; by default for a plain one, which is what snapd asks for. "
+    "A percentage is of the image. If the baseline is a report, the delta isn't known, "
+    "and the finding is undecided. Without `--baseline` or without the budget, the "
+    "rule is skipped.",
+    why="Every user downloads the delta at each refresh, on metered links too. It can "
+    "be thirty times as large as what was changed.",
+    how_to_fix="See SCA604 to SCA606 for files that needn't be in the delta. Keep what "
+    "changes often in few files. Or raise the budget.",
+    options={
+        "budgets.refresh-size": "a size with its unit, such as `20MB`, or a percentage "
+        "of the image, such as `30%`",
+        **_OPTIONS,
+    },
+)
+def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
+    baseline, budget = context.baseline, context.policy.budgets.refresh_size
+    if baseline is None or budget is None:
+        return
+    delta = baseline.delta
+    image = context.analysis.image_bytes(delta.codec) if delta else None
+    if delta is None or (image is None and isinstance(budget, Share)):
+        allowed = (
+            f"{budget.root:.0%} of the image"
+            if isinstance(budget, Share)
+            else format_bytes(budget)
+        )
+        yield rule.finding(
+            context,
+            "How much a refresh from the baseline downloads isn't known; "
+            f"{allowed} is allowed.",
+            undecided=True,
+        )
+        return
+    limit = budget
+    if isinstance(limit, Share):
+        limit = limit.root * (image.mid if image else 0.0)
+    if delta.size_bytes.high <= limit:
+        return
+    undecided = delta.size_bytes.low <= limit
+    within = ", which lies within that interval" if undecided else ""
+    yield rule.finding(
+        context,
+        f"A refresh from the baseline downloads an estimated "
+        f"{bytes_text(delta.size_bytes)} ({_name(delta)}); {format_bytes(limit)} is "
+        f"allowed{within}.",
+        evidence=_evidence(delta, limit),
+        files=[change.path for change in delta.changes[:MOST_FILES]],
+        undecided=undecided,
+    )
+
+
+def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
+    """Return what yields one finding where changes of a kind are significant.
+
+    :param one: what such a file does, after "1 file".
+    :param several: likewise of several.
+    """
+
+    def judge(rule: Rule, context: Context) -> Iterator[Finding]:
+        delta = context.baseline.delta if context.baseline else None
+        if delta is None:
+            return
+        found = [change for change in delta.changes if change.change == kind]
+        added = sum(change.delta_bytes for change in found)
+        if added < max(LEAST_BYTES, LEAST_SHARE * delta.size_bytes.mid):
+            return
+        share = min(1.0, added / delta.size_bytes.mid)
+        what = f"1 file {one}, and adds"
+        if len(found) > 1:
+            what = f"{len(found)} files {several}, and add"
+        yield rule.finding(
+            context,
+            f"{what} an estimated {format_bytes(added)} ({share:.0%}) to the "
+            f"{_name(delta)}.",
+            location=_place(context, found),
+            evidence=[
+                Evidence(change.path, format_bytes(change.delta_bytes), "estimated")
+                for change in found[:MOST_FILES]
+            ],
+            files=[change.path for change in found[:MOST_FILES]],
+        )
+
+    return judge
+
+
+FILE_MOVED = _DeltaRule(
+    id="SCA604",
+    name="file-moved",
+    remedy="Keep the paths of files the same from build to build",
+    summary="Files are at other paths than in the baseline.",
+    fails_if="A file isn't in the baseline, but one of its name is, at a path that "
+    f"this build doesn't have, and the delta holds its contents again. {_WHEN}",
+    why="In an image, files are in the order of their paths. xdelta3 finds contents "
+    "again only within 32 MiB of where they were, so a file that moved may be in the "
+    "delta as a whole.",
+    how_to_fix="Keep version numbers and hashes out of the names of directories, or "
+    "accept it once: the next delta is small again.",
+    judge=_judge_changes("moved", "has moved", "have moved"),
+)
+
+ARCHIVE_RECOMPRESSED = _DeltaRule(
+    id="SCA605",
+    name="archive-recompressed",
+    remedy="Build archives reproducibly, or store their members uncompressed",
+    summary="Archives with the same contents were compressed again.",
+    fails_if="An archive (jar, wheel, zip, gzip) differs from the baseline's, but its "
+    f"members are the same. {_WHEN}",
+    why="An archive holds times, an order, and what a compressor made of its members. "
+    "If any of these differ, so do all bytes after them, and the delta holds them "
+    "again. The image compresses the members anyway.",
+    how_to_fix="Set SOURCE_DATE_EPOCH, sort the members, and pin the version of the "
+    "tool: `jar --date`, `zip -X`, `gzip -n`. Or store the members uncompressed "
+    "(`jar -0`, `zip -0`): the image is about as large, and only what changed is in "
+    "the delta.",
+    judge=_judge_changes(
+        "recompressed", "is an archive packed again", "are archives packed again"
+    ),
+)
+
+FILE_STAMPED = _DeltaRule(
+    id="SCA606",
+    name="file-stamped",
+    remedy="Set SOURCE_DATE_EPOCH in the parts that make these files",
+    summary="Files differ from the baseline's in a timestamp or a build id only.",
+    fails_if="A file has the baseline's length, and differs in at most 64 bytes. "
+    f"{_WHEN}",
+    why="One byte that differs changes the whole compressed data block of 128 KiB "
+    "that holds it, and so a plain delta by as much.",
+    how_to_fix="Set SOURCE_DATE_EPOCH, which compilers, Python and most build tools "
+    "follow, and leave out `__DATE__`, random build ids and host names.",
+    judge=_judge_changes(
+        "timestamp", "differs in a few bytes only", "differ in a few bytes only"
+    ),
+)
+
+
+def _name(delta: BaselineDelta) -> str:
+    return f"{_FORMATS[delta.delta_format]} with {delta.codec}"
+
+
+def _place(context: Context, changes: Sequence[FileChange]) -> Location:
+    if len(changes) == 1:
+        return Location("payload", changes[0].path)
+    return image_place(context)
+
+
+def _evidence(delta: BaselineDelta, limit: float) -> Iterator[Evidence]:
+    yield Evidence("allowed size of a refresh", format_bytes(limit), "declared")
+    yield Evidence(_name(delta), bytes_text(delta.size_bytes), "estimated")
+    for change in delta.changes[:MOST_FILES]:
+        yield Evidence(
+            f"of that, {change.path}",
+            bytes_text(Interval.exactly(change.delta_bytes)),
+            "estimated",
+        )
+
+
+RULES = (refresh_large, FILE_MOVED, ARCHIVE_RECOMPRESSED, FILE_STAMPED)
