@@ -23,7 +23,7 @@ KEY_BYTES = 8
 checksum. xdelta3 looks for nine (``large_look``)."""
 OLD_STEP = 8
 """Every so manieth place of the old bytes is in the table (``large_step``)."""
-COPY_FACTORS: Mapping[int, float] = {3: 2.06, 7: 1.76}
+COPY_FACTORS: Mapping[int, float] = {3: 2.37, 7: 2.04}
 """By level, scale factor of instructions and addresses: xdelta3 also copies short runs
 from what it sent before, which takes more of these than it saves in literals. Fitted by
 ``study/refresh_matching.py`` to rebuilt programs."""
@@ -111,7 +111,7 @@ def find_matches(old: bytes, new: bytes) -> Sections:
         index = _first_from(places, done, index)
         place, source = done, expected
         ahead = places[index] if index < len(places) else len(new)
-        gap = _resumes_after(old, new, expected, done, min(_NEAR, ahead - done))
+        gap = _resumes_after(old, new, expected, done, _NEAR)
         if gap is not None:
             place, source = done + gap, expected + gap
         elif index < len(places):
