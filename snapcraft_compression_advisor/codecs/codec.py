@@ -54,6 +54,20 @@ class KernelTime(NamedTuple):
     stored_us_per_kib: float
 
 
+class ToolTime(NamedTuple):
+    """Processor time of squashfs-tools, in microseconds per KiB of contents.
+
+    Each is the least, the geometric mean and the greatest of the pairs that
+    ``study/refresh_apply.py report`` fits to ``study/data/refresh-apply.csv``.
+
+    :param pack: of mksquashfs.
+    :param unpack: of unsquashfs.
+    """
+
+    pack: tuple[float, float, float]
+    unpack: tuple[float, float, float]
+
+
 class Codec(ABC):
     """One compressor of squashfs, as mksquashfs calls it.
 
@@ -75,6 +89,15 @@ class Codec(ABC):
     """Compressor options that mksquashfs writes when it is given none."""
     kernel_time: ClassVar[KernelTime | None]
     """What a block costs; ``None`` where nothing is decompressed."""
+    metadata_stored_share: ClassVar[float] = 0.33
+    """What metadata blocks take of that in an image: the mean of 331 blocks of inodes
+    and directories of the systems that ``study/stacks.py`` prepares; of a codec that
+    wasn't counted, the mean of those that were."""
+    tool_time: ClassVar[ToolTime] = ToolTime(
+        pack=(4.32, 79.0, 310.89), unpack=(1.63, 5.23, 30.08)
+    )
+    """What packing and unpacking take; of a codec that wasn't measured, what any of
+    those that were may take."""
     in_launch: ClassVar[Interval]
     """Seconds that a launch waits for decompression, per second that the same blocks
     take one after the other.
@@ -148,6 +171,9 @@ class Identity(Codec):
     squashfs_id = None
     first_kernel = None
     kernel_time = None
+    metadata_stored_share = 1.0
+    # An assumption: nothing is packed, and the copying is a small part of the rest.
+    tool_time = ToolTime(pack=(2.0, 2.0, 2.0), unpack=(1.0, 1.0, 1.0))
     in_launch = Interval.exactly(1.0)
     pack_options = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
     available = True

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from ..core.errors import ToolError
 from ..core.units import Interval
-from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
+from .codec import DATA_BLOCK_BYTES, KernelTime, ToolTime, broken_block
 from .library import BoundCodec, Buffer, Library
 
 PRESET = 6
@@ -77,6 +77,8 @@ class Xz(BoundCodec):
     kernel_time = KernelTime(
         block_us=7.32, raw_us_per_kib=2.502, stored_us_per_kib=50.81
     )
+    metadata_stored_share = 0.27
+    tool_time = ToolTime(pack=(207.11, 251.16, 310.89), unpack=(21.57, 24.94, 30.08))
     in_launch = Interval(low=0.93, mid=1.09, high=1.27)
     title = "liblzma"
     library = Library(

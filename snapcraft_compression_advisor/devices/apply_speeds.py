@@ -8,8 +8,7 @@ wait for the processor alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from ..codecs import CODECS
 from ..core.units import KIB, Interval
 from .device import ApplySpeeds, ByteCost
 
@@ -35,30 +34,11 @@ def _per_raw_kib(low: float, mid: float, high: float) -> ByteCost:
     )
 
 
-_PACK: Mapping[str, tuple[float, float, float]] = {
-    "xz": (207.11, 251.16, 310.89),
-    "lzo": (80.68, 144.24, 202.84),
-    "gzip": (142.45, 149.35, 155.48),
-    "zstd": (111.97, 115.68, 123.87),
-    "lz4": (4.32, 4.59, 4.91),
-    "none": (2.00, 2.00, 2.00),
-}
-"""Of mksquashfs, by codec: µs per KiB of contents, the least, the geometric mean and
-the greatest of the pairs of the fit. ``none`` is an assumption."""
-
-_UNPACK: Mapping[str, tuple[float, float, float]] = {
-    "xz": (21.57, 24.94, 30.08),
-    "lzo": (3.11, 3.87, 5.49),
-    "gzip": (5.54, 6.59, 7.30),
-    "zstd": (2.44, 2.71, 2.83),
-    "lz4": (1.63, 1.89, 2.28),
-    "none": (1.00, 1.00, 1.00),
-}
-"""Of unsquashfs, likewise."""
-
 MEASURED = ApplySpeeds(
-    unpack={codec: _per_raw_kib(*cost) for codec, cost in _UNPACK.items()},
-    pack={codec: _per_raw_kib(*cost) for codec, cost in _PACK.items()},
+    unpack={
+        name: _per_raw_kib(*each.tool_time.unpack) for name, each in CODECS.items()
+    },
+    pack={name: _per_raw_kib(*each.tool_time.pack) for name, each in CODECS.items()},
     rebuild_s_per_byte=_s_per_byte(2.58, 7.39, 12.63),
     patch_s_per_byte=_s_per_byte(2.22, 7.70, 27.20),
     digest_s_per_byte=Interval.exactly(3.0 / 1e6 / KIB),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 
+from ..codecs import CODECS
 from ..core.units import Interval
 from ..squashfs.metadata import METADATA_BYTES
 
@@ -126,7 +127,7 @@ class DeviceProfile:
         if codec in self.metadata:
             return self.metadata[codec]
         request, unpacking = self.fill, self.decompress[codec]
-        stored_bytes = METADATA_BYTES * METADATA_STORED_SHARE[codec]
+        stored_bytes = METADATA_BYTES * CODECS[codec].metadata_stored_share
         parts = (
             request.block_s.map(lambda each: 2 * each),
             request.raw_s_per_byte.map(lambda each: each * METADATA_BYTES),
@@ -136,17 +137,6 @@ class DeviceProfile:
         )
         return reduce(add, parts)
 
-
-METADATA_STORED_SHARE: Mapping[str, float] = {
-    "none": 1.0,
-    "xz": 0.27,
-    "lzo": 0.38,
-    "gzip": 0.32,
-    "zstd": 0.28,
-    "lz4": 0.47,
-}
-"""What metadata blocks take of that in an image: the mean of 331 blocks of inodes and
-directories of the systems that ``study/stacks.py`` prepares."""
 
 _NOTHING = Interval.exactly(0.0)
 NO_COST = BlockCost(
