@@ -165,7 +165,8 @@ class _Walk:
         """Follow an app's command that is given to a shell (``sh -c "TEXT"``)."""
         shell, text = self._paths.file(words[0]), command_text(words)
         if shell is not None and text is not None:
-            if "computed" in self._follow_commands(shell, text, ""):
+            if "computed" in {*self._follow_commands(shell, text, "")}:
+                self.followed = False
                 self._blind("computed-command", shell.path)
             for entry in self.called.values():
                 self._add(entry)

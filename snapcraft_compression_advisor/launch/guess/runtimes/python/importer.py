@@ -75,6 +75,7 @@ _COMPUTED = re.compile(rb"\b(?:__import__|import_module)\(")
 _QUOTED_QT = re.compile(rb"[\"'](?P<name>Qt\w+)[\"']")
 
 _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
+"""What launchers call to load an entry point, whichever package has it."""
 
 _REQUIRED_VERSION = re.compile(
     rb"require_version\(\s*[\"'](?P<name>\w+)[\"']\s*,\s*[\"'](?P<version>[\d.]+)"
@@ -111,7 +112,6 @@ class Importer:
         self._own: set[str] = set()
         self._called: set[str] = set(_CALLED_BY_TOOLKITS)
         self._waiting: dict[str, list[tuple[Scope, str]]] = {}
-        self._bound: set[str] = set()
         self._parsed_bytes = 0
         self.files: dict[str, Entry] = {}
         self.names: set[str] = set()
@@ -178,10 +178,7 @@ class Importer:
         length = SOURCE_MAX_BYTES
         source = self._payload.read(found.source.path, offset=0, length=length)
         self._note_versions(source)
-        bound = [*self._modules_of_bindings(source)]
-        if bound:
-            self._pending.extend(bound)
-            self._bound.add(found.source.path)
+        self._pending.extend(self._modules_of_bindings(source))
         if not self._is_own(name, found):
             names = imported_names(
                 source,
@@ -205,7 +202,8 @@ class Importer:
     def _modules_of_bindings(self, source: bytes) -> Iterator[str]:
         """Yield the modules of Qt that a source imports whichever binding there is.
 
-        ``Qt.py`` and its like keep the names in tables.
+        ``Qt.py`` and its like keep the names in tables. What else such a source imports
+        by computed names stays a blind spot.
         """
         if not _COMPUTED.search(source):
             return
@@ -274,7 +272,7 @@ class Importer:
                 self._blind("computed-import", file)
         for group in scope.groups:
             self._pending.extend(self._groups(group))
-        if scope.computed and file not in self._bound:
+        if scope.computed:
             self._blind("computed-import", file)
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
