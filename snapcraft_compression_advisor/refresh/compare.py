@@ -65,6 +65,8 @@ def chunks_cost(
     :param reach_bytes: in the stream's own bytes.
     :param drawn: how many changed chunks are matched at most.
     """
+    if _end(old) <= 2 * reach_bytes:  # xdelta3's window holds all of it
+        reach_bytes = math.inf
     changed = list(_changed(old, new, reach_bytes))
     headers = _headers_bytes(new)
     if not changed:
@@ -72,10 +74,16 @@ def chunks_cost(
         return Cost(size_bytes=size, files={}, sent_bytes=0)
     pairs = pair_files(_file_lengths(old), _file_lengths(new))
     chosen, weights = _draw([chunk.length for chunk in changed], drawn)
-    sections = [
-        _matched(old, new, changed[number], pairs.get(changed[number].path))
-        for number in chosen.tolist()
-    ]
+    places = {(chunk.path, chunk.number): chunk.start for chunk in old.chunks}
+    sections = []
+    for number in chosen.tolist():
+        chunk = changed[number]
+        sources = [
+            (path, index)
+            for path, index in _sources(old, new, chunk, pairs.get(chunk.path))
+            if abs(places.get((path, index), math.inf) - chunk.start) <= reach_bytes
+        ]
+        sections.append(_matched(old, new, chunk, sources))
     costs = _costs(sections, level=level)
     lengths = np.array([chunk.length for chunk in changed], dtype=np.float64)
     rates = costs / lengths[chosen]
@@ -94,9 +102,13 @@ def text_cost(old: bytes, new: bytes, *, level: int) -> int:
 
 def _headers_bytes(new: Contents) -> int:
     """Return what a delta takes where nothing changed."""
-    last = new.chunks[-1] if new.chunks else None
-    end = last.start + last.length if last else 0
-    return _HEADER_BYTES + _BYTES_PER_WINDOW * -(-end // _WINDOW_BYTES)
+    return _HEADER_BYTES + _BYTES_PER_WINDOW * -(-_end(new) // _WINDOW_BYTES)
+
+
+def _end(contents: Contents) -> int:
+    """Return how long a stream is."""
+    last = contents.chunks[-1] if contents.chunks else None
+    return last.start + last.length if last else 0
 
 
 def _changed(old: Contents, new: Contents, reach_bytes: float) -> Iterator[Chunk]:
@@ -148,29 +160,32 @@ def _draw(
 
 
 def _matched(
-    old: Contents, new: Contents, chunk: Chunk, old_path: str | None
+    old: Contents, new: Contents, chunk: Chunk, sources: Sequence[tuple[str, int]]
 ) -> Sections:
     contents = new.read(chunk.path, chunk.number)
-    if old_path is None:
+    if not sources:
         return Sections(literals=contents, instructions=b"", addresses=b"")
-    sources = _sources(
-        chunk.number, old.counts[old_path], new.counts.get(chunk.path, 1)
-    )
     return find_matches(
-        b"".join(old.read(old_path, index) for index in sources), contents
+        b"".join(old.read(path, index) for path, index in sources), contents
     )
 
 
-def _sources(index: int, old_count: int, new_count: int) -> range:
+def _sources(
+    old: Contents, new: Contents, chunk: Chunk, old_path: str | None
+) -> list[tuple[str, int]]:
     """Return the chunks of the old file where a chunk's contents may have been.
 
     Counted from the file's start as from its end: between the two, something may have
     been inserted.
     """
-    ends = sorted((index, index + old_count - new_count))
+    if old_path is None:
+        return []
+    index, old_count = chunk.number, old.counts[old_path]
+    ends = sorted((index, index + old_count - new.counts.get(chunk.path, 1)))
     first = max(0, min(ends[0] - _NEIGHBOURS, old_count - 1))
     last = min(old_count - 1, max(ends[1] + _NEIGHBOURS, 0))
-    return range(first, min(last, first + _MOST_SOURCES - 1) + 1)
+    last = min(last, first + _MOST_SOURCES - 1)
+    return [(old_path, each) for each in range(first, last + 1)]
 
 
 def _costs(sections: list[Sections], *, level: int) -> NDArray[np.float64]:

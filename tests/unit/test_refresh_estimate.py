@@ -11,6 +11,7 @@ from payloads import make_payload
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.refresh.changes import find_changes
+from snapcraft_compression_advisor.refresh.compare import chunks_cost
 from snapcraft_compression_advisor.refresh.contents import listing, raw_contents
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE
 from snapcraft_compression_advisor.refresh.estimate import estimate_deltas, refusal
@@ -63,6 +64,18 @@ def test_copies_are_sent_once() -> None:
 def test_file_that_moved_costs_its_line_alone() -> None:
     after = {"opt/app": NOISE, "usr/share/text": BEFORE["usr/share/text"]}
     assert max(deltas(after)) < 500
+
+
+@pytest.mark.parametrize(("reach_bytes", "least"), [(1 << 18, 300_000), (1 << 19, 0)])
+def test_file_that_moved_beyond_the_window_is_sent_again(
+    reach_bytes: int, least: int
+) -> None:
+    between = {f"m/{n}": bytes([n]) * 100_000 for n in range(3)}
+    old = make_payload({"a/app": NOISE[:300_000], **between})
+    new = make_payload({"z/app": NOISE[:300_000], **between})
+    streams = [raw_contents(each, by_stored=False) for each in (old, new)]
+    cost = chunks_cost(*streams, level=7, reach_bytes=reach_bytes)
+    assert least < cost.size_bytes.mid < least + 10_000
 
 
 def test_interval_spans_the_estimate() -> None:
