@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from ..core.units import MIB
+from ..core.files import first_difference
 from ..squashfs.entry import ImageBlock, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.superblock import SUPERBLOCK_BYTES, Superblock
@@ -92,25 +92,6 @@ def odd_flags(flags: int, *, expected: int = SNAP_FLAGS) -> tuple[str, ...]:
 def _word(flag: int, flags: int) -> str:
     words = _SET if flags & flag else _UNSET
     return words.get(flag, f"flag {flag:#x} {'set' if flags & flag else 'unset'}")
-
-
-def first_difference(first: Path, second: Path) -> int | None:
-    """Return the first byte in which two files differ; ``None`` where in none."""
-    position = 0
-    with first.open("rb") as one, second.open("rb") as other:
-        while True:
-            left, right = one.read(MIB), other.read(MIB)
-            if left != right:
-                return position + _common_bytes(left, right)
-            if not left:
-                return None
-            position += len(left)
-
-
-def _common_bytes(left: bytes, right: bytes) -> int:
-    pairs = zip(left, right, strict=False)
-    shorter = min(len(left), len(right))
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), shorter)
 
 
 def list_differences(

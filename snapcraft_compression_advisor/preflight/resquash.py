@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import BadDataError, ToolError
+from ..core.files import first_difference
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, format_bytes
 from ..payload.source import Payload, SnapPayload
@@ -29,7 +30,7 @@ from ..squashfs.mksquashfs import (
     run_watched,
 )
 from ..trial.result import Progress
-from .differences import Difference, first_difference, list_differences
+from .differences import Difference, list_differences
 
 _NOT_EVERYTHING = 2
 """Status of unsquashfs where an owner, device or attribute couldn't be restored."""

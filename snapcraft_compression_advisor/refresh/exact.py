@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError
-from ..core.units import MIB
+from ..core.files import first_difference
 from ..payload.source import Payload
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES, mksquashfs_version
@@ -27,7 +27,6 @@ HEADER_BYTES = 32
 """What snapd writes before a snap-aware delta (``deltaHeaderSize``)."""
 _PIPED_PSEUDO_FILE = (4, 6)
 """The first squashfs-tools that read a pseudo-file from a pipe."""
-_PIECE_BYTES = MIB
 _GENERATE = ("-da", "128", "-fr", "128")
 _OPTIONS = (
     (4, True, "-no-fragments"),
@@ -158,7 +157,7 @@ def _pack_options(image: Image) -> tuple[str, ...]:
 
 
 def _compared(new: Path, rebuilt: Path, version: str) -> Rebuild:
-    place = _first_difference(new, rebuilt)
+    place = first_difference(new, rebuilt)
     if place is None:
         return Rebuild(equal=True)
     with Image.open(new) as image:
@@ -172,18 +171,3 @@ def _compared(new: Path, rebuilt: Path, version: str) -> Rebuild:
         f"mksquashfs {version} packs them differently from byte {place:,} on, in {part}"
     )
     return Rebuild(equal=False, reason=reason)
-
-
-def _first_difference(one: Path, other: Path) -> int | None:
-    """Return the first byte in which two files differ; ``None`` for equal ones."""
-    start = 0
-    with one.open("rb") as left, other.open("rb") as right:
-        while True:
-            first, second = left.read(_PIECE_BYTES), right.read(_PIECE_BYTES)
-            if first != second:
-                pairs = zip(first, second, strict=False)
-                places = (n for n, (a, b) in enumerate(pairs) if a != b)
-                return start + next(places, min(len(first), len(second)))
-            if not first:
-                return None
-            start += len(first)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import forged_image as forged
+from snapcraft_compression_advisor.core.files import first_difference
 from snapcraft_compression_advisor.preflight.differences import (
-    first_difference,
     list_differences,
     part_at,
 )
