@@ -32,6 +32,11 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def _as_version(value: object) -> object:
+    """Take whatever YAML makes of an unquoted version: a number, even a date."""
+    return "" if value is None or isinstance(value, (dict, list)) else str(value)
+
+
 def _without_nulls(value: object) -> object:
     if not isinstance(value, dict):
         return value
@@ -86,6 +91,7 @@ class SnapMetadata(_Model):
     model_config = pydantic.ConfigDict(defer_build=False)
 
     name: str
+    version: Annotated[str, pydantic.BeforeValidator(_as_version)] = ""
     base: str | None = None
     type: str = "app"
     confinement: str = "strict"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..codecs import SHIPPABLE
 from ..payload.source import open_payload
+from .builds import check_names
 from .estimate import DeltaEstimator
-from .refresh import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

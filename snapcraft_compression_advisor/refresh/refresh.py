@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..codecs import SHIPPABLE
-from ..core.errors import BadDataError, ToolError
+from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..devices.device import DeviceProfile
@@ -16,7 +16,9 @@ from ..payload.source import Payload
 from ..trial.result import Progress
 from ..trial.sampled import LEAST, run_sampled_trial
 from .apply import ApplyCost, apply_cost
+from .builds import check_names, oddities
 from .changes import FileChange, find_changes
+from .choice import Choice, choices
 from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize, RefreshSizes
 from .estimate import DeltaEstimator, refusal
 from .exact import (
@@ -54,13 +56,18 @@ class CodecRefresh:
     )
     rebuild: Rebuild | None = None
 
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """What a device downloads, by what it has set."""
+        return tuple(choices(self.full_bytes, self.deltas))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refresh:
     """A refresh from one build to another.
 
     :param codecs: by name.
-    :param files: that add to the snap-aware delta, those that add most first.
+    :param files: that add to any of the deltas, those that add most first.
     :param notes: what a reader should know of the two builds.
     """
 
@@ -102,24 +109,13 @@ def compare_refresh(
         old=old,
         new=new,
         codecs=found,
-        files=find_changes(old, new, estimator.snap_aware.files),
-        notes=tuple(_notes(old, new, unchanged=not estimator.snap_aware.files)),
-    )
-
-
-def check_names(old: Payload, new: Payload) -> None:
-    """Refuse two builds of different snaps.
-
-    :raises BadDataError: where their names differ.
-    """
-    if old.snap.name == new.snap.name:
-        return
-    message = (
-        f"The builds are of different snaps: {str(old.path)!r} is "
-        f"{old.snap.name!r}, {str(new.path)!r} is {new.snap.name!r}"
-    )
-    raise BadDataError(
-        message, resolution="A refresh replaces a snap by one of the same name."
+        files=find_changes(
+            old,
+            new,
+            estimator.snap_aware.files,
+            {name: each.deltas[PLAIN].files for name, each in found.items()},
+        ),
+        notes=tuple(oddities(old, new, changed=bool(estimator.snap_aware.files))),
     )
 
 
@@ -148,19 +144,6 @@ def full_sizes(
                 )
             sizes[codec] = size
     return sizes
-
-
-def _notes(old: Payload, new: Payload, *, unchanged: bool) -> list[str]:
-    notes = []
-    if old.packed_with and new.packed_with and old.packed_with != new.packed_with:
-        notes.append(
-            f"The old build is packed with {old.packed_with}, the new one with "
-            f"{new.packed_with}: a plain delta between these two would hold nearly "
-            "the whole image. The figures are for two builds of the same codec"
-        )
-    if unchanged:
-        notes.append("The contents of all files are the same in both builds")
-    return notes
 
 
 def with_applying(refresh: Refresh, devices: Sequence[DeviceProfile]) -> Refresh:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ConfigDict, Field
 
 from .. import __version__
-from ..refresh.changes import ChangeKind
+from ..refresh.changes import LISTED_FILES, ChangeKind, totals
+from ..refresh.choice import ChoiceReason, Condition
 from ..refresh.delta import DeltaFormat
 from .contract import Count, Document, IntervalReport, Part, Rounded, Text, filled
 
@@ -48,6 +49,22 @@ class RebuildReport(Part):
     reason: str | None = Field(description="why it isn't equal, or wasn't tried")
 
 
+class ChoiceReport(Part):
+    """What a device downloads."""
+
+    condition: Condition = Field(
+        description="'default': snapd as it is installed; 'snap-delta-format': snapd "
+        "2.75 or later, where that experimental feature is set"
+    )
+    download: DeltaFormat | None = Field(description="null for the whole image")
+    bytes: IntervalReport
+    reason: ChoiceReason = Field(
+        description="'preferred': snapd asks for it first; 'refused': snapd makes no "
+        "snap-aware delta; 'larger': the store discards a delta that isn't smaller "
+        "than the image; 'perhaps-larger': it may do so"
+    )
+
+
 class CodecRefreshReport(Part):
     """A refresh where both builds are packed with one codec."""
 
@@ -58,16 +75,33 @@ class CodecRefreshReport(Part):
         description="by format; those that snapd refuses aren't in it"
     )
     refusal: str | None = Field(description="why there is no snap-aware delta")
+    choices: list[ChoiceReport] = Field(description="what a device downloads")
     rebuild: RebuildReport | None = Field(description="null without --exact")
 
 
 class RefreshFileReport(Part):
-    """A file that adds to the snap-aware delta."""
+    """A file that adds to the deltas."""
 
     path: Text
     old_path: Text | None = Field(description="of what it was compared with")
     change: ChangeKind
-    delta_bytes: Rounded = Field(description="what it adds, estimated")
+    delta_bytes: Rounded = Field(
+        description="what it adds to the snap-aware delta, estimated"
+    )
+    plain_bytes: dict[str, Rounded] = Field(
+        description="what it adds to the plain delta, by codec, estimated"
+    )
+
+
+class KindReport(Part):
+    """What all files to which the same happened add to the deltas."""
+
+    change: ChangeKind
+    files: Count
+    delta_bytes: Rounded = Field(description="to the snap-aware delta, estimated")
+    plain_bytes: dict[str, Rounded] = Field(
+        description="to the plain delta, by codec, estimated"
+    )
 
 
 class RefreshReport(Document):
@@ -80,6 +114,9 @@ class RefreshReport(Document):
     new: RefreshSideReport
     codecs: dict[str, CodecRefreshReport]
     files: list[RefreshFileReport] = Field(description="those that add most first")
+    changes: list[KindReport] = Field(
+        description="what happened to the files, those changes first that add most"
+    )
     notes: list[Text] = Field(description="what a reader should know of the builds")
 
 
@@ -91,7 +128,10 @@ def render_refresh_json(refresh: Refresh) -> str:
         old=_side(refresh.old),
         new=_side(refresh.new),
         codecs={name: _codec(each) for name, each in refresh.codecs.items()},
-        files=[filled(RefreshFileReport, each) for each in refresh.files],
+        files=[
+            filled(RefreshFileReport, each) for each in refresh.files[:LISTED_FILES]
+        ],
+        changes=[filled(KindReport, each) for each in totals(refresh.files)],
         notes=list(refresh.notes),
     ).text()
 
@@ -108,7 +148,11 @@ def _codec(codec: CodecRefresh) -> CodecRefreshReport:
         name: _delta(delta, codec.applying.get(name, {}))
         for name, delta in codec.deltas.items()
     }
-    return filled(CodecRefreshReport, codec, deltas=deltas)
+    chosen = [
+        filled(ChoiceReport, each, bytes=filled(IntervalReport, each.size_bytes))
+        for each in codec.choices
+    ]
+    return filled(CodecRefreshReport, codec, deltas=deltas, choices=chosen)
 
 
 def _delta(delta: DeltaSize, applying: Mapping[str, ApplyCost]) -> DeltaReport:

@@ -1,4 +1,4 @@
-"""SCA603 to SCA606: the delta from the previous build."""
+"""SCA603 to SCA607: the delta from the previous build."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild, BaselineDelta
 from snapcraft_compression_advisor.lint.rules.deltas import (
     ARCHIVE_RECOMPRESSED,
+    CACHE_UNSTABLE,
     FILE_MOVED,
     FILE_STAMPED,
     refresh_large,
@@ -87,6 +88,7 @@ def test_ignored_rule_contradicts_its_budget() -> None:
         (FILE_MOVED, "moved"),
         (ARCHIVE_RECOMPRESSED, "recompressed"),
         (FILE_STAMPED, "timestamp"),
+        (CACHE_UNSTABLE, "cache"),
     ],
 )
 def test_files_of_a_kind_are_found_with_their_bytes(

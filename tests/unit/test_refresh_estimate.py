@@ -10,12 +10,12 @@ import pytest
 from payloads import make_payload
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.refresh.builds import check_names
 from snapcraft_compression_advisor.refresh.changes import find_changes
 from snapcraft_compression_advisor.refresh.compare import chunks_cost
 from snapcraft_compression_advisor.refresh.contents import listing, raw_contents
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE
 from snapcraft_compression_advisor.refresh.estimate import estimate_deltas, refusal
-from snapcraft_compression_advisor.refresh.refresh import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,8 +124,12 @@ def test_file_that_differs_in_a_few_bytes_has_a_timestamp() -> None:
     assert changes(NOISE, stamped) == "timestamp"
 
 
-def test_file_of_another_version_moved() -> None:
-    assert changes(NOISE, NOISE + FRESH) == "moved"
+def test_file_of_another_version_changed() -> None:
+    assert changes(NOISE, NOISE + FRESH) == "changed"
+
+
+def test_same_contents_elsewhere_moved() -> None:
+    assert changes(NOISE, NOISE, "opt/other") == "moved"
 
 
 def test_file_of_the_same_path_changed() -> None:

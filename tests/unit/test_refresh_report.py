@@ -118,7 +118,7 @@ def test_page_has_the_same_figures(refresh: Refresh) -> None:
     assert "2.0 MB (snap-aware delta) or 2.0 MB (plain delta)" in page.verdict
     assert page.reasons == ("A note.",)
     assert page.sections[0].groups[1].heading == "lzo, if both were packed with it"
-    (files,) = page.sections[1].groups
+    _, files = page.sections[1].groups
     assert files.table is not None
     assert [row[0] for row in files.table.rows][:2] == ["a|added", "a|moved"]
 

@@ -1,4 +1,4 @@
-"""SCA603 to SCA606: what makes the delta from the previous build large."""
+"""SCA603 to SCA607: what makes the delta from the previous build large."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FORMATS = {
 _WHEN = (
     "The finding needs at least 100 kB and 1 % of the delta. Bytes are estimated, with "
     "the snap's codec, in the delta that `refresh.deltas` names; by default in a plain "
-    "one. Only the 50 files that add most to the delta are examined. Without the "
+    "one. Only the 1,000 files that add most to the delta are examined. Without the "
     "previous `.snap` as `--baseline`, the rule is skipped."
 )
 _OPTIONS: Mapping[str, str] = {
@@ -46,7 +46,7 @@ _DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
     "rule is skipped.",
     why="Every user downloads the delta at each refresh, on metered links too. It can "
     "be thirty times as large as what was changed.",
-    how_to_fix="See SCA604 to SCA606 for files that needn't be in the delta. Keep what "
+    how_to_fix="See SCA604 to SCA607 for files that needn't be in the delta. Keep what "
     "changes often in few files. Or raise the budget.",
     options={
         "budgets.refresh-size": "a size with its unit, such as `20MB`, or a percentage "
@@ -130,8 +130,8 @@ FILE_MOVED = _DeltaRule(
     name="file-moved",
     remedy="Keep the paths of files the same from build to build",
     summary="Files are at other paths than in the baseline.",
-    fails_if="A file isn't in the baseline, but one of its name is, at a path that "
-    f"this build doesn't have, and the delta holds its contents again. {_WHEN}",
+    fails_if="A file has the contents of a file of the baseline at a path that this "
+    f"build doesn't have, and the delta holds its contents again. {_WHEN}",
     why="In an image, files are in the order of their paths. xdelta3 finds contents "
     "again only within 32 MiB of where they were, so a file that moved may be in the "
     "delta as a whole.",
@@ -145,8 +145,9 @@ ARCHIVE_RECOMPRESSED = _DeltaRule(
     name="archive-recompressed",
     remedy="Build archives reproducibly, or store their members uncompressed",
     summary="Archives with the same contents were compressed again.",
-    fails_if="An archive (jar, wheel, zip, gzip) differs from the baseline's, but its "
-    f"members are the same. {_WHEN}",
+    fails_if="An archive (jar, wheel, zip, asar) or a compressed file (gzip, bzip2, "
+    "xz) of at most 32 MiB differs from the baseline's, but holds the same. "
+    f"{_WHEN}",
     why="An archive holds times, an order, and what a compressor made of its members. "
     "If any of these differ, so do all bytes after them, and the delta holds them "
     "again. The image compresses the members anyway.",
@@ -175,6 +176,28 @@ FILE_STAMPED = _DeltaRule(
     ),
 )
 
+CACHE_UNSTABLE = _DeltaRule(
+    id="SCA607",
+    name="cache-unstable",
+    remedy="Set the times of files before caches are made of them",
+    summary="Caches differ from the baseline's, but their sources don't.",
+    fails_if="A cache (of Python, fontconfig, mandb, an icon theme, schemas, MIME "
+    "types, GIO, gdk-pixbuf or GTK) differs from the baseline's, but the files that it "
+    f"is made of have the same paths and contents. {_WHEN}",
+    why="Such a cache holds when its sources were changed, or in which order it found "
+    "them. Tried with Debian 12's tools: Python's bytecode and the caches of "
+    "fontconfig and mandb hold times; none of them depends on the order. One byte that "
+    "differs changes the compressed data block that holds it.",
+    how_to_fix="Before the caches are made, set the times of their sources: `find "
+    "$CRAFT_PRIME -exec touch -h -d @$SOURCE_DATE_EPOCH {} +`. Compile Python with "
+    "`python3 -m compileall --invalidation-mode unchecked-hash`.",
+    judge=_judge_changes(
+        "cache",
+        "is a cache of files that didn't change",
+        "are caches of files that didn't change",
+    ),
+)
+
 
 def _name(delta: BaselineDelta) -> str:
     return f"{_FORMATS[delta.delta_format]} with {delta.codec}"
@@ -197,4 +220,10 @@ def _evidence(delta: BaselineDelta, limit: float) -> Iterator[Evidence]:
         )
 
 
-RULES = (refresh_large, FILE_MOVED, ARCHIVE_RECOMPRESSED, FILE_STAMPED)
+RULES = (
+    refresh_large,
+    FILE_MOVED,
+    ARCHIVE_RECOMPRESSED,
+    FILE_STAMPED,
+    CACHE_UNSTABLE,
+)

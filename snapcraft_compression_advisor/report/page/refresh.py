@@ -8,15 +8,20 @@ from ... import __version__
 from ...core.printable import printable
 from ...core.units import format_bytes
 from ...lint.figures import bytes_text, seconds_text
+from ...refresh.changes import totals
 from ...refresh.delta import DELTA_FORMATS
-from ..refresh_text import (
-    CHANGES,
+from ..refresh_text import LISTED_FILES
+from ..refresh_words import (
     EXPLANATION,
-    LISTED_FILES,
     TITLES,
+    change_text,
+    choice_text,
+    kind_text,
     origin_of,
     rebuild_texts,
-    remedies,
+    remedy,
+    size_cells,
+    size_heads,
     what_if_text,
 )
 from .model import Entry, Group, Page, Section, Table, Tile
@@ -73,12 +78,16 @@ def _sections(refresh: Refresh) -> Iterator[Section]:
     if refresh.files:
         yield Section(
             key="files",
-            title="Files that make the deltas large",
+            title="What makes the deltas large",
             origin="Estimated.",
-            groups=(Group(table=_files_table(refresh), open_table=True),),
+            groups=(
+                Group(table=_kinds_table(refresh), open_table=True),
+                Group(table=_files_table(refresh), open_table=True),
+            ),
             entries=tuple(
-                Entry(mark="help", tone="info", title=text, text="")
-                for text in remedies(refresh)
+                Entry(mark="help", tone="info", title=remedy(each), text="")
+                for each in totals(refresh.files)
+                if remedy(each)
             ),
         )
 
@@ -100,27 +109,39 @@ def _codec_group(codec: CodecRefresh) -> Group:
         heads=("", "size", *(f"applied on {printable(each)}" for each in devices)),
         rows=tuple(rows),
     )
-    refused = (f"{codec.refusal}.",) if codec.refusal else ()
+    chosen = (_sentence(choice_text(each, codec)) for each in codec.choices)
     return Group(
         heading=f"{codec.codec}{what_if_text(codec)}",
         table=table,
         open_table=True,
-        paragraphs=(*refused, *map(printable, rebuild_texts(codec))),
+        paragraphs=(*chosen, *map(printable, rebuild_texts(codec))),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _kinds_table(refresh: Refresh) -> Table:
+    return Table(
+        caption="What happened to the files, and what that adds to the deltas",
+        heads=("what happened", *size_heads(refresh.codecs)),
+        rows=tuple(
+            (kind_text(each), *size_cells(each)) for each in totals(refresh.files)
+        ),
+        words=frozenset({0}),
     )
 
 
 def _files_table(refresh: Refresh) -> Table:
+    heads = size_heads(refresh.codecs)
     return Table(
-        caption="Files that add most to the snap-aware delta",
-        heads=("file", "adds", "what happened"),
+        caption="Files that add most to the deltas",
+        heads=("file", *heads, "what happened"),
         rows=tuple(
-            (
-                printable(each.path),
-                format_bytes(each.delta_bytes),
-                CHANGES[each.change],
-            )
+            (printable(each.path), *size_cells(each), printable(change_text(each)))
             for each in refresh.files[:LISTED_FILES]
         ),
         names=frozenset({0}),
-        words=frozenset({2}),
+        words=frozenset({len(heads) + 1}),
     )

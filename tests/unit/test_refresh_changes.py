@@ -1,0 +1,176 @@
+"""What happened to the files that make a delta large."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import random
+import struct
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from payloads import make_payload
+from snapcraft_compression_advisor.refresh import archives
+from snapcraft_compression_advisor.refresh.archives import read_archive
+from snapcraft_compression_advisor.refresh.changes import (
+    ChangeKind,
+    FileChange,
+    find_changes,
+    totals,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TEXT = b"".join(b"line %d\n" % n for n in range(5_000))
+NOISE = random.Random(5).randbytes(20_000)
+
+
+def zipped(members: Mapping[str, bytes], *, year: int = 2026, level: int = 6) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(
+        target, "w", zipfile.ZIP_DEFLATED, compresslevel=level
+    ) as file:
+        for name, data in members.items():
+            file.writestr(zipfile.ZipInfo(name, (year, 1, 1, 0, 0, 0)), data, 8, level)
+    return target.getvalue()
+
+
+def asar(members: Mapping[str, bytes]) -> bytes:
+    files, offset = {}, 0
+    for name, data in members.items():
+        files[name] = {"size": len(data), "offset": str(offset)}
+        offset += len(data)
+    header = json.dumps({"files": {"src": {"files": files}}}).encode()
+    padded = header + b"\0" * (-len(header) % 4)
+    prefix = struct.pack("<IIII", 4, len(padded) + 8, len(padded) + 4, len(header))
+    return prefix + padded + b"".join(members.values())
+
+
+def kind(before: bytes, after: bytes, path: str = "usr/lib/app") -> str:
+    old, new = make_payload({path: before}), make_payload({path: after})
+    (change,) = find_changes(old, new, {path: 5.0})
+    return change.change
+
+
+MEMBERS = {"a": TEXT, "b": NOISE}
+REORDERED = dict(reversed(MEMBERS.items()))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (zipped(MEMBERS), zipped(MEMBERS, level=9)),
+        (zipped(MEMBERS), zipped(REORDERED)),
+        (asar(MEMBERS), asar(REORDERED)),
+        (gzip.compress(TEXT, 1), gzip.compress(TEXT, 9)),
+        (bz2.compress(TEXT, 1), bz2.compress(TEXT, 9) + b""),
+        (lzma.compress(TEXT, preset=0), lzma.compress(TEXT, preset=6)),
+    ],
+    ids=["zip level", "zip order", "asar order", "gzip", "bzip2", "xz"],
+)
+def test_same_contents_in_other_bytes_were_compressed_again(
+    before: bytes, after: bytes
+) -> None:
+    assert before != after
+    assert kind(before, after) == "recompressed"
+
+
+def test_archive_with_other_contents_changed() -> None:
+    assert kind(zipped(MEMBERS), zipped({**MEMBERS, "a": NOISE})) == "archive"
+    assert kind(gzip.compress(TEXT), gzip.compress(TEXT + b"more")) == "archive"
+    assert kind(asar(MEMBERS), asar({**MEMBERS, "a": NOISE})) == "changed"
+
+
+def test_second_stream_of_a_file_is_not_overlooked() -> None:
+    one = gzip.compress(TEXT)
+    assert kind(one + gzip.compress(b"x"), one + gzip.compress(NOISE)) != "recompressed"
+
+
+def test_bomb_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "UNPACKED_LIMIT_BYTES", 1_000)
+    assert read_archive(gzip.compress(b"\0" * 1_001)) is None
+    assert read_archive(gzip.compress(b"\0" * 999)) is not None
+
+
+@given(
+    st.sampled_from(
+        [b"PK\x03\x04", b"\x04\x00\x00\x00", b"\x1f\x8b", b"BZh9", b"\xfd7zXZ\0"]
+    ),
+    st.binary(max_size=200),
+)
+def test_broken_archive_is_none(magic: bytes, rest: bytes) -> None:
+    read_archive(magic + rest)
+
+
+def test_deep_asar_is_none() -> None:
+    header = b'{"files":{"x":' * 2_000 + b"{}" + b"}}" * 2_000
+    prefix = struct.pack("<IIII", 4, len(header) + 8, len(header) + 4, len(header))
+    assert read_archive(prefix + header) is None
+
+
+def test_program_was_built_again() -> None:
+    assert kind(b"\x7fELF" + NOISE, b"\x7fELF" + NOISE[::-1]) == "rebuilt"
+
+
+CACHE = "usr/share/icons/hicolor/icon-theme.cache"
+ICON = "usr/share/icons/hicolor/48x48/app.png"
+
+
+def test_cache_of_unchanged_files_was_made_at_another_time() -> None:
+    old = make_payload({CACHE: TEXT, ICON: NOISE})
+    new = make_payload({CACHE: TEXT[::-1], ICON: NOISE})
+    (change,) = find_changes(old, new, {CACHE: 5.0})
+    assert change.change == "cache"
+    other = make_payload({CACHE: TEXT[::-1], ICON: NOISE, f"{ICON}2": NOISE})
+    (change,) = find_changes(old, other, {CACHE: 5.0})
+    assert change.change == "changed"
+
+
+def test_bytecode_is_a_cache_of_its_source() -> None:
+    files = {"lib/a.py": TEXT, "lib/__pycache__/a.cpython-312.pyc": NOISE}
+    path = "lib/__pycache__/a.cpython-312.pyc"
+    new = make_payload({**files, path: NOISE[::-1]})
+    (change,) = find_changes(make_payload(files), new, {path: 5.0})
+    assert change.change == "cache"
+    _, change = find_changes(make_payload(files), new, {path: 5.0, "lib/a.py": 6.0})
+    assert change.change == "changed"
+
+
+def test_file_is_where_it_adds_most() -> None:
+    old, new = make_payload({}), make_payload({"a": TEXT, "b": NOISE})
+    plain = {"xz": {"a": 9.0, "b": 1.0}, "lzo": {"b": 2.0}}
+    first, second = find_changes(old, new, {"a": 1.0, "b": 3.0}, plain)
+    assert (first.path, first.plain_bytes) == ("a", {"xz": 9.0, "lzo": 0.0})
+    assert (second.delta_bytes, second.plain_bytes) == (3.0, {"xz": 1.0, "lzo": 2.0})
+
+
+def test_kinds_are_summed() -> None:
+    kinds: tuple[tuple[str, ChangeKind, float], ...] = (
+        ("a", "added", 2.0),
+        ("b", "moved", 9.0),
+        ("c", "added", 3.0),
+    )
+    changes = [
+        FileChange(
+            path=path,
+            old_path=None,
+            change=change,
+            delta_bytes=1.0,
+            plain_bytes={"xz": size},
+        )
+        for path, change, size in kinds
+    ]
+    assert [
+        (t.change, t.files, t.delta_bytes, t.plain_bytes) for t in totals(changes)
+    ] == [
+        ("moved", 1, 1.0, {"xz": 9.0}),
+        ("added", 2, 2.0, {"xz": 5.0}),
+    ]
