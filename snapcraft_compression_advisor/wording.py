@@ -260,7 +260,7 @@ def _figures(figures: Figures) -> str:
         case Decides():
             return " ".join(_decides(figures))
         case Month():
-            return _month(figures)
+            return month_text(figures)
         case PaidAfter(launches, link):
             paid = _launches(launches)
             return f"At {link:g} Mbit/s, {paid} for the larger download."
@@ -312,7 +312,7 @@ def _counted(count: float, one: str, several: str) -> str:
     return f"{rounded} {one if rounded == '1' else several}"
 
 
-def _month(month: Month) -> str:
+def month_text(month: Month) -> str:
     """Say what a user gains in a month, and which part of it decides."""
     total, without = month.total_s, month.habits.deltas == "none"
     parts = [f"launches take {_sooner(month.launch_s)}"]

@@ -35,6 +35,12 @@ class Habits:
     delta_share: float | None = None
 
 
+ASSUMED = Habits(refreshes=1.0, launches=20.0, deltas="xdelta3")
+"""Where a project says nothing: as many cold launches as pay for lzo by default
+(:class:`~.evidence.Policy`) between two refreshes, and the delta that snapd asks for by
+default."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refresh:
     """What a refresh costs, by codec.

@@ -38,7 +38,7 @@ def _selectors(text: str) -> list[str]:
         ) from error
 
 
-_POLICY_ARGUMENTS: Arguments = {
+POLICY_ARGUMENTS: Arguments = {
     "--policy FILE": "the project's policy; other options override it (default: "
     f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else in the current "
     "directory, else none)",
@@ -56,7 +56,7 @@ _POLICY_ARGUMENTS: Arguments = {
     ),
 }
 ADVICE_ARGUMENTS: Arguments = {
-    **_POLICY_ARGUMENTS,
+    **POLICY_ARGUMENTS,
     "--min-saving SECONDS|PERCENT": details(
         "time that lzo must save per cold launch, about what people notice: 0.5, "
         "500ms, or a percentage of the time that reading and decompressing add "
@@ -87,7 +87,7 @@ _SELECTOR_FORM = (
     "(SCA303:usr/lib/*), separated by commas; may be repeated"
 )
 RULE_ARGUMENTS: Arguments = {
-    **_POLICY_ARGUMENTS,
+    **POLICY_ARGUMENTS,
     "--select RULES…": details(
         f"rules to check: {_SELECTOR_FORM} (default: the policy's, else all)",
         type=_selectors,
@@ -104,6 +104,11 @@ RULE_ARGUMENTS: Arguments = {
     ),
 }
 """What :func:`rule_options` reads, and ``--policy``."""
+
+
+def payload_options(parsed_args: argparse.Namespace) -> LintPolicy:
+    """Return the policy that the options of :data:`POLICY_ARGUMENTS` make."""
+    return _options(parsed_args, {})
 
 
 def advice_options(parsed_args: argparse.Namespace) -> LintPolicy:

@@ -78,5 +78,8 @@ def format_seconds(seconds: float) -> str:
     '0.25 s'
     >>> format_seconds(12.34)
     '12.3 s'
+    >>> format_seconds(-0.001)
+    '0.00 s'
     """
-    return f"{seconds:.1f} s" if abs(seconds) >= _TEN else f"{seconds:.2f} s"
+    text = f"{seconds:.1f} s" if abs(seconds) >= _TEN else f"{seconds:.2f} s"
+    return "0.00 s" if text == "-0.00 s" else text

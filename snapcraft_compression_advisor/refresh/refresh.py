@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..payload.layout import check_contents_size
 from ..payload.source import Payload
-from ..trial.result import Progress
-from ..trial.sampled import LEAST, run_sampled_trial
+from ..trial.result import Progress, TrialResult
+from ..trial.sampled import LEAST, Effort, run_sampled_trial
 from .apply import ApplyCost, apply_cost
 from .builds import check_names, oddities
 from .changes import FileChange, find_changes
@@ -79,11 +79,17 @@ class Refresh:
 
 
 def compare_refresh(
-    old: Payload, new: Payload, codecs: Sequence[str], *, progress: Progress
+    old: Payload,
+    new: Payload,
+    codecs: Sequence[str],
+    *,
+    trial: TrialResult | None = None,
+    progress: Progress,
 ) -> Refresh:
     """Estimate what a refresh downloads.
 
     :param codecs: to compare.
+    :param trial: of the new build with these, where there is one.
     :raises BadDataError: where the builds are of different snaps.
     :raises ToolError: where a codec isn't available.
     :raises AdvisorError: where a build is broken or changes meanwhile.
@@ -93,7 +99,7 @@ def compare_refresh(
         check_contents_size(payload)
     progress("Comparing the contents of both builds")
     estimator = DeltaEstimator(old, new)
-    sizes = full_sizes(new, codecs, progress=progress)
+    sizes = full_sizes(new, codecs, trial=trial, progress=progress)
     found = {}
     for codec in codecs:
         progress(f"Estimating deltas with {codec}")
@@ -120,7 +126,11 @@ def compare_refresh(
 
 
 def full_sizes(
-    new: Payload, codecs: Sequence[str], *, progress: Progress
+    new: Payload,
+    codecs: Sequence[str],
+    *,
+    trial: TrialResult | None,
+    progress: Progress,
 ) -> dict[str, Interval]:
     """Return the sizes of the new image: that of a built one is known."""
     sizes = {}
@@ -128,12 +138,12 @@ def full_sizes(
         sizes[str(new.packed_with)] = Interval.exactly(new.path.stat().st_size)
     wanted = [codec for codec in codecs if codec not in sizes]
     if wanted:
-        trial = run_sampled_trial(
+        trial = trial or run_sampled_trial(
             new,
             wanted=tuple,
             progress=progress,
             decided=lambda _: True,
-            effort=replace(LEAST, codecs=tuple({*SHIPPABLE, *wanted})),
+            effort=trial_effort(wanted),
         )
         for codec in wanted:
             size = trial.codecs[codec].image_bytes
@@ -144,6 +154,11 @@ def full_sizes(
                 )
             sizes[codec] = size
     return sizes
+
+
+def trial_effort(codecs: Iterable[str]) -> Effort:
+    """Return how closely to look at a build for the sizes of its images."""
+    return replace(LEAST, codecs=tuple({*SHIPPABLE, *codecs}))
 
 
 def with_applying(refresh: Refresh, devices: Sequence[DeviceProfile]) -> Refresh:

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from ..advice.month import Month
     from .json_report import Report
 
-_SPEEDS = (
-    "How long a device takes to apply a delta is estimated: unsquashfs, xdelta3 and "
-    "mksquashfs run there, measured on a server and scaled to the device."
-)
+_SPEEDS = {
+    "xdelta3": "How long a device takes to apply a delta is estimated: xdelta3 runs "
+    "there, measured on a server and scaled to the device.",
+    "snap-1-1-xdelta3": "How long a device takes to apply a delta is estimated: "
+    "unsquashfs, xdelta3 and mksquashfs run there, measured on a server and scaled to "
+    "the device.",
+}
 _WHAT_IS_DOWNLOADED = {
     "none": "Each refresh downloads the whole image.",
     "xdelta3": "Each refresh downloads a plain delta between the two images.",
@@ -95,25 +98,31 @@ def _codec(month: Month, codec: str) -> MonthCodecReport:
 
 def month_section(report: Report) -> Section | None:
     """Return the month as a table; ``None`` where nothing is known of refreshes."""
-    month = report.month
-    if month is None:
-        return None
+    return None if report.month is None else section_of_month(report.month)
+
+
+def section_of_month(month: MonthReport, *said: str) -> Section:
+    """Return a month as a table.
+
+    :param said: sentences above it.
+    """
     where = "on average" if month.device is None else f"on {month.device}"
     return Section(
         key="month",
         title="What lzo saves in a user's month",
         origin="Estimated, with intervals.",
         paragraphs=(
+            *said,
             sentence(f"{month.summary}, {where}, at {month.link_mbit_per_s:g} Mbit/s"),
             _WHAT_IS_DOWNLOADED[month.deltas],
-            *((_SPEEDS,) if month.deltas != "none" else ()),
+            *filter(None, [_SPEEDS.get(month.deltas)]),
         ),
         groups=(
             Group(
                 table=Table(
                     caption="What lzo saves over xz in a month",
                     heads=("in a month", "xz", "lzo", "lzo saves"),
-                    rows=tuple(_rows(month)),
+                    rows=tuple(month_rows(month)),
                 ),
                 open_table=True,
             ),
@@ -121,7 +130,8 @@ def month_section(report: Report) -> Section | None:
     )
 
 
-def _rows(month: MonthReport) -> Iterator[tuple[str, ...]]:
+def month_rows(month: MonthReport) -> Iterator[tuple[str, ...]]:
+    """Yield a table: what, xz, lzo, what lzo saves."""
     xz, lzo = month.codecs["xz"], month.codecs["lzo"]
     yield f"cold launches of {month.app}", "", "", month_seconds(month.launch_s)
     yield (
@@ -144,10 +154,6 @@ def _rows(month: MonthReport) -> Iterator[tuple[str, ...]]:
             month_seconds(month.apply_s),
         )
     yield "all of it", "", "", month_seconds(month.total_s)
-
-
-def _applied(codec: MonthCodecReport) -> str:
-    return "" if codec.apply_s is None else month_seconds(codec.apply_s)
 
 
 def month_seconds(figure: Interval) -> str:

@@ -11,10 +11,12 @@ from ..refresh.changes import LISTED_FILES, ChangeKind, totals
 from ..refresh.choice import ChoiceReason, Condition
 from ..refresh.delta import DeltaFormat
 from .contract import Count, Document, IntervalReport, Part, Rounded, Text, filled
+from .month import MonthReport, month_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..advice.refresh_month import RefreshMonth
     from ..payload.source import Payload
     from ..refresh.apply import ApplyCost
     from ..refresh.delta import DeltaSize
@@ -104,6 +106,14 @@ class KindReport(Part):
     )
 
 
+class RefreshMonthReport(MonthReport):
+    """What lzo saves over xz in a month of such refreshes; negative where it costs."""
+
+    assumed: bool = Field(
+        description="nothing was known of the user's refreshes and launches"
+    )
+
+
 class RefreshReport(Document):
     """The report of ``compression-advisor refresh --format json``."""
 
@@ -118,9 +128,13 @@ class RefreshReport(Document):
         description="what happened to the files, those changes first that add most"
     )
     notes: list[Text] = Field(description="what a reader should know of the builds")
+    month: RefreshMonthReport | None = Field(
+        description="null where no launch is known, or not both xz and lzo were "
+        "compared; estimated"
+    )
 
 
-def render_refresh_json(refresh: Refresh) -> str:
+def render_refresh_json(refresh: Refresh, month: RefreshMonth | None = None) -> str:
     """Return a refresh as JSON text."""
     return RefreshReport(
         advisor_version=__version__,
@@ -133,6 +147,11 @@ def render_refresh_json(refresh: Refresh) -> str:
         ],
         changes=[filled(KindReport, each) for each in totals(refresh.files)],
         notes=list(refresh.notes),
+        month=None
+        if month is None
+        else RefreshMonthReport.model_validate(
+            {**dict(month_report(month.month)), "assumed": month.assumed}
+        ),
     ).text()
 
 

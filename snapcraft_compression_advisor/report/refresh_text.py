@@ -9,8 +9,9 @@ from ..core.units import format_bytes
 from ..lint.figures import bytes_text, seconds_text
 from ..refresh.changes import totals
 from ..refresh.delta import DELTA_FORMATS, DeltaFormat
-from .lines import wrapped
+from .lines import COLUMNS, TextStyle, wrapped
 from .markdown_report import code_span, plain
+from .refresh_month import refresh_month_section
 from .refresh_words import (
     CONDITIONS,
     EXPLANATION,
@@ -25,11 +26,14 @@ from .refresh_words import (
     size_heads,
     what_if_text,
 )
+from .text import saved_only, table_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ..advice.refresh_month import RefreshMonth
     from ..refresh.refresh import CodecRefresh, Refresh
+    from .page.model import Section
 
 LISTED_FILES = 12
 """Files that a report for people lists; the JSON has more."""
@@ -38,7 +42,7 @@ _LABEL = 20
 _CELL = 12
 
 
-def render_refresh_text(refresh: Refresh) -> str:
+def render_refresh_text(refresh: Refresh, month: RefreshMonth | None = None) -> str:
     """Return a refresh for people, in 80 columns."""
     old, new = (printable(str(each.path)) for each in (refresh.old, refresh.new))
     lines = [printable(refresh.new.snap.name), f"  old: {old}", f"  new: {new}"]
@@ -51,6 +55,9 @@ def render_refresh_text(refresh: Refresh) -> str:
         for said in rebuild_texts(codec):
             lines += wrapped(printable(said), first="  ", rest="  ")
     lines += ["", *wrapped(EXPLANATION)]
+    section = refresh_month_section(month)
+    if section is not None:
+        lines += ["", *table_section(saved_only(section), TextStyle(columns=COLUMNS))]
     lines += _changes(refresh)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -75,7 +82,7 @@ def _changes(refresh: Refresh) -> Iterator[str]:
         yield from wrapped(text, first=indent, rest=indent)
 
 
-def render_refresh_markdown(refresh: Refresh) -> str:
+def render_refresh_markdown(refresh: Refresh, month: RefreshMonth | None = None) -> str:
     """Return a refresh as Markdown, for a pull request."""
     old, new = (code_span(str(each.path)) for each in (refresh.old, refresh.new))
     heads = [
@@ -90,11 +97,24 @@ def render_refresh_markdown(refresh: Refresh) -> str:
     lines += ["", EXPLANATION]
     for codec in refresh.codecs.values():
         lines += [line for said in rebuild_texts(codec) for line in ("", plain(said))]
+    section = refresh_month_section(month)
+    if section is not None:
+        lines += _markdown_month(section)
     if refresh.files:
         sizes = [f"{head}, estimated" for head in size_heads(refresh.codecs)]
         lines += ["", *_table(["what happened", *sizes, "what helps"], _kinds(refresh))]
         lines += ["", *_table(["file", *sizes, "what happened"], _files(refresh))]
     return "\n".join(lines) + "\n"
+
+
+def _markdown_month(section: Section) -> Iterator[str]:
+    yield from ("", f"#### {plain(section.title)}")
+    for group in section.groups:
+        if group.table is not None:
+            rows = ([plain(cell) for cell in row] for row in group.table.rows)
+            yield from ("", *_table(group.table.heads, rows))
+    for text in (section.origin, *section.paragraphs):
+        yield from ("", plain(text))
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

@@ -80,10 +80,10 @@ def render_text(
             lines += [*_stack_lines(launch, style), ""]
     month = month_section(report)
     if month is not None:
-        lines += [*_table_section(_saved_only(month), style), ""]
+        lines += [*table_section(saved_only(month), style), ""]
     installation = installation_section(report)
     if installation is not None:
-        lines += [*_table_section(installation, style), ""]
+        lines += [*table_section(installation, style), ""]
     section = next_section(report, report.findings)
     if section is not None:
         lines += [style.bold(section.title), *_step_lines(section.steps, style), ""]
@@ -153,7 +153,7 @@ def _launch_lines(
         yield from _indented(text, style)
 
 
-def _table_section(section: Section, style: TextStyle) -> Iterator[str]:
+def table_section(section: Section, style: TextStyle) -> Iterator[str]:
     """Yield a section of one table: its last column is aligned to the right."""
     yield style.bold(section.title)
     for group in section.groups:
@@ -166,7 +166,7 @@ def _table_section(section: Section, style: TextStyle) -> Iterator[str]:
         yield from _indented(text, style)
 
 
-def _saved_only(section: Section) -> Section:
+def saved_only(section: Section) -> Section:
     """Return the month with two columns, which fit into any terminal."""
     groups = (
         replace(

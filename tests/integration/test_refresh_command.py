@@ -60,6 +60,16 @@ def test_what_is_added_is_what_is_downloaded(primes: tuple[Path, Path]) -> None:
     assert (first["path"], first["change"]) == ("usr/share/data/added", "added")
 
 
+def test_month_is_by_the_policy(primes: tuple[Path, Path], tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "refresh: {per-month: 3, cold-launches-per-day: 1, deltas: none}\n"
+    )
+    assert refresh(*primes)["month"]["assumed"]
+    month = refresh(*primes, "--policy", policy)["month"]
+    assert (month["assumed"], month["refreshes"], month["deltas"]) == (False, 3, "none")
+
+
 @pytest.mark.skipif(not shutil.which("xdelta3"), reason="xdelta3 is not installed")
 def test_estimates_are_near_what_xdelta3_makes(snaps: tuple[Path, Path]) -> None:
     estimated = refresh(*snaps, "--codec", "xz")["codecs"]["xz"]

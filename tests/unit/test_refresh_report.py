@@ -9,6 +9,11 @@ import jsonschema
 import pytest
 
 from payloads import make_payload
+from snapcraft_compression_advisor.advice.evidence import Saving
+from snapcraft_compression_advisor.advice.month import month_of
+from snapcraft_compression_advisor.advice.refresh_month import RefreshMonth
+from snapcraft_compression_advisor.advice.refreshes import ASSUMED
+from snapcraft_compression_advisor.advice.refreshes import Refresh as Costs
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize
@@ -121,6 +126,57 @@ def test_page_has_the_same_figures(refresh: Refresh) -> None:
     _, files = page.sections[1].groups
     assert files.table is not None
     assert [row[0] for row in files.table.rows][:2] == ["a|added", "a|moved"]
+
+
+def make_month() -> RefreshMonth:
+    figure = Interval(low=1.0, mid=2.0, high=3.0)
+    saving = Saving(app="hello", device="kiosk", seconds=figure)
+    costs = {"xz": figure, "lzo": figure}
+    cost = Costs(download_bytes=costs, bytes_added=figure, apply_s={"kiosk": costs})
+    month = month_of(saving, ASSUMED, cost, figure, 50.0)
+    return RefreshMonth(month=month, assumed=True)
+
+
+def test_month_is_in_each_report_with_what_is_assumed(refresh: Refresh) -> None:
+    month = make_month()
+    text = " ".join(render_refresh_text(refresh, month).split())
+    assert "Over a month of 20 cold launches and 1 refresh, lzo saves" in text
+    assert "Assumed, because nothing is known of the users" in text
+    assert "| all of it |" in render_refresh_markdown(refresh, month)
+    assert refresh_page(refresh, month).sections[1].key == "month"
+    document = json.loads(render_refresh_json(refresh, month))
+    jsonschema.validate(document, json.loads(schema_text(RefreshReport)))
+    assert document["month"]["assumed"]
+    assert document["month"]["launch_s"]["mid"] == 40.0
+    known = replace(month, assumed=False)
+    assert "Assumed" not in render_refresh_text(refresh, known)
+
+
+def test_each_file_has_its_bytes_in_each_delta(refresh: Refresh) -> None:
+    changes = [
+        replace(each, plain_bytes={"xz": 7e5, "lzo": 6e5}) for each in refresh.files
+    ]
+    large = replace(refresh, files=changes)
+    text = render_refresh_text(large)
+    assert "  snap-aware   plain, xz  plain, lzo\n" in text
+    assert "    500.0 kB    700.0 kB    600.0 kB  a|moved\n" in text
+    assert "1 file: a cache of files that didn't change" not in text
+    document = json.loads(render_refresh_json(large))
+    assert document["files"][0]["plain_bytes"] == {"xz": 7e5, "lzo": 6e5}
+    assert {each["change"] for each in document["changes"]} == {
+        each.change for each in changes
+    }
+
+
+def test_choice_is_in_each_report(refresh: Refresh) -> None:
+    text = " ".join(render_refresh_text(refresh).split())
+    assert "by default a device downloads the plain delta, 2.0 MB" in text
+    assert "is set, a device downloads the snap-aware delta, 2.0 MB" in text
+    assert "what a device downloads, by default" in render_refresh_markdown(refresh)
+    said = refresh_page(refresh).sections[0].groups[0].paragraphs
+    assert said[0].startswith("A device downloads the plain delta")
+    choices = json.loads(render_refresh_json(refresh))["codecs"]["xz"]["choices"]
+    assert [each["download"] for each in choices] == ["xdelta3", "snap-1-1-xdelta3"]
 
 
 def test_json_follows_its_schema(refresh: Refresh) -> None:

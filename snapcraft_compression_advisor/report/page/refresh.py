@@ -10,6 +10,7 @@ from ...core.units import format_bytes
 from ...lint.figures import bytes_text, seconds_text
 from ...refresh.changes import totals
 from ...refresh.delta import DELTA_FORMATS
+from ..refresh_month import refresh_month_section
 from ..refresh_text import LISTED_FILES
 from ..refresh_words import (
     EXPLANATION,
@@ -29,10 +30,11 @@ from .model import Entry, Group, Page, Section, Table, Tile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...advice.refresh_month import RefreshMonth
     from ...refresh.refresh import CodecRefresh, Refresh
 
 
-def refresh_page(refresh: Refresh) -> Page:
+def refresh_page(refresh: Refresh, month: RefreshMonth | None = None) -> Page:
     """Return the page of a refresh."""
     name = printable(refresh.new.snap.name)
     first = next(iter(refresh.codecs.values()))
@@ -46,7 +48,7 @@ def refresh_page(refresh: Refresh) -> Page:
             for side, payload in (("old", refresh.old), ("new", refresh.new))
         ),
         tiles=tuple(_tiles(first)),
-        sections=tuple(_sections(refresh)),
+        sections=tuple(_sections(refresh, month)),
         version=__version__,
     )
 
@@ -72,9 +74,12 @@ def _tiles(codec: CodecRefresh) -> Iterator[Tile]:
             )
 
 
-def _sections(refresh: Refresh) -> Iterator[Section]:
+def _sections(refresh: Refresh, month: RefreshMonth | None) -> Iterator[Section]:
     groups = tuple(_codec_group(codec) for codec in refresh.codecs.values())
     yield Section(key="sizes", title="Sizes", paragraphs=(EXPLANATION,), groups=groups)
+    section = refresh_month_section(month)
+    if section is not None:
+        yield section
     if refresh.files:
         yield Section(
             key="files",
