@@ -34,6 +34,7 @@ class PayloadSummary:
     :param declared_compression: of snapcraft.yaml, or the codec of a built snap;
         ``None`` where neither is known.
     :param image_bytes: size of a built snap; ``None`` for a prime directory.
+    :param stack_options: those with which the snaps that it runs with were named.
     """
 
     path: Path
@@ -45,6 +46,7 @@ class PayloadSummary:
     data_blocks: int
     declared_compression: str | None
     image_bytes: int | None = None
+    stack_options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     estimated = launches.by(trial)
     evidence = _evidence(payload, request, trial, estimated)
     return Analysis(
-        payload=_summary(payload, evidence.declared),
+        payload=_summary(payload, evidence.declared, request.surroundings.options),
         trial=trial,
         devices=request.devices,
         app_choice=app_choice,
@@ -316,7 +318,9 @@ def _cold_starts(
                 )
 
 
-def _summary(payload: Payload, declared: str | None) -> PayloadSummary:
+def _summary(
+    payload: Payload, declared: str | None, options: tuple[str, ...]
+) -> PayloadSummary:
     return PayloadSummary(
         path=payload.path,
         kind=payload.kind,
@@ -329,4 +333,5 @@ def _summary(payload: Payload, declared: str | None) -> PayloadSummary:
         image_bytes=(
             payload.image.image_bytes if isinstance(payload, SnapPayload) else None
         ),
+        stack_options=options,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 
 from craft_cli import emit
 
@@ -85,9 +84,6 @@ def installed_summary(profile: LaunchProfile) -> Iterator[str]:
 
 
 def _parts(recorded: RecordedLaunch) -> str:
-    parts = recorded.parts or ()
-    starts = [*(part.start_s for part in parts), recorded.cold_s or 0.0]
     return ", ".join(
-        f"{part.part} {short_seconds(max(0.0, end - start))}"
-        for part, (start, end) in zip(parts, pairwise(starts), strict=True)
+        f"{part} {short_seconds(taken_s)}" for part, taken_s in recorded.part_seconds
     )

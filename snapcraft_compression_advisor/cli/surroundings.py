@@ -12,6 +12,7 @@ from pathlib import Path
 from craft_cli import emit
 
 from ..core.errors import AdvisorError, UsageError
+from ..core.printable import printable
 from ..launches import Consumer, Surroundings
 from ..payload.source import Payload, is_prime_directory, open_payload
 from ..payload.stack import provides
@@ -104,7 +105,22 @@ def open_surroundings(
             bases = (*bases, found)
         elif found is not None:
             contents = (*contents, found)
-    return Surroundings(bases=bases, contents=contents, consumers=consumers)
+    return Surroundings(
+        bases=bases,
+        contents=contents,
+        consumers=consumers,
+        options=tuple(_options(parsed_args)),
+    )
+
+
+def _options(parsed_args: argparse.Namespace) -> Iterator[str]:
+    """Yield the options that name base and content snaps."""
+    for option, paths in (
+        ("--base", parsed_args.base),
+        ("--content", parsed_args.content),
+    ):
+        for path in paths:
+            yield from (option, printable(str(path)))
 
 
 def _check_consumers(consumers: Sequence[Consumer], payload: Payload) -> None:

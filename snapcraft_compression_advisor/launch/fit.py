@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
     from ..payload.inventory import Inventory
     from ..payload.stack import Role
-    from .profile import BlockRange, LaunchProfile, ProfileFile, RecordedLaunch
+    from .profile import (
+        BlockRange,
+        LaunchPart,
+        LaunchProfile,
+        ProfileFile,
+        RecordedLaunch,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +35,7 @@ class FittedProfile:
     :param gone: files that the payload doesn't contain.
     :param changed: files of another size; their blocks are used as far as they reach.
     :param warm_s: of the profile.
+    :param part_seconds: what each part of its cold launch took, in their order.
     """
 
     launch_set: LaunchSet
@@ -36,6 +43,7 @@ class FittedProfile:
     gone: tuple[str, ...]
     changed: tuple[str, ...]
     warm_s: float | None
+    part_seconds: tuple[tuple[LaunchPart, float], ...] = ()
 
 
 def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
@@ -98,6 +106,7 @@ def _fit(
         gone=gone,
         changed=changed,
         warm_s=profile.warm_s,
+        part_seconds=profile.recorded.part_seconds if profile.recorded else (),
     )
 
 

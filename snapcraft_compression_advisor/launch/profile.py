@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
@@ -142,6 +143,16 @@ class RecordedLaunch(_Model):
     storage: Literal["memory", "disk"] | None = None
     parts: tuple[RecordedPart, ...] | None = None
     warm_parts: tuple[RecordedPart, ...] | None = None
+
+    @property
+    def part_seconds(self) -> tuple[tuple[LaunchPart, float], ...]:
+        """What each part of the cold launch took, in their order."""
+        parts = self.parts or ()
+        starts = [*(each.start_s for each in parts), self.cold_s or 0.0]
+        return tuple(
+            (part.part, max(0.0, end - start))
+            for part, (start, end) in zip(parts, pairwise(starts), strict=True)
+        )
 
 
 MetadataBlocks = Annotated[

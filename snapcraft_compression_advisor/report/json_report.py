@@ -60,6 +60,10 @@ class PayloadReport(Part):
     image_bytes: Count | None = Field(
         default=None, description="of a built snap; null for a prime directory"
     )
+    stack_options: list[str] = Field(
+        default_factory=list,
+        description="those that named the base and content snaps it runs with",
+    )
 
 
 class CodecReport(Part):

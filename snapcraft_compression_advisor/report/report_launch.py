@@ -12,6 +12,7 @@ from ..launch.launch_set import (
     Method,  # likewise
     Source,  # likewise
 )
+from ..launch.profile import LaunchPart  # likewise
 from .contract import Count, Interval, Part, Text, filled
 from .launch_files import (
     HeavyFileReport,
@@ -168,6 +169,13 @@ class CostReport(Part):
     cold_s: float | None = Field(description="only from a recorded launch")
 
 
+class LaunchPartReport(Part):
+    """A part of a recorded launch of an installed snap."""
+
+    part: LaunchPart = Field(description="program that runs, or the command-chain")
+    cold_s: float = Field(description="measured seconds of the cold launch")
+
+
 class LaunchReport(Part):
     """One app's launch."""
 
@@ -223,6 +231,10 @@ class LaunchReport(Part):
     weight: float | None = Field(
         default=None, description="of a consumer among all; null for an own app"
     )
+    recorded_parts: list[LaunchPartReport] = Field(
+        default=[],
+        description="of the recorded cold launch of an installed snap, in their order",
+    )
     stack: list[StackSnapReport] = Field(
         default=[],
         description="what the launch reads of each snap, the app's own first; empty if "
@@ -269,6 +281,10 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
         average=_average(analysis, launch),
         interval_parts=_interval_parts(analysis, launch),
         weight=launch.weight,
+        recorded_parts=[
+            LaunchPartReport(part=part, cold_s=taken_s)
+            for part, taken_s in (profile.part_seconds if profile else ())
+        ],
         stack=[stack_snap(analysis, part) for part in launch.stack],
         stack_whole=stack_whole(analysis, launch),
     )

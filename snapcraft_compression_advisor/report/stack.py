@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .page.model import Table
-from .page.texts import percent, seconds, size
+from .page.texts import percent, seconds, short_seconds, size
 from .phrases import counted, how_known
 
 if TYPE_CHECKING:
@@ -96,8 +96,21 @@ def stack_sentences(launch: LaunchReport) -> Iterator[str]:
     if missing:
         names = _listed([each.snap for each in missing])
         yield f"{names}: recorded, but not available, so seconds aren't known."
+    if launch.recorded_parts:
+        yield _measured_parts(launch)
     grown = [each for each in launch.stack if each.lzo_adds_bytes and not each.judged]
     yield from map(_growth, grown)
+
+
+def _measured_parts(launch: LaunchReport) -> str:
+    """Return what the parts of the recorded launch took, snapd's programs first."""
+    taken = [
+        f"{each.part} {short_seconds(each.cold_s)}" for each in launch.recorded_parts
+    ]
+    return (
+        "Parts of the recorded cold launch (measured, with the codecs of the installed "
+        f"snaps): {_listed(taken)}."
+    )
 
 
 def how_read(launch: LaunchReport) -> str:

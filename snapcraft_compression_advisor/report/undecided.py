@@ -50,7 +50,9 @@ def what_decides(analysis: Analysis) -> tuple[NextStep, ...]:
 def _steps(analysis: Analysis) -> Iterator[NextStep]:
     guessed, traced = _apps(analysis, "static"), _apps(analysis, "trace")
     path = shlex.quote(printable(str(analysis.payload.path)))
-    advise = f"compression-advisor advise {path} --launch-profile {_PROFILE}"
+    around = "".join(f" {shlex.quote(each)}" for each in analysis.payload.stack_options)
+    again = f"compression-advisor advise {path}{around}"
+    advise = f"{again} --launch-profile {_PROFILE}"
     consumers = [each for each in analysis.launches if each.weight is not None]
     if guessed and consumers:
         names = [each.launch_set.app for each in consumers]
@@ -63,7 +65,7 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
     if guessed:
         yield NextStep(
             text="A recorded launch in place of the guess may decide it",
-            commands=(f"compression-advisor advise {path} --record{_named(guessed)}",),
+            commands=(f"{again} --record{_named(guessed)}",),
         )
         return
     if traced:

@@ -13,6 +13,7 @@ from analyses import make_analysis
 from payloads import make_payload
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.fit import FittedProfile
 from snapcraft_compression_advisor.launch.stack import AVERAGE_CONSUMER, StackPart
 from snapcraft_compression_advisor.report.contract import schema_text
 from snapcraft_compression_advisor.report.json_report import (
@@ -157,3 +158,31 @@ def test_consumers_have_their_weight_and_the_command_that_records_them() -> None
     assert "Consumer app0, weight 100%\n" in text
     assert "compression-advisor record --installed app0 -o app0.json" in text
     assert "--record\n" not in text
+
+
+def test_recorded_launch_of_an_installed_snap_shows_its_parts() -> None:
+    analysis = stacked()
+    (launch,) = analysis.launches
+    fitted = FittedProfile(
+        launch_set=launch.launch_set,
+        fitting_share=1.0,
+        gone=(),
+        changed=(),
+        warm_s=0.8,
+        part_seconds=(("snap-run", 0.4), ("snap-confine", 0.12), ("app", 2.5)),
+    )
+    recorded = replace(analysis, launches=(replace(launch, profile=fitted),))
+    expected = "snap-run 0.40 s, snap-confine 0.12 s and app 2.50 s"
+    assert expected in " ".join(render_text(recorded).split())
+    (report,) = build_report(recorded).launches
+    assert [each.part for each in report.recorded_parts][-1] == "app"
+
+
+def test_commands_to_copy_name_the_same_base_and_content_snaps() -> None:
+    analysis = stacked()
+    options = ("--base", "core24.snap", "--content", "my gnome.snap")
+    payload = replace(analysis.payload, stack_options=options)
+    page = build_page(Sources(report=build_report(replace(analysis, payload=payload))))
+    (section,) = (each for each in page.sections if each.key == "next")
+    lines = [line for step in section.steps for line in step.lines]
+    assert any("--base core24.snap --content 'my gnome.snap'" in each for each in lines)

@@ -74,7 +74,8 @@ def _decide(report: Report) -> Iterator[Step]:
             lines=tuple(map(record_installed, consumers)),
         )
     elif guessed and not steps:
-        words = ["advise", report.payload.path, "--record"]
+        payload = report.payload
+        words = ["advise", payload.path, *payload.stack_options, "--record"]
         if len(report.launches) > 1:
             words += ["--app", guessed[0].app]
         yield Step(
