@@ -17,7 +17,8 @@ EM_AARCH64 = 183
 
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 5, 14, 15, 29
-_DT_STRSZ = 10
+_DT_HASH, _DT_SYMTAB, _DT_STRSZ = 4, 6, 10
+_SYMBOL_BYTES, _GLOBAL_FUNCTION = 24, 0x12
 _HEADER_BYTES, _PROGRAM_HEADER_BYTES, _DYNAMIC_BYTES = 64, 56, 16
 
 
@@ -31,10 +32,12 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     machine: int = EM_X86_64,
     padding_bytes: int = 0,
     symbols: Sequence[str] = (),
+    exported: Sequence[str] = (),
 ) -> bytes:
     """Return a 64-bit little-endian ELF file that needs these libraries.
 
     :param symbols: names among its strings, without the table of symbols.
+    :param exported: functions of its table of symbols, without versions.
     """
     strings = b"\0"
     tags: list[tuple[int, int]] = []
@@ -45,12 +48,22 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     for tag, text in named:
         tags.append((tag, len(strings)))
         strings += text.encode() + b"\0"
+    table = bytes(_SYMBOL_BYTES)  # the first one stands for none
+    for name in exported:
+        table += struct.pack("<IBBHQQ", len(strings), _GLOBAL_FUNCTION, 0, 1, 0, 0)
+        strings += name.encode() + b"\0"
     strings += b"".join(symbol.encode() + b"\0" for symbol in symbols)
     interp = interpreter.encode() + b"\0" if interpreter else b""
     headers = 3 if interp else 2
     strings_at = _HEADER_BYTES + headers * _PROGRAM_HEADER_BYTES
     interp_at = strings_at + len(strings)
-    dynamic_at = interp_at + len(interp)
+    symbols_at = interp_at + len(interp)
+    tables = b""
+    if exported:
+        count = len(exported) + 1
+        tables = table + struct.pack(f"<{3 + count}I", 1, count, *[0] * (count + 1))
+        tags += [(_DT_SYMTAB, symbols_at), (_DT_HASH, symbols_at + len(table))]
+    dynamic_at = symbols_at + len(tables)
     tags += [(_DT_STRTAB, strings_at), (_DT_STRSZ, len(strings)), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *tag) for tag in tags)
     end = dynamic_at + len(dynamic) + padding_bytes
@@ -62,6 +75,7 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
         + programs
         + strings
         + interp
+        + tables
         + dynamic
         + bytes(padding_bytes)
     )

@@ -27,6 +27,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "refresh": "refresh.RefreshCommand",
         "report": "report.ReportCommand",
         "set": "edits.SetCommand",
+        "trim": "trim.TrimCommand",
     },
     "Lint": {"lint": "lint.LintCommand", "rule": "listings.RuleCommand"},
     "Launch": {

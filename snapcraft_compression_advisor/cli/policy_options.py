@@ -118,6 +118,11 @@ def advice_options(parsed_args: argparse.Namespace) -> LintPolicy:
     return _options(parsed_args, {"advice": changed})
 
 
+def common_options(parsed_args: argparse.Namespace) -> LintPolicy:
+    """Return the policy that the options of every command make."""
+    return _options(parsed_args, {})
+
+
 def rule_options(parsed_args: argparse.Namespace) -> LintPolicy:
     """Return the policy that the options of ``lint`` make.
 

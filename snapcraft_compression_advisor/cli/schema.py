@@ -20,6 +20,7 @@ from ..report.lint_formats.json import LintDocument
 from ..report.measure_json import MeasurementReport
 from ..report.measure_stack import StackMeasurementReport
 from ..report.refresh_json import RefreshReport
+from ..report.trim_json import TrimReport
 from ..settings.lint_policy import LintPolicy
 from .arguments import Arguments, Command, details
 from .write import write_output
@@ -62,6 +63,7 @@ SCHEMAS: Mapping[str, Schema] = {
         "'measure --base … --content … --format json'", StackMeasurementReport
     ),
     "refresh": Schema("'refresh --format json'", RefreshReport),
+    "trim": Schema("'trim --format json'", TrimReport),
     "report": Schema("'advise --format json'", Report),
 }
 """By name. The files in ``docs`` are made from these as well."""

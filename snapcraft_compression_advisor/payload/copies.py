@@ -202,13 +202,13 @@ def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied
 
     :param suppliers: the base and content snaps, where they are at hand.
     """
-    places = [(other, _libraries(Tree(other))) for other in suppliers]
+    places = [(other, loader_libraries(Tree(other))) for other in suppliers]
     snap = tree.payload.snap
     named = {other.snap.name for other in suppliers}
     known: frozenset[str] = frozenset()  # sonames, which files' names begin with
     if snap.confinement != "classic" and snap.base_name not in named:
         known = BASE_LIBRARIES.get(snap.base_name, known)
-    for name, entry in _libraries(tree).items():
+    for name, entry in loader_libraries(tree).items():
         found = _find(tree.payload, name, entry, places)
         if found is not None:
             yield found
@@ -241,7 +241,7 @@ def _find(
     return max(candidates, key=lambda each: bool(each.same), default=None)
 
 
-def _libraries(tree: Tree) -> dict[str, Entry]:
+def loader_libraries(tree: Tree) -> dict[str, Entry]:
     """Return the files that the loader finds, by each of their names."""
     resolver = PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name)
     found: dict[str, Entry] = {}

@@ -113,6 +113,7 @@ class BrokenElfError(ValueError):
 class _Form(NamedTuple):
     """How an ELF file's headers are written.
 
+    :param order: of the bytes of a number, as :mod:`struct` names it.
     :param header: type and machine, starts of program and section headers; of program
         headers, then of section headers length and count; the names' section.
     :param program: a program header; ``fields`` tells which of its members are those of
@@ -120,6 +121,7 @@ class _Form(NamedTuple):
     :param section: name, type, flags, address, offset, length, and what doesn't count.
     """
 
+    order: str
     bits: int
     header: struct.Struct
     program: struct.Struct
@@ -142,6 +144,7 @@ def _form(file_class: int, byte_order: int) -> _Form:
     wide = bits == 64  # noqa: PLR2004 # the class's bits
     word = "Q" if wide else "I"
     return _Form(
+        order=order,
         bits=bits,
         header=struct.Struct(f"{order}16xHH4x{word}{word}{word}4x2x5H"),
         program=struct.Struct(f"{order}2I6Q" if wide else f"{order}8I"),
@@ -309,6 +312,29 @@ class Elf:
         part = max(parts, key=lambda segment: segment.offset)
         length = min(part.file_bytes, CONSTANTS_MAX_BYTES)
         return self._exactly(part.end - length, length)
+
+    @property
+    def bits(self) -> int:
+        """Of an address: 32 or 64."""
+        return self._form.bits
+
+    def rows_at(
+        self, address: int, layout: str, count: int = 1
+    ) -> Iterator[tuple[int, ...]]:
+        """Return the rows of a table by the address that it is loaded at.
+
+        :param layout: of a row, as :mod:`struct` names it, without byte order.
+        """
+        form = struct.Struct(f"{self._form.order}{layout}")
+        return form.iter_unpack(self.bytes_at(address, form.size * count))
+
+    def bytes_at(self, address: int, length: int) -> bytes:
+        """Return bytes by the address that they are loaded at."""
+        start = self.offset_of(address)
+        if start is None:
+            message = f"no segment is loaded at address {address:#x}"
+            raise BrokenElfError(message)
+        return self._exactly(start, length)
 
     def offset_of(self, address: int) -> int | None:
         """Return where in the file an address is, ``None`` where nothing is loaded."""

@@ -15,7 +15,7 @@ from .document import Node, ProjectDocument, read_document
 
 COMPRESSION = "compression"
 
-_LINE_BREAK = re.compile("\r\n|\n|\r")
+LINE_BREAK = re.compile("\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ class _Change:
         written = text[present.start : present.end]
         if present.is_alias or present.anchor is not None or present.tag is not None:
             self.refuse(f"{key} has an anchor, an alias or a tag", present)
-        if present.style in ("|", ">") or _LINE_BREAK.search(written):
+        if present.style in ("|", ">") or LINE_BREAK.search(written):
             self.refuse(f"the value of {key} spans several lines", present)
         # The empty value of `compression:` stands right after the colon.
         space = "" if written else " "
@@ -146,13 +146,13 @@ class _Change:
             self.refuse(f"{name} is a flow mapping and has no {key}")
         if not entries:
             self.refuse(f"{name} has no keys", self.holder)
-        starts = [0, *(each.end() for each in _LINE_BREAK.finditer(text))]
+        starts = [0, *(each.end() for each in LINE_BREAK.finditer(text))]
         first, _ = entries[0]
         indent = text[starts[bisect_right(starts, first.start) - 1] : first.start]
         if indent.strip(" "):
             self.refuse(f"{name} begins with {indent.strip()!r}", first)
         index = _insertion_index(text, entries, starts, place)
-        line = f"{indent}{key}: {self.value}{_line_break(text, index)}"
+        line = f"{indent}{key}: {self.value}{line_break_near(text, index)}"
         return text[:index] + line + text[index:]
 
 
@@ -190,10 +190,10 @@ def _index_before(
     return starts[line]
 
 
-def _line_break(text: str, index: int) -> str:
+def line_break_near(text: str, index: int) -> str:
     r"""Return the line break next to an index: \n, \r\n or \r."""
     near = text[max(0, index - 2) : index] or text
-    found = _LINE_BREAK.findall(near)
+    found = LINE_BREAK.findall(near)
     return found[-1 if index else 0] if found else "\n"
 
 

@@ -1,0 +1,159 @@
+"""``compression-advisor trim``: what a snap needn't ship, as filters of its parts."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from craft_cli import emit
+
+from ..analysis import analyse
+from ..core.errors import NoInputError, UsageError
+from ..lint.lint import analysis_request, check_apps
+from ..payload.source import find_payload, open_payload
+from ..project.add_filters import add_filters
+from ..project.document import read_document
+from ..project.edit import Edit
+from ..project.project_file import apply_edit, find_project_file, read_project_file
+from ..report.trim_json import render_trim_json
+from ..report.trim_text import render_trim_text, render_trim_yaml, sure_filters
+from ..trim.parts import parts_of_files
+from ..trim.plan import plan_trim
+from .arguments import (
+    PATH,
+    Arguments,
+    Command,
+    details,
+    format_argument,
+    output_argument,
+)
+from .find_project import find_policy, find_project, find_project_folder
+from .policy_options import POLICY_ARGUMENTS, common_options, lint_request
+from .surroundings import STACK_ARGUMENTS, open_surroundings
+from .write import check_outputs, write_output
+
+if TYPE_CHECKING:
+    from ..trim.plan import TrimPlan
+
+FORMATS = ("text", "json", "yaml")
+_OPTIONS = ("--base SNAP…", "--content SNAP…")
+
+
+class TrimCommand(Command):
+    """List what needn't ship."""
+
+    name = "trim"
+    help_msg = "List files that a snap needn't ship, as filters for snapcraft.yaml"
+    overview = (
+        "List the files of a prime directory or a built snap that nothing needs when "
+        "the snap runs, with what they take in the image: libraries that the base or "
+        "a content snap has, debug symbols, files for builds, documentation, caches, "
+        "and programs for other architectures. What any app's launch may read, links "
+        "or loads is never among them. Files that only some users or features need "
+        "are listed as risky.\n\n"
+        "The filters go into the 'prime' lists of the parts that brought the files, "
+        "as craft-parts' state beside the prime directory tells. If it doesn't, "
+        "'--format yaml' prints a part of its own that removes them.\n\n"
+        "Nothing is changed unless --write is given."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        **PATH,
+        **POLICY_ARGUMENTS,
+        **{name: STACK_ARGUMENTS[name] for name in _OPTIONS},
+        "--risky": "also print filters for what some users or features may need",
+        **format_argument(FORMATS),
+        **output_argument(),
+        "--write [PROJECT_DIR]": details(
+            "add the filters, without risky ones, to this project's snapcraft.yaml "
+            "(default: change nothing; without PROJECT_DIR, the project in the "
+            "current directory)",
+            dest="project_dir",
+            const=Path(),
+        ),
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Print what could be left out, and write it where that is asked for."""
+        parsed_args.consumer = ()
+        path = parsed_args.path or find_payload(Path.cwd())
+        project_dir: Path | None = parsed_args.project_dir
+        if project_dir is not None and parsed_args.risky:
+            message = "Both --write and --risky are given"
+            raise UsageError(
+                message, resolution="Add risky filters by hand, one after the other."
+            )
+        check_outputs(parsed_args.output)
+        file = find_project_file(project_dir) if project_dir is not None else None
+        with ExitStack() as until:
+            payload = until.enter_context(open_payload(path))
+            policy = parsed_args.policy or find_policy(payload.path, project_dir)
+            lint = lint_request(policy, common_options(parsed_args))
+            check_apps(payload, lint)
+            surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
+            project = find_project(payload, project_dir)
+            request = replace(
+                analysis_request(payload, lint, project), surroundings=surroundings
+            )
+            analysis = analyse(payload, request, progress=emit.progress)
+            folder = find_project_folder(path, project_dir)
+            parts = parts_of_files(folder) if folder is not None else {}
+            plan = plan_trim(
+                payload, analysis, surroundings, parts, progress=emit.progress
+            )
+        if file is not None:
+            _write(plan, file)
+        write_output(_text(plan, parsed_args, folder), parsed_args.output)
+
+
+def _text(plan: TrimPlan, parsed_args: argparse.Namespace, folder: Path | None) -> str:
+    if parsed_args.format == "json":
+        return render_trim_json(plan)
+    if parsed_args.format == "yaml":
+        return render_trim_yaml(
+            plan, risky=parsed_args.risky, part_names=_part_names(folder)
+        )
+    return render_trim_text(plan, risky=parsed_args.risky)
+
+
+def _part_names(folder: Path | None) -> tuple[str, ...]:
+    """Return the parts of a project, none where there is no project."""
+    if folder is None:
+        return ()
+    try:
+        file = find_project_file(folder)
+        document = read_document(read_project_file(file), where=str(file))
+    except NoInputError:
+        return ()
+    parts = document.root.child("parts")
+    return tuple(name for name, *_ in parts.names) if parts else ()
+
+
+def _write(plan: TrimPlan, file: Path) -> None:
+    """Add the filters to a project file; all of them, or nothing.
+
+    :raises AdvisorError: where a file's part isn't known, or it can't be edited.
+    """
+    filters = sure_filters(plan)
+    if "" in filters:
+        message = f"{file}: which part brought {filters[''][0]!r} isn't known"
+        raise NoInputError(
+            message,
+            resolution="Build the project here, so that 'parts' has craft-parts' "
+            "state, or paste what '--format yaml' prints.",
+        )
+    before = read_project_file(file)
+    edit = Edit(
+        path=file, before=before, after=add_filters(before, filters, where=str(file))
+    )
+    count = sum(map(len, filters.values()))
+    if not edit.changes:
+        emit.progress(f"{file}: there is no filter to add", permanent=True)
+        return
+    apply_edit(edit)
+    emit.progress(
+        f"{file}: filters added to {', '.join(filters)} ({count})", permanent=True
+    )

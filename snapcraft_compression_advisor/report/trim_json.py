@@ -1,0 +1,76 @@
+"""What could be left out of a snap, as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ConfigDict, Field
+
+from .. import __version__
+from ..trim.find import Reason  # pydantic reads it at run time
+from .contract import Count, Document, IntervalReport, Part, Text, filled
+
+if TYPE_CHECKING:
+    from ..trim.plan import TrimPlan
+
+
+class TrimGroupReport(Part):
+    """Files that could be left out for one reason."""
+
+    reason: Reason
+    risk: Text | None = Field(
+        description="why they may be needed; null if nothing is known to need them"
+    )
+    files: list[Text] = Field(description="the largest first, links after them")
+    raw_bytes: Count = Field(description="uncompressed")
+    image_bytes: IntervalReport | None = Field(
+        description="by which the image shrinks, estimated; null if it isn't known"
+    )
+    saved_s: dict[Text, dict[Text, IntervalReport]] = Field(
+        description="by app and device: estimated seconds that these files add to a "
+        "cold launch; apps that don't read any of them are left out"
+    )
+    filters: dict[Text, list[Text]] = Field(
+        description="by part, each with its leading hyphen; the part is empty if it "
+        "isn't known"
+    )
+
+
+class TrimReport(Document):
+    """The report of ``compression-advisor trim --format json``."""
+
+    model_config = ConfigDict(title="compression-advisor trim")
+
+    path: Text
+    snap: Text
+    codec: str = Field(description="that sizes are estimated for")
+    image_bytes: IntervalReport | None
+    sure_bytes: IntervalReport | None = Field(
+        description="by which the image shrinks without the groups that have no risk"
+    )
+    delta_share: float | None = Field(
+        description="size of a typical delta as a share of the image, as the policy "
+        "has it"
+    )
+    apps: list[Text] = Field(description="whose launches were looked at")
+    groups: list[TrimGroupReport]
+
+
+def render_trim_json(plan: TrimPlan) -> str:
+    """Return a plan as JSON."""
+    return filled(
+        TrimReport,
+        plan,
+        advisor_version=__version__,
+        groups=[
+            filled(
+                TrimGroupReport,
+                group,
+                filters={
+                    part: [f"-{each}" for each in patterns]
+                    for part, patterns in group.filters.items()
+                },
+            )
+            for group in plan.groups
+        ],
+    ).text()

@@ -1,0 +1,1 @@
+"""What a snap needn't ship, as filters for its snapcraft.yaml."""

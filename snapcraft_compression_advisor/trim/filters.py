@@ -1,0 +1,107 @@
+"""Files to leave out as filters of a part, as craft-parts reads them: ``-usr/share``.
+
+craft-parts expands each filter below the part's files, and a directory means all that
+is below it. ``*`` doesn't match a ``/``, and ``**`` matches any directories. Leading
+dots are matched by :meth:`pathlib.Path.glob`, which newer versions use, but not by
+:mod:`glob`: so a pattern is taken only where it matches the same files with both.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from glob import escape
+
+from ..payload.inventory import Inventory
+from ..squashfs.entry import EntryKind
+
+_LEAST_ALIKE = 2
+"""Files that one pattern is written for."""
+
+_ROOT_NAMES = 3
+"""Of the directory that a pattern with ``**`` begins with: ``usr/share/doc``."""
+
+_SUFFIX = re.compile(r".*(?P<suffix>\.[A-Za-z][A-Za-z0-9]*)", re.DOTALL)
+
+
+def filters_of(
+    paths: Collection[str], inventory: Inventory, *, present: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return few plain filters that match some files, and no others.
+
+    :param paths: of files and links of the inventory.
+    :param present: further files of the part that the filters are for.
+    :returns: without the leading hyphen, in the order of their paths.
+    """
+    kept = _kept_directories(paths, inventory)
+    whole = {path: _highest_whole(path, kept) for path in paths}
+    found = {escape(directory) for directory in whole.values() if directory}
+    left = {path for path, directory in whole.items() if not directory}
+    others = {*inventory.entries, *present} - left
+    for pattern_of in (_suffix_below, _name_below, _suffix_beside):
+        kept_patterns = set(map(pattern_of, others))
+        by_pattern: dict[str | None, set[str]] = defaultdict(set)
+        for path in left:
+            by_pattern[pattern_of(path)].add(path)
+        for pattern, alike in by_pattern.items():
+            if pattern is None or pattern in kept_patterns:
+                continue
+            dotted = any("/." in f"/{path}" for path in alike)
+            if len(alike) >= _LEAST_ALIKE and not dotted:
+                found.add(pattern)
+                left -= alike
+    return tuple(sorted((*found, *map(escape, left))))
+
+
+def _suffix_below(path: str) -> str | None:
+    """Return the pattern of all files with its suffix below a third directory."""
+    *directories, name = path.split("/")
+    return _below(directories, _any_of_suffix(name))
+
+
+def _name_below(path: str) -> str | None:
+    """Return the pattern of all files of its name, likewise."""
+    *directories, name = path.split("/")
+    return _below(directories, escape(name))
+
+
+def _suffix_beside(path: str) -> str | None:
+    """Return the pattern of all files with its suffix in its directory."""
+    *directories, name = path.split("/")
+    pattern = _any_of_suffix(name)
+    return pattern and "/".join((*map(escape, directories), pattern))
+
+
+def _below(directories: Sequence[str], pattern: str | None) -> str | None:
+    if pattern is None or len(directories) < _ROOT_NAMES:
+        return None
+    return "/".join((*map(escape, directories[:_ROOT_NAMES]), "**", pattern))
+
+
+def _any_of_suffix(name: str) -> str | None:
+    suffix = _SUFFIX.fullmatch(name)
+    return suffix and f"*{suffix['suffix']}"
+
+
+def _kept_directories(paths: Collection[str], inventory: Inventory) -> frozenset[str]:
+    """Return the directories with something below that isn't to go; the root is one."""
+    kept = {""}
+    for entry in inventory.entries.values():
+        if entry.kind is EntryKind.DIRECTORY or entry.path in paths:
+            continue
+        parent = posixpath.dirname(entry.path)
+        while parent not in kept:
+            kept.add(parent)
+            parent = posixpath.dirname(parent)
+    return frozenset(kept)
+
+
+def _highest_whole(path: str, kept: Collection[str]) -> str:
+    """Return the highest directory above a path of which nothing stays."""
+    whole = ""
+    parent = posixpath.dirname(path)
+    while parent not in kept:
+        whole, parent = parent, posixpath.dirname(parent)
+    return whole

@@ -1,0 +1,237 @@
+"""Files that a snap needn't ship, each with the reason, and what may still need it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..payload.copies import loader_libraries
+from ..payload.elf import BrokenElfError, elf_of
+from ..payload.elf_symbols import exported_symbols
+from ..payload.inventory import Entry
+from ..payload.needless import NeedlessFile
+from ..payload.source import Payload
+from ..payload.survey import Survey
+from ..payload.tree import Tree
+from ..squashfs.entry import EntryKind
+
+Reason = Literal[
+    "supplied-libraries",
+    "older-versions",
+    "debug-symbols",
+    "static-libraries",
+    "development-files",
+    "documentation",
+    "package-caches",
+    "other-architectures",
+    "translations",
+    "themes",
+]
+
+_TRANSLATION = re.compile(
+    r"(?:usr/)?(?:share/locale(?:-langpack)?|lib/locale)/[^/]+/.+"
+)
+_THEME = re.compile(r"(?:usr/)?share/(?:icons|themes)/(?P<name>[^/]+)/.+")
+_USUAL_THEMES = frozenset({"hicolor", "default", "Default"})
+"""``hicolor`` has the app's own icons; all other themes fall back on it."""
+
+_ELF_NAME = re.compile(r".*\.(?:so(?:\.[\d.]+)?|node)|(?:.*/)?s?bin/[^/]+")
+_MOST_ELF_FILES = 4096
+"""Whose machine is looked at; more programs and libraries than any snap has."""
+_RUN_BY = {
+    "amd64": {"EM_X86_64", "EM_386"},
+    "i386": {"EM_386"},
+    "arm64": {"EM_AARCH64", "EM_ARM"},
+    "armhf": {"EM_ARM"},
+    "ppc64el": {"EM_PPC64"},
+    "riscv64": {"EM_RISCV"},
+    "s390x": {"EM_S390"},
+}
+"""Machines whose programs an architecture's kernel runs, as Debian names them."""
+
+_OTHER_BUILD = "{} has another build of it"
+_BY_NAME = "only its name is known to be in {}"
+_LANGUAGES = "users of these languages read them"
+_THEMES = "a user may have chosen the theme"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trim:
+    """A file that could be left out.
+
+    :param path: of the file.
+    :param risk: why it may be needed all the same; ``None`` where nothing says so.
+    """
+
+    path: str
+    reason: Reason
+    size_bytes: int
+    risk: str | None = None
+
+
+def find_trims(
+    payload: Payload, survey: Survey, suppliers: Sequence[Payload]
+) -> Iterator[Trim]:
+    """Yield the files that a snap needn't ship, each once.
+
+    :param survey: of the payload.
+    :param suppliers: its base and content snaps, as far as they are at hand.
+    """
+    seen: set[str] = set()
+    for trim in _all_trims(payload, survey, suppliers):
+        if trim.path not in seen:
+            seen.add(trim.path)
+            yield trim
+
+
+def _all_trims(
+    payload: Payload, survey: Survey, suppliers: Sequence[Payload]
+) -> Iterator[Trim]:
+    for needless in survey.needless:
+        for file in needless.files:
+            if not file.parts:  # else only strip removes it
+                yield _of(file, needless.kind)
+    yield from _supplied(payload, survey, suppliers)
+    for copy in survey.copies:
+        if copy.kind != "stored twice":  # which snap pack stores once
+            yield Trim(
+                path=copy.path,
+                reason="older-versions",
+                size_bytes=copy.size_bytes,
+                risk=copy.doubt,
+            )
+    yield from _foreign(payload)
+    yield from _by_choice(payload)
+
+
+def _of(file: NeedlessFile, reason: Reason) -> Trim:
+    return Trim(
+        path=file.path, reason=reason, size_bytes=file.size_bytes, risk=file.doubt
+    )
+
+
+def _supplied(
+    payload: Payload, survey: Survey, suppliers: Sequence[Payload]
+) -> Iterator[Trim]:
+    """Yield libraries that a supplier has, with the same symbols or more."""
+    by_name = {
+        each.snap.name: (each, loader_libraries(Tree(each))) for each in suppliers
+    }
+    for each in survey.supplied:
+        risk = None
+        if each.same is None:
+            risk = _BY_NAME.format(each.supplier)
+        elif not each.same and not _replaces(
+            *by_name[each.supplier], payload, each.path
+        ):
+            risk = _OTHER_BUILD.format(each.supplier)
+        yield Trim(
+            path=each.path,
+            reason="supplied-libraries",
+            size_bytes=each.size_bytes,
+            risk=risk,
+        )
+
+
+def _replaces(
+    supplier: Payload, theirs: Mapping[str, Entry], payload: Payload, path: str
+) -> bool:
+    """Tell whether a supplier's library of that name exports all that ours does.
+
+    :param theirs: its libraries, by each of their names.
+    """
+    try:
+        own = elf_of(payload, payload.inventory.entries[path])
+        linkage = own.linkage() if own else None
+        entry = theirs.get((linkage and linkage.soname) or posixpath.basename(path))
+        other = elf_of(supplier, entry) if entry else None
+        if own is None or linkage is None or other is None:
+            return False
+        found = other.linkage()
+        alike = (found.machine, found.soname) == (linkage.machine, linkage.soname)
+        return alike and exported_symbols(own) <= exported_symbols(other)
+    except BrokenElfError:
+        return False
+
+
+def _foreign(payload: Payload) -> Iterator[Trim]:
+    """Yield programs and libraries for machines that the snap isn't for."""
+    runs = {
+        machine
+        for architecture in payload.snap.architectures
+        for machine in _RUN_BY.get(architecture, ())
+    }
+    if not runs or not payload.snap.architectures:
+        return
+    named = (
+        entry
+        for entry in payload.inventory.files()
+        if entry.size_bytes and _ELF_NAME.fullmatch(entry.path)
+    )
+    for entry, _ in zip(named, range(_MOST_ELF_FILES), strict=False):
+        try:
+            elf = elf_of(payload, entry)
+            machine = elf.linkage().machine[1] if elf else None
+        except BrokenElfError:
+            continue
+        known = machine is not None and machine in set().union(*_RUN_BY.values())
+        if known and machine not in runs:
+            yield Trim(
+                path=entry.path,
+                reason="other-architectures",
+                size_bytes=entry.size_bytes,
+            )
+
+
+def _by_choice(payload: Payload) -> Iterator[Trim]:
+    """Yield what depends on a user's language or taste."""
+    for entry in payload.inventory.files():
+        theme = _THEME.fullmatch(entry.path)
+        if theme and theme["name"] not in _USUAL_THEMES:
+            yield _risky(entry, "themes", _THEMES)
+        elif _TRANSLATION.fullmatch(entry.path):
+            yield _risky(entry, "translations", _LANGUAGES)
+
+
+def _risky(entry: Entry, reason: Reason, risk: str) -> Trim:
+    return Trim(path=entry.path, reason=reason, size_bytes=entry.size_bytes, risk=risk)
+
+
+def without_needed(
+    trims: Sequence[Trim], needed: Mapping[str, str]
+) -> tuple[Trim, ...]:
+    """Return the trims that nothing is known to need.
+
+    A library that another snap brings is read there instead.
+
+    :param needed: files that a launch reads or may read, with the app.
+    """
+    return tuple(
+        each
+        for each in trims
+        if each.reason == "supplied-libraries" or each.path not in needed
+    )
+
+
+def with_links(payload: Payload, paths: Collection[str]) -> frozenset[str]:
+    """Return files with the links that lead to them, which would lead nowhere."""
+    gone = set(paths)
+    links = [
+        entry
+        for entry in payload.inventory.entries.values()
+        if entry.kind is EntryKind.SYMLINK
+    ]
+    found = True
+    while found:
+        found = False
+        for entry in links:
+            target = posixpath.normpath(
+                posixpath.join(posixpath.dirname(entry.path), entry.link_target or "")
+            )
+            if entry.path not in gone and target in gone:
+                gone.add(entry.path)
+                found = True
+    return frozenset(gone)

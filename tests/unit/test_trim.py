@@ -1,0 +1,254 @@
+"""What a snap needn't ship: found, checked against what launches need, written down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from elf_files import EM_AARCH64, make_elf
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.trim.parts import parts_of_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIB = "usr/lib/x86_64-linux-gnu"
+SNAP_YAML = b"""\
+name: calculator
+version: '1'
+base: core24
+architectures: [amd64]
+apps:
+  calculator: {command: bin/calculator}
+  other: {command: bin/other}
+"""
+FOO = make_elf(soname="libfoo.so.1", exported=["foo"])
+PRIME: Mapping[str, bytes] = {
+    "meta/snap.yaml": SNAP_YAML,
+    "bin/calculator": make_elf(
+        interpreter="/lib64/ld-linux-x86-64.so.2",
+        needed=["libfoo.so.1", "libbar.so.1", "libown.so.1"],
+    ),
+    "bin/other": b"#!/bin/sh\nexec cat $SNAP/usr/share/man/man1/help.1\n",
+    f"{LIB}/libfoo.so.1": FOO + b"built by us",
+    f"{LIB}/libbar.so.1": make_elf(soname="libbar.so.1", exported=["bar", "new"]),
+    f"{LIB}/libown.so.1": make_elf(soname="libown.so.1"),
+    f"{LIB}/libarm.so": make_elf(soname="libarm.so", machine=EM_AARCH64),
+    "usr/lib/libfoo.a": b"!<arch>\n" + bytes(range(256)) * 40,
+    "usr/share/man/man1/help.1": b"help " * 400,
+    "usr/share/man/man1/other.1": b"other " * 400,
+    "usr/share/locale/de/LC_MESSAGES/calculator.mo": b"deutsch",
+    "usr/share/doc/calculator/copyright": b"GPL",
+}
+BASE: Mapping[str, bytes] = {
+    "meta/snap.yaml": b"name: core24\nversion: '1'\ntype: base\n",
+    f"{LIB}/libfoo.so.1": FOO,
+    f"{LIB}/libbar.so.1": make_elf(soname="libbar.so.1", exported=["bar"]),
+    "bin/cat": b"#!/bin/sh\n",
+}
+PROJECT = """\
+name: calculator
+parts:
+  app:
+    plugin: dump
+  deps:  # libraries
+    plugin: nil
+    prime:
+      - -usr/include
+"""
+STATE = """\
+files: !!set
+{files}
+part_properties: {{}}
+"""
+
+
+def write(root: Path, files: Mapping[str, bytes]) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        path.chmod(0o755)
+    return root
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Make a project that was built, and its base."""
+    write(tmp_path / "prime", PRIME)
+    (tmp_path / f"prime/{LIB}/libfoo.so").symlink_to("libfoo.so.1")
+    write(tmp_path / "core24", BASE)
+    (tmp_path / "snapcraft.yaml").write_text(PROJECT, encoding="utf-8")
+    return tmp_path
+
+
+def write_states(project: Path) -> None:
+    """Write what craft-parts keeps of two parts that brought these files."""
+    of_deps = {name for name in (*PRIME, f"{LIB}/libfoo.so") if "usr/lib" in name}
+    for part, files in (("app", PRIME.keys() - of_deps), ("deps", of_deps)):
+        state = project / "parts" / part / "state" / "prime"
+        state.parent.mkdir(parents=True)
+        lines = "\n".join(f"  {each}: null" for each in sorted(files))
+        state.write_text(STATE.format(files=lines), encoding="utf-8")
+
+
+def trim(project: Path, *options: str) -> int:
+    prime, base = str(project / "prime"), str(project / "core24")
+    return main(["trim", prime, "--base", base, *options])
+
+
+def groups(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> dict[str, list[dict[str, object]]]:
+    assert trim(project, "--format", "json") == 0
+    report = json.loads(capsys.readouterr().out)
+    jsonschema.validate(report, json.loads(SCHEMAS["trim"].text()))
+    found: dict[str, list[dict[str, object]]] = {}
+    for group in report["groups"]:
+        found.setdefault(group["reason"], []).append(group)
+    return found
+
+
+def test_what_nothing_needs_is_listed_by_reason(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = groups(project, capsys)
+    (static,) = found["static-libraries"]
+    assert static["files"] == ["usr/lib/libfoo.a"]
+    assert static["risk"] is None
+    (foreign,) = found["other-architectures"]
+    assert foreign["files"] == [f"{LIB}/libarm.so"]
+    (translations,) = found["translations"]
+    assert translations["risk"] == "users of these languages read them"
+
+
+def test_supplied_library_of_the_same_symbols_goes_with_its_link(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sure, risky = sorted(
+        groups(project, capsys)["supplied-libraries"],
+        key=lambda each: each["risk"] is not None,
+    )
+    assert sure["files"] == [f"{LIB}/libfoo.so.1", f"{LIB}/libfoo.so"]
+    assert sure["risk"] is None
+    assert risky["files"] == [f"{LIB}/libbar.so.1"]
+    assert risky["risk"] == "core24 has another build of it"
+
+
+def test_library_that_the_loader_would_not_find_in_the_base_is_risky(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prime = project / "prime"
+    (prime / "meta/snap.yaml").write_bytes(SNAP_YAML)
+    for entry in (project / "core24" / LIB).iterdir():
+        entry.rename(project / "core24" / entry.name)
+    found = groups(project, capsys)
+    assert all(each["risk"] for each in found.get("supplied-libraries", []))
+
+
+def test_file_that_a_launch_reads_is_never_listed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = project / "launch.json"
+    profile.write_text(
+        json.dumps(
+            {
+                "schema": 1,
+                "app": "calculator",
+                "source": "residency",
+                "files": [
+                    {
+                        "path": "usr/share/man/man1/other.1",
+                        "size": 2400,
+                        "blocks": [[0, 0]],
+                    }
+                ],
+            }
+        ),
+        encoding="utf-8",
+    )
+    assert trim(project, "--format", "json", "--launch-profile", str(profile)) == 0
+    out = capsys.readouterr().out
+    assert "man1/other.1" not in out
+    assert "libfoo.a" in out
+
+
+def test_parts_are_those_that_brought_the_files(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_states(project)
+    assert trim(project, "--format", "yaml") == 0
+    parts = YAML(typ="safe", pure=True).load(capsys.readouterr().out)["parts"]
+    assert set(parts["deps"]["prime"]) == {
+        f"-{LIB}/libarm.so",
+        f"-{LIB}/libfoo.so",
+        f"-{LIB}/libfoo.so.1",
+        "-usr/lib/libfoo.a",
+    }
+    assert all(each.startswith("-usr/share/man") for each in parts["app"]["prime"])
+
+
+def test_without_their_parts_a_part_of_its_own_removes_them(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert trim(project, "--format", "yaml") == 0
+    (part,) = (
+        YAML(typ="safe", pure=True).load(capsys.readouterr().out)["parts"].values()
+    )
+    assert part["after"] == ["app", "deps"]
+    assert "rm -rf ./usr/lib/libfoo.a" in part["override-prime"]
+
+
+def test_write_adds_sure_filters_and_nothing_else(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_states(project)
+    assert trim(project, "--write", str(project)) == 0
+    text = (project / "snapcraft.yaml").read_text(encoding="utf-8")
+    assert "  deps:  # libraries\n" in text
+    assert "      - -usr/include\n      - '-usr/lib/libfoo.a'\n" in text
+    assert "libbar" not in text
+    assert "locale" not in text
+    assert trim(project, "--write", str(project)) == 0
+    assert (project / "snapcraft.yaml").read_text(encoding="utf-8") == text
+    assert "there is no filter to add" in capsys.readouterr().err
+
+
+def test_nothing_is_written_where_a_part_is_not_known(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert trim(project, "--write", str(project)) != 0
+    assert "isn't known" in capsys.readouterr().err
+    assert (project / "snapcraft.yaml").read_text(encoding="utf-8") == PROJECT
+
+
+def test_text_says_what_is_risky_and_why(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert trim(project) == 0
+    out = capsys.readouterr().out
+    assert "translations (risky): 1 file, 7 B\n" in out
+    assert "may be needed: users of these languages read them\n" in out
+    assert f"-{LIB}/libfoo.so.1\n" in out
+    assert f"-{LIB}/libbar.so.1" not in out
+    assert trim(project, "--risky") == 0
+    assert f"-{LIB}/libbar.so.1" in capsys.readouterr().out
+
+
+def test_states_with_odd_names_are_read(tmp_path: Path) -> None:
+    state = tmp_path / "parts/app/state/prime"
+    state.parent.mkdir(parents=True)
+    files = (
+        "  usr/a: null\n  \"b: '\\xFC\": null\n  'c #1': null\n  ? long/name\n  : null"
+    )
+    state.write_text(STATE.format(files=files), encoding="utf-8")
+    known = {"usr/a", "b: 'ü", "c #1", "long/name"}
+    assert parts_of_files(tmp_path) == {"app": known}
+    state.write_bytes(b"\xff\xfe")
+    assert not parts_of_files(tmp_path)
