@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from craft_cli import emit
 
@@ -14,6 +15,9 @@ from ..payload.source import Payload
 from ..settings.lint_policy import LAUNCH_TIMEOUT_S, LintPolicy, Recording
 from ..settings.quantities import SECONDS, event_text
 from .arguments import Arguments, details, quantity
+
+if TYPE_CHECKING:
+    from ..capture.recordings import Told
 
 RECORD_ARGUMENTS: Arguments = {
     "--record": "start the app of 'record' in the policy, of --app, else the first "
@@ -62,26 +66,31 @@ def with_recordings(
         return request
     # Few runs start anything.
     from ..capture.recordings import (  # noqa: PLC0415 # as above
-        Told,
         in_place,
         recorded_profiles,
     )
 
+    recorded = recorded_profiles(
+        payload,
+        recordings,
+        told_here(),
+        apps=request.policy.apps,
+        again=parsed_args.record_again,
+    )
+    return replace(request, profiles=in_place(request.profiles, recorded))
+
+
+def told_here() -> Told:
+    """Return who is told of launches: the user."""
+    from ..capture.recordings import Told  # noqa: PLC0415 # few runs start anything
+
     permanently = partial(emit.progress, permanent=True)
-    told = Told(
+    return Told(
         progress=emit.progress,
         note=permanently,
         warn=lambda text: permanently(f"Warning: {text}"),
         debug=emit.debug,
     )
-    recorded = recorded_profiles(
-        payload,
-        recordings,
-        told,
-        apps=request.policy.apps,
-        again=parsed_args.record_again,
-    )
-    return replace(request, profiles=in_place(request.profiles, recorded))
 
 
 def _recordings(

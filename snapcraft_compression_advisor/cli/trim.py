@@ -32,11 +32,13 @@ from .arguments import (
 )
 from .find_project import find_policy, find_project, find_project_folder
 from .policy_options import POLICY_ARGUMENTS, common_options, lint_request
+from .record_options import told_here
 from .surroundings import STACK_ARGUMENTS, open_surroundings
 from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     from ..trim.plan import TrimPlan
+    from ..trim.prove import Proof
 
 FORMATS = ("text", "json", "yaml")
 _OPTIONS = ("--base SNAP…", "--content SNAP…")
@@ -67,6 +69,9 @@ class TrimCommand(Command):
         "--risky": "also print filters for what some users or features may need",
         **format_argument(FORMATS),
         **output_argument(),
+        "--prove": "leave the files out of a copy, start every app before and after, "
+        "isolated as with 'advise --record', and compare what the launches read; a "
+        "group that an app needs is taken back. This runs the payload's programs",
         "--write [PROJECT_DIR]": details(
             "add the filters, without risky ones, to this project's snapcraft.yaml "
             "(default: change nothing; without PROJECT_DIR, the project in the "
@@ -88,6 +93,7 @@ class TrimCommand(Command):
             )
         check_outputs(parsed_args.output)
         file = find_project_file(project_dir) if project_dir is not None else None
+        proof = None
         with ExitStack() as until:
             payload = until.enter_context(open_payload(path))
             policy = parsed_args.policy or find_policy(payload.path, project_dir)
@@ -104,19 +110,30 @@ class TrimCommand(Command):
             plan = plan_trim(
                 payload, analysis, surroundings, parts, progress=emit.progress
             )
+            if parsed_args.prove:
+                # Few runs start anything.
+                from ..trim.prove import prove_trim  # noqa: PLC0415 # as above
+
+                proof = prove_trim(payload, plan, told_here())
+                plan = plan.only(proof.groups)
         if file is not None:
             _write(plan, file)
-        write_output(_text(plan, parsed_args, folder), parsed_args.output)
+        write_output(_text(plan, proof, parsed_args, folder), parsed_args.output)
 
 
-def _text(plan: TrimPlan, parsed_args: argparse.Namespace, folder: Path | None) -> str:
+def _text(
+    plan: TrimPlan,
+    proof: Proof | None,
+    parsed_args: argparse.Namespace,
+    folder: Path | None,
+) -> str:
     if parsed_args.format == "json":
-        return render_trim_json(plan)
+        return render_trim_json(plan, proof)
     if parsed_args.format == "yaml":
         return render_trim_yaml(
             plan, risky=parsed_args.risky, part_names=_part_names(folder)
         )
-    return render_trim_text(plan, risky=parsed_args.risky)
+    return render_trim_text(plan, risky=parsed_args.risky, proof=proof)
 
 
 def _part_names(folder: Path | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from .contract import Count, Document, IntervalReport, Part, Text, filled
 
 if TYPE_CHECKING:
     from ..trim.plan import TrimPlan
+    from ..trim.prove import Proof
 
 
 class TrimGroupReport(Part):
@@ -36,6 +37,37 @@ class TrimGroupReport(Part):
     )
 
 
+class AppProofReport(Part):
+    """How an app starts without the files."""
+
+    app: Text
+    problem: Text | None = Field(
+        description="why it can't be started even with all files, so that nothing is "
+        "proven; null if it starts"
+    )
+    common_share: float | None = Field(
+        description="of the blocks outside the files left out that launches before "
+        "and after read (measured), those that both read"
+    )
+
+
+class TakenBackReport(Part):
+    """A group that an app needs after all."""
+
+    reason: Reason
+    app: Text
+    problem: Text
+
+
+class ProofReport(Part):
+    """What became of the snap without the files of the groups without a risk."""
+
+    apps: list[AppProofReport]
+    taken_back: list[TakenBackReport]
+    before_bytes: Count = Field(description="of the image with all files; measured")
+    after_bytes: Count = Field(description="of the image without them; measured")
+
+
 class TrimReport(Document):
     """The report of ``compression-advisor trim --format json``."""
 
@@ -54,9 +86,10 @@ class TrimReport(Document):
     )
     apps: list[Text] = Field(description="whose launches were looked at")
     groups: list[TrimGroupReport]
+    proof: ProofReport | None = Field(description="null without --prove")
 
 
-def render_trim_json(plan: TrimPlan) -> str:
+def render_trim_json(plan: TrimPlan, proof: Proof | None) -> str:
     """Return a plan as JSON."""
     return filled(
         TrimReport,
@@ -73,4 +106,18 @@ def render_trim_json(plan: TrimPlan) -> str:
             )
             for group in plan.groups
         ],
+        proof=_proof_report(proof) if proof else None,
     ).text()
+
+
+def _proof_report(proof: Proof) -> ProofReport:
+    return filled(
+        ProofReport,
+        proof,
+        taken_back=[
+            TakenBackReport(
+                reason=each.group.reason, app=each.app, problem=each.problem
+            )
+            for each in proof.taken_back
+        ],
+    )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..trim.find import Reason
     from ..trim.plan import TrimGroup, TrimPlan
+    from ..trim.prove import Proof
 
 TITLES: Mapping[Reason, str] = {
     "supplied-libraries": "libraries that the base or a content snap has",
@@ -34,7 +35,7 @@ _SHELL_SAFE = re.compile(r"[^\w./*\[\]@%+=:,-]")
 _TRIM_PART = "trim"
 
 
-def render_trim_text(plan: TrimPlan, *, risky: bool) -> str:
+def render_trim_text(plan: TrimPlan, *, risky: bool, proof: Proof | None = None) -> str:
     """Return for people what could be left out.
 
     :param risky: whether to list the filters of what may be needed, too.
@@ -43,6 +44,8 @@ def render_trim_text(plan: TrimPlan, *, risky: bool) -> str:
     lines += wrapped(_summary(plan))
     for group in plan.groups:
         lines += ["", *_group_lines(plan, group, filters=risky or group.risk is None)]
+    if proof is not None:
+        lines += ["", *_proof_lines(proof)]
     lines += ["", *wrapped(_closing(plan))]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -99,6 +102,34 @@ def _filter_lines(group: TrimGroup) -> Iterator[str]:
             yield f"    -{printable(pattern)}"
         if len(patterns) > _LISTED_FILTERS:
             yield f"    and {len(patterns) - _LISTED_FILTERS:,} more"
+
+
+def _proof_lines(proof: Proof) -> Iterator[str]:
+    """Yield what became of the snap without what nothing seemed to need."""
+    saved = proof.before_bytes - proof.after_bytes
+    yield from wrapped(
+        f"Without these files (measured): image {format_bytes(proof.before_bytes)} → "
+        f"{format_bytes(proof.after_bytes)}, {share_text(saved, proof.before_bytes)} "
+        "smaller"
+    )
+    for app in proof.apps:
+        if app.problem is not None:
+            text = f"{app.app}: not proven, it can't be started here: {app.problem}"
+        else:
+            text = (
+                f"{app.app}: starts; {app.common_share or 0:.0%} of the blocks that "
+                "launches before and after read are the same"
+            )
+        yield from wrapped(printable(text), first="  ", rest="    ")
+    for each in proof.taken_back:
+        yield from wrapped(
+            printable(
+                f"taken back: {TITLES[each.group.reason]}, for {each.app}: "
+                f"{each.problem}"
+            ),
+            first="  ",
+            rest="    ",
+        )
 
 
 def _closing(plan: TrimPlan) -> str:

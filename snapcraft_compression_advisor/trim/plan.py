@@ -78,6 +78,11 @@ class TrimPlan:
         """Those that nothing is known to need."""
         return tuple(each for each in self.groups if each.risk is None)
 
+    def only(self, proven: Sequence[TrimGroup]) -> TrimPlan:
+        """Return a plan without groups that nothing seemed to need, but these."""
+        kept = tuple(each for each in self.groups if each.risk or each in proven)
+        return replace(self, groups=kept)
+
 
 def plan_trim(
     payload: Payload,

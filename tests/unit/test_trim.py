@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from elf_files import EM_AARCH64, make_elf
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.trim.parts import parts_of_files
+from snapcraft_compression_advisor.trim.plan import TrimGroup
+from snapcraft_compression_advisor.trim.prove import common_share, find_culprit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 LIB = "usr/lib/x86_64-linux-gnu"
 SNAP_YAML = b"""\
@@ -252,3 +257,35 @@ def test_states_with_odd_names_are_read(tmp_path: Path) -> None:
     assert parts_of_files(tmp_path) == {"app": known}
     state.write_bytes(b"\xff\xfe")
     assert not parts_of_files(tmp_path)
+
+
+def group(name: str) -> TrimGroup:
+    return TrimGroup(
+        reason="documentation",
+        risk=None,
+        files=(name,),
+        raw_bytes=1,
+        image_bytes=None,
+        saved_s={},
+        filters={},
+    )
+
+
+@given(count=st.integers(1, 20), bad=st.sets(st.integers(0, 19), min_size=1))
+def test_bisection_finds_a_group_that_is_needed(count: int, bad: set[int]) -> None:
+    every = [group(str(number)) for number in range(count)]
+    needed = {every[number % count].files for number in bad}
+
+    def trial(groups: Sequence[TrimGroup]) -> dict[str, str]:
+        broken = any(each.files in needed for each in groups)
+        return {"app": "fails"} if broken else {}
+
+    assert find_culprit(every, trial).files in needed
+
+
+def test_files_left_out_do_not_count_as_common_or_not() -> None:
+    one = ProfileFile(path="a", size=9, blocks=((0, 3),))
+    other = ProfileFile(path="a", size=9, blocks=((1, 3),))
+    gone = ProfileFile(path="b", size=9, blocks=((0, 0),))
+    assert common_share([one, gone], [other], frozenset("b")) == 0.75
+    assert common_share([gone], [], frozenset("b")) == 1.0

@@ -1,0 +1,76 @@
+"""``trim --prove``: apps are started before and after files are left out."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from real_launches import fill_launchable
+from real_payloads import advisor
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="needs bubblewrap"
+)
+SNAP_YAML = """\
+name: launchy
+version: '1.0'
+summary: A sample
+description: A sample
+base: core24
+architectures: [amd64]
+apps:
+  launchy: {command: bin/launchy}
+  hidden: {command: bin/hidden}
+  broken: {command: bin/broken}
+"""
+HIDDEN = """\
+#!/bin/sh
+# Computed, so no search of files finds it.
+kind=$(echo lib | tr b b)
+exec cat "$SNAP/usr/$kind/needed.$(echo a)" > /dev/null
+"""
+
+
+@pytest.fixture
+def prime(tmp_path: Path) -> Path:
+    """Return a payload of which an app reads what looks needless."""
+    payload = fill_launchable(tmp_path / "prime")
+    (payload / "meta/snap.yaml").write_text(SNAP_YAML)
+    (payload / "usr/lib").mkdir(parents=True)
+    for name in ("needed", "idle"):
+        (payload / f"usr/lib/{name}.a").write_bytes(b"!<arch>\n" + bytes(300_000))
+    manual = payload / "usr/share/man/man1/launchy.1"
+    manual.parent.mkdir(parents=True)
+    manual.write_bytes(random.Random(1).randbytes(50_000))
+    for name, text in (("hidden", HIDDEN), ("broken", "#!/bin/sh\nexit 3\n")):
+        (payload / "bin" / name).write_text(text)
+        (payload / "bin" / name).chmod(0o755)
+    return payload
+
+
+def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime for path in prime.rglob("*")}
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    ran = advisor(
+        "trim", prime, "--prove", "--format", "json",
+        TMPDIR=str(scratch), XDG_CACHE_HOME=str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    report = json.loads(ran.stdout)
+    proof = report["proof"]
+    (taken,) = proof["taken_back"]
+    assert (taken["reason"], taken["app"]) == ("static-libraries", "hidden")
+    apps = {each["app"]: each for each in proof["apps"]}
+    assert apps["launchy"]["common_share"] == 1
+    assert apps["hidden"]["problem"] is None
+    assert apps["broken"]["problem"] is not None
+    assert proof["after_bytes"] < proof["before_bytes"]
+    sure = {each["reason"] for each in report["groups"] if each["risk"] is None}
+    assert sure == {"documentation"}
+    assert {path: path.stat().st_mtime for path in prime.rglob("*")} == before
+    assert not list(scratch.iterdir())
