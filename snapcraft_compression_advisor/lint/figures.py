@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..analysis import Analysis
 from ..core.units import Interval, format_bytes, format_seconds
+from ..diff.figures import BaselineDelta
+from ..refresh.delta import DeltaFormat
 from .finding import Origin
 
 _MANY_LAUNCHES = 1_000
+DELTA_NAMES: Mapping[DeltaFormat, str] = {
+    "xdelta3": "plain delta",
+    "snap-1-1-xdelta3": "snap-aware delta",
+}
 
 
 def interval_text(figure: Interval, shown: Callable[[float], str]) -> str:
@@ -66,3 +72,8 @@ def share_text(part: float, whole: float) -> str:
     """
     share = part / whole if whole else 0.0
     return f"{share:.0%}" if abs(share) >= 0.01 else f"{share:.1%}"  # noqa: PLR2004 # 1 %
+
+
+def delta_name(delta: BaselineDelta) -> str:
+    """Return what a delta from the baseline is called."""
+    return f"{DELTA_NAMES[delta.delta_format]} with {delta.codec}"

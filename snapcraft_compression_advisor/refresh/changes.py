@@ -25,7 +25,7 @@ ChangeKind = Literal[
 ]
 LISTED_FILES = 50
 """Files that a report has."""
-LOOKED_FILES = 1000
+LOOKED_FILES = 10_000
 """Files that are looked into; further ones add next to nothing each."""
 _LOOK_LIMIT_BYTES = 32 * MIB
 _ALL_LIMIT_BYTES = 96 * MIB

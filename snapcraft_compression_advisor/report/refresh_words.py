@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.units import format_bytes
-from ..lint.figures import bytes_text
+from ..lint.figures import DELTA_NAMES, bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..refresh.choice import Choice, Condition
     from ..refresh.refresh import CodecRefresh
 
-TITLES = {"xdelta3": "plain delta", "snap-1-1-xdelta3": "snap-aware delta"}
+TITLES = DELTA_NAMES
 CONDITIONS: Mapping[Condition, str] = {
     "default": "by default",
     "snap-delta-format": "snap-delta-format",

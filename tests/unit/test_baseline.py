@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import (
     BaselineBuild,
+    BaselineDelta,
     LaunchFigure,
     PayloadFigures,
     image_change,
@@ -225,6 +226,22 @@ def test_figures_that_are_the_same_are_called_unchanged() -> None:
     changes = {label: change for label, _, _, change in changed_rows(linted)}
     assert changes.pop("compression") == ""
     assert set(changes.values()) == {"unchanged"}
+
+
+def test_refresh_from_the_baseline_is_among_the_figures() -> None:
+    size = Interval(low=1e6, mid=2e6, high=3e6)
+    delta = BaselineDelta(
+        codec="xz", delta_format="xdelta3", size_bytes=size, changes=()
+    )
+    baseline = BaselineBuild(figures=FIGURES, delta=delta)
+    report = make_report()
+    linted = replace(report.payloads[0], figures=FIGURES, baseline=baseline)
+    *_, (label, _, text, _) = changed_rows(linted)
+    assert label == "download of a refresh"
+    assert text == "2.0 MB (1.0 MB to 3.0 MB), plain delta with xz, estimated"
+    saved = json.loads(rendered("json", replace(report, payloads=(linted,))))
+    refresh = saved["payloads"][0]["refresh"]
+    assert (refresh["format"], refresh["bytes"]["mid"]) == ("xdelta3", 2e6)
 
 
 def test_figures_alone_leave_open_what_their_intervals_do() -> None:

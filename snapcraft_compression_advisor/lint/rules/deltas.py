@@ -9,7 +9,7 @@ from ...core.units import Interval, format_bytes
 from ...diff.figures import BaselineDelta
 from ...refresh.changes import ChangeKind, FileChange
 from ...settings.quantities import Share
-from ..figures import bytes_text
+from ..figures import bytes_text, delta_name
 from ..finding import MOST_FILES, Evidence, Finding, Location
 from ..rule import Context, Judge, Rule, image_place
 
@@ -17,14 +17,10 @@ LEAST_BYTES = 100_000
 LEAST_SHARE = 0.01
 """What is worth a finding: so many bytes of the delta and so large a share of it."""
 
-_FORMATS = {
-    "xdelta3": "plain delta",
-    "snap-1-1-xdelta3": "snap-aware delta",
-}
 _WHEN = (
     "The finding needs at least 100 kB and 1 % of the delta. Bytes are estimated, with "
     "the snap's codec, in the delta that `refresh.deltas` names; by default in a plain "
-    "one. Only the 1,000 files that add most to the delta are examined. Without the "
+    "one. Only the 10,000 files that add most to the delta are examined. Without the "
     "previous `.snap` as `--baseline`, the rule is skipped."
 )
 _OPTIONS: Mapping[str, str] = {
@@ -83,8 +79,8 @@ def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
     yield rule.finding(
         context,
         f"A refresh from the baseline downloads an estimated "
-        f"{bytes_text(delta.size_bytes)} ({_name(delta)}); {format_bytes(limit)} is "
-        f"allowed{within}.",
+        f"{bytes_text(delta.size_bytes)} ({delta_name(delta)}); "
+        f"{format_bytes(limit)} is allowed{within}.",
         evidence=_evidence(delta, limit),
         files=[change.path for change in delta.changes[:MOST_FILES]],
         undecided=undecided,
@@ -113,7 +109,7 @@ def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
         yield rule.finding(
             context,
             f"{what} an estimated {format_bytes(added)} ({share:.0%}) to the "
-            f"{_name(delta)}.",
+            f"{delta_name(delta)}.",
             location=_place(context, found),
             evidence=[
                 Evidence(change.path, format_bytes(change.delta_bytes), "estimated")
@@ -199,10 +195,6 @@ CACHE_UNSTABLE = _DeltaRule(
 )
 
 
-def _name(delta: BaselineDelta) -> str:
-    return f"{_FORMATS[delta.delta_format]} with {delta.codec}"
-
-
 def _place(context: Context, changes: Sequence[FileChange]) -> Location:
     if len(changes) == 1:
         return Location("payload", changes[0].path)
@@ -211,7 +203,7 @@ def _place(context: Context, changes: Sequence[FileChange]) -> Location:
 
 def _evidence(delta: BaselineDelta, limit: float) -> Iterator[Evidence]:
     yield Evidence("allowed size of a refresh", format_bytes(limit), "declared")
-    yield Evidence(_name(delta), bytes_text(delta.size_bytes), "estimated")
+    yield Evidence(delta_name(delta), bytes_text(delta.size_bytes), "estimated")
     for change in delta.changes[:MOST_FILES]:
         yield Evidence(
             f"of that, {change.path}",

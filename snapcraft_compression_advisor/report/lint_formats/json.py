@@ -9,9 +9,10 @@ from pydantic import ConfigDict, Field
 from ...core.documents import DocumentKind
 from ...core.errors import BadDataError
 from ...core.units import MIB
-from ...diff.figures import LaunchFigure, PayloadFigures
+from ...diff.figures import BaselineBuild, LaunchFigure, PayloadFigures
 from ...lint.baseline import subject_in_label
 from ...lint.finding import Finding, LintedPayload, LintReport, Location
+from ...refresh.delta import DeltaFormat
 from ..contract import Count, Document, IntervalReport, Part, Text, filled
 from .phrases import all_findings, fingerprints, severities
 
@@ -116,6 +117,14 @@ class FiguresReport(Part):
     launches: list[LaunchFigureReport]
 
 
+class BaselineDeltaReport(Part):
+    """What a refresh from the baseline downloads."""
+
+    compression: str
+    format: DeltaFormat
+    bytes: IntervalReport = Field(description="estimated")
+
+
 class GoneReport(Part):
     """A finding of the baseline that is no more."""
 
@@ -134,6 +143,11 @@ class LintedPayloadReport(Part):
     findings: list[FindingReport]
     figures: FiguresReport | None = Field(
         default=None, description="to compare the next build with"
+    )
+    refresh: BaselineDeltaReport | None = Field(
+        default=None,
+        description="a refresh from the baseline, if that is a snap; null where no "
+        "rule asks for it",
     )
     gone: list[GoneReport] = Field(
         default=[], description="findings that only the baseline has"
@@ -188,9 +202,21 @@ def _payload(payload: LintedPayload, prints: Sequence[str]) -> LintedPayloadRepo
         figures=None
         if figures is None
         else filled(FiguresReport, figures, compression=figures.codec),
+        refresh=_refresh(payload.baseline),
         gone=[
             filled(GoneReport, each, path=each.location.path) for each in payload.gone
         ],
+    )
+
+
+def _refresh(baseline: BaselineBuild | None) -> BaselineDeltaReport | None:
+    delta = baseline.delta if baseline else None
+    if delta is None:
+        return None
+    return BaselineDeltaReport(
+        compression=delta.codec,
+        format=delta.delta_format,
+        bytes=filled(IntervalReport, delta.size_bytes),
     )
 
 

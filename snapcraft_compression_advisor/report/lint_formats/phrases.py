@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...core.printable import printable
 from ...diff.figures import image_change, launch_changes
+from ...lint.figures import bytes_text, delta_name
 from ...lint.run import SEVERITIES, at_least
 from ..diff_report import Row, figure_rows
 from ..phrases import counted, listed
@@ -116,6 +117,10 @@ def changed_rows(payload: LintedPayload) -> Iterator[Row]:
         image_change=image_change(baseline, now),
         launches=launch_changes(baseline, now),
     )
+    if baseline.delta is not None:
+        size = bytes_text(baseline.delta.size_bytes)
+        text = f"{size}, {delta_name(baseline.delta)}, estimated"
+        yield "download of a refresh", "", text, ""
 
 
 def states_text(report: LintReport) -> str:
