@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..analysis import Analysis
-    from ..launches import Surroundings
+    from ..launches import LaunchAnalysis, Surroundings
     from ..payload.source import Payload
     from ..trial.result import Progress
 
@@ -98,19 +98,9 @@ def plan_trim(
     :param parts: files by part, as far as they are known.
     :raises AdvisorError: where files can't be read.
     """
-    suppliers = _suppliers(payload, surroundings)
-    progress("Finding files that needn't ship")
-    survey = take_survey(payload, suppliers=suppliers)
-    progress("Finding what launches need")
-    needed, missing = needed_files(payload, surroundings, analysis.launches)
-    trims = without_needed(tuple(find_trims(payload, survey, suppliers)), needed)
-    for _ in range(_ROUNDS):
-        sure = with_links(payload, [each.path for each in trims if each.risk is None])
-        lacking = newly_missing(payload, surroundings, sure, missing)
-        doubted = tuple(_doubted(each, lacking) for each in trims)
-        if doubted == trims:
-            break
-        trims = doubted
+    progress("Finding files that needn't ship, and what launches need")
+    trims = judged_trims(payload, surroundings, analysis.launches)
+    sure = with_links(payload, [each.path for each in trims if each.risk is None])
     groups = _groups(payload, analysis, trims, parts)
     codec = analysis.payload.declared_compression or "xz"
     trial = analysis.trial.codecs.get(codec)
@@ -126,6 +116,27 @@ def plan_trim(
         apps=tuple(payload.snap.apps),
         parts=tuple(parts),
     )
+
+
+def judged_trims(
+    payload: Payload, surroundings: Surroundings, launches: Sequence[LaunchAnalysis]
+) -> tuple[Trim, ...]:
+    """Return what could be left out, risky where a launch may need it after all.
+
+    :param launches: of target apps, recorded or guessed.
+    """
+    suppliers = _suppliers(payload, surroundings)
+    survey = take_survey(payload, suppliers=suppliers)
+    needed, missing = needed_files(payload, surroundings, launches)
+    trims = without_needed(tuple(find_trims(payload, survey, suppliers)), needed)
+    for _ in range(_ROUNDS):
+        sure = with_links(payload, [each.path for each in trims if each.risk is None])
+        lacking = newly_missing(payload, surroundings, sure, missing)
+        doubted = tuple(_doubted(each, lacking) for each in trims)
+        if doubted == trims:
+            break
+        trims = doubted
+    return trims
 
 
 def _suppliers(payload: Payload, surroundings: Surroundings) -> tuple[Payload, ...]:
