@@ -96,9 +96,10 @@ def test_three_fixes_that_save_most_are_told_those_of_launches_first() -> None:
     seconds = (0.5, 0.9, 0.1, 2.0, 0.3)
     found = [finding(rule, s) for rule, s in zip(RULES, seconds, strict=True)]
     told = steps(report_with(*found))[2:]
+    trim = ("compression-advisor trim 'prime/\\xff'",)
     assert [step.lines for step in told] == [
-        (f"compression-advisor rule {rule}",) for rule in ("SCA202", "SCA305", "SCA303")
-    ]
+        ("compression-advisor rule SCA202",), trim, trim,
+    ]  # fmt: skip
     assert told[0].text == (
         "Saves up to 0.30 s (0.15–0.60) per cold launch of app0 on hdd-laptop."  # noqa: RUF001 # as printed
     )

@@ -28,6 +28,7 @@ _WHEN = (
     "directory's are estimated. If the interval includes the threshold, the finding is "
     "undecided."
 )
+_FILTERS = "`compression-advisor trim` prints the filters."
 _OPTIONS: Mapping[str, str] = {
     "select, ignore": "path patterns that leave files out, such as "
     "`SCA305:usr/share/doc/*`"
@@ -128,7 +129,7 @@ STATIC_LIBRARIES = _ShippedRule(
     "undecided. " + _WHEN,
     why="Only linkers read them, and linked programs already contain what they need.",
     how_to_fix="Leave them out of the part with `prime: [-usr/lib/**/*.a]`, or "
-    "configure with `--disable-static`.",
+    "configure with `--disable-static`. " + _FILTERS,
     judge=_needless_judge("static-libraries", "Static libraries"),
 )
 
@@ -144,7 +145,8 @@ DEVELOPMENT_FILES = _ShippedRule(
     why="Nothing reads them at run time. They come with `-dev` packages that were "
     "staged instead of used only for the build.",
     how_to_fix="Move `-dev` packages from `stage-packages` to `build-packages`, or "
-    "leave the files out with `prime: [-usr/include, -usr/lib/*/pkgconfig]`.",
+    "leave the files out with `prime: [-usr/include, -usr/lib/*/pkgconfig]`. "
+    + _FILTERS,
     judge=_needless_judge("development-files", "Headers and other files for builds"),
 )
 
@@ -161,7 +163,7 @@ DOCUMENTATION = _ShippedRule(
     why="`man` and `info` on the host don't search snaps. Changelogs are already "
     "compressed, so the image's codec can't make them smaller.",
     how_to_fix="Leave them out of the part, but keep the licences: `prime: "
-    "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`.",
+    "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`. " + _FILTERS,
     judge=_needless_judge("documentation", "Manuals and packages' documentation"),
 )
 
@@ -221,7 +223,7 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     why="Users download and cache them twice, and they miss the base's security "
     "updates.",
     how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
-    "the application without them.",
+    "the application without them. " + _FILTERS,
 )
 def supplied_libraries(rule: Rule, context: Context) -> Iterator[Finding]:
     what = "Libraries that the base or a content snap provides"

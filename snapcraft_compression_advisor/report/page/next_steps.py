@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..report_launch import LaunchReport
 
 _FIXES = 3
+TRIMMED = frozenset(f"SCA30{number}" for number in (3, 4, 5, 6, 7, 8))
+"""Rules on files that ``trim`` lists, with filters that leave them out."""
 
 
 def next_section(
@@ -27,7 +29,7 @@ def next_section(
 
     :param findings: of lint on the same payload; ``None`` where it wasn't linted.
     """
-    steps = (*_key(report), *_decide(report), *_fixes(findings or ()))
+    steps = (*_key(report), *_decide(report), *_fixes(report, findings or ()))
     if not steps:
         return None
     return Section(
@@ -100,8 +102,12 @@ def _narrower(launch: LaunchReport) -> str:
     )
 
 
-def _fixes(findings: Sequence[FindingReport]) -> Iterator[Step]:
+def _fixes(report: Report, findings: Sequence[FindingReport]) -> Iterator[Step]:
     """Yield the fixes that save most: of launches first, which are many."""
+    payload = report.payload
+    trim = shlex.join(
+        ("compression-advisor", "trim", payload.path, *payload.stack_options)
+    )
     known = [
         (finding, finding.gain)
         for finding in findings
@@ -114,7 +120,11 @@ def _fixes(findings: Sequence[FindingReport]) -> Iterator[Step]:
             yield Step(
                 title=finding.fix.description,
                 text=sentence(_saves(gain)),
-                lines=(f"compression-advisor rule {finding.rule}",),
+                lines=(
+                    trim
+                    if finding.rule in TRIMMED
+                    else f"compression-advisor rule {finding.rule}",
+                ),
             )
 
 
