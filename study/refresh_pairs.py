@@ -18,13 +18,16 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import os
 import resource
 import statistics
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass, fields
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +44,7 @@ from snapcraft_compression_advisor.refresh.exact import (
 from snapcraft_compression_advisor.squashfs.mksquashfs import pack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from snapcraft_compression_advisor.core.units import Interval
 
 _KEY = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
 _PIN = "Package: *\nPin: release n={}\nPin-Priority: 990\n"
@@ -80,6 +83,12 @@ PAIRS = (
     Pair("rsync", "security", ("rsync",), "new version of a small program"),
     Pair("ruby", "security", ("ruby3.1",), "new minor version of an interpreter"),
     Pair("mutt", "security", ("mutt",), "security fix of a program"),
+    Pair("inkscape", "security", ("inkscape",), "security fix of a C++ program"),
+    Pair("openjdk", "security", ("openjdk-17-jre-headless",), "rebuilt Java runtime"),
+    Pair("telegram", "security", ("telegram-desktop",), "security fix of a Qt app"),
+    Pair("calibre", "security", ("calibre",), "security fix of a Python and Qt app"),
+    Pair("chromium", "security", ("chromium",), "new major version of a browser"),
+    Pair("widelands", "trixie", ("widelands",), "new version of a game with its data"),
 )
 
 FITTED = frozenset({"redis", "mutt", "p7zip"})
@@ -110,6 +119,10 @@ class Row:
         return self.mid_bytes / self.delta_bytes - 1
 
 
+Known = Mapping[tuple[str, str], Sequence[Row]]
+"""Rows by pair and codec."""
+
+
 def apt_settings(trees: Path, suite: str) -> Path:
     """Write apt's settings for a suite, and load its lists; return their file."""
     folder = (trees / "apt" / suite).absolute()
@@ -118,12 +131,14 @@ def apt_settings(trees: Path, suite: str) -> Path:
         return settings
     for name in ("lists/partial", "cache", "sources", "pins"):
         (folder / name).mkdir(parents=True, exist_ok=True)
+    os.environ.pop("APT_CONFIG", None)  # the mirrors are those of the machine
     main = debian_mirror()
-    lines = [f"deb {_KEY} {main} bookworm main"]
+    release = suite if suite == "trixie" else "bookworm"
+    lines = [f"deb {_KEY} {main} {release} main"]
     if suite == "security":
         security = debian_mirror("Debian-Security")
         lines.append(f"deb {_KEY} {security} bookworm-security main")
-    elif suite != "bookworm":
+    elif suite != release:
         lines.append(f"deb {_KEY} {main} bookworm-{suite} main")
         pin = _PIN.format(f"bookworm-{suite}")
         (folder / "pins" / suite).write_text(pin, encoding="utf-8")
@@ -174,41 +189,80 @@ def children_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def rows(trees: Path, pair: Pair) -> Iterator[Row]:
-    """Yield what each codec and format of a pair comes to."""
-    folders = [prime(trees, pair, suite) for suite in ("bookworm", pair.new)]
-    make = {"xdelta3": make_plain_delta, "snap-1-1-xdelta3": make_snap_aware_delta}
+def rows(trees: Path, pair: Pair, known: Known) -> Iterator[Row]:
+    """Yield what each codec and format of a pair comes to.
+
+    :param known: what the real tools made before; nothing of that is made again.
+    """
     for codec in SHIPPABLE:
-        old, _ = packed(folders[0], codec, again=False)
-        new, pack_s = packed(folders[1], codec, again=True)
-        with open_payload(old) as before, open_payload(new) as after:
-            raw_bytes = after.inventory.raw_bytes
-            estimator = DeltaEstimator(before, after)
-            started = time.process_time()
-            plain = estimator.plain(codec)
-            plain_s = time.process_time() - started
-            aware = estimator.snap_aware
-            aware_s = time.process_time() - started - plain_s
-        figures = {"xdelta3": (plain, plain_s), "snap-1-1-xdelta3": (aware, aware_s)}
-        for name, (found, estimate_s) in figures.items():
-            begun = children_s()
-            delta_bytes = make[name](old, new, old.with_name("delta"))
-            size = found.size_bytes
-            yield Row(
-                pair.name,
-                codec,
-                name,
-                old.stat().st_size,
-                new.stat().st_size,
-                raw_bytes,
-                delta_bytes,
-                round(size.low),
-                round(size.mid),
-                round(size.high),
-                round(estimate_s, 3),
-                round(children_s() - begun, 3),
-                round(pack_s, 3),
+        real = known.get((pair.name, codec)) or make_deltas(trees, pair, codec)
+        found = estimated(*images(trees, pair, codec), codec)
+        for row in real:
+            size, estimate_s = found[row.format]
+            yield replace(
+                row,
+                low_bytes=round(size.low),
+                mid_bytes=round(size.mid),
+                high_bytes=round(size.high),
+                estimate_cpu_s=round(estimate_s, 3),
             )
+
+
+def images(trees: Path, pair: Pair, codec: str) -> tuple[Path, Path]:
+    """Return where both images of a pair are."""
+    old, new = (
+        trees / pair.name / f"{suite}-{codec}.snap" for suite in ("bookworm", pair.new)
+    )
+    return old, new
+
+
+def estimated(old: Path, new: Path, codec: str) -> Mapping[str, tuple[Interval, float]]:
+    """Return the size of each delta, estimated, and the processor seconds of that.
+
+    What both need (opening the images) counts for the plain one.
+    """
+    started = time.process_time()
+    with open_payload(old) as before, open_payload(new) as after:
+        estimator = DeltaEstimator(before, after)
+        plain = estimator.plain(codec).size_bytes
+        plain_s = time.process_time() - started
+        aware = estimator.snap_aware.size_bytes
+        aware_s = time.process_time() - started - plain_s
+    return {"xdelta3": (plain, plain_s), "snap-1-1-xdelta3": (aware, aware_s)}
+
+
+def make_deltas(trees: Path, pair: Pair, codec: str) -> list[Row]:
+    """Pack both versions, and make both deltas; nothing is estimated yet."""
+    folders = [prime(trees, pair, suite) for suite in ("bookworm", pair.new)]
+    old, _ = packed(folders[0], codec, again=False)
+    new, pack_s = packed(folders[1], codec, again=True)
+    with open_payload(new) as after:
+        raw_bytes = after.inventory.raw_bytes
+    found = []
+    make = {"xdelta3": make_plain_delta, "snap-1-1-xdelta3": make_snap_aware_delta}
+    for name, make_delta in make.items():
+        begun = children_s()
+        delta = old.with_name("delta")
+        delta_bytes = make_delta(old, new, delta)
+        delta.unlink()
+        found.append(
+            Row(
+                pair=pair.name,
+                codec=codec,
+                format=name,
+                old_image_bytes=old.stat().st_size,
+                new_image_bytes=new.stat().st_size,
+                raw_bytes=raw_bytes,
+                delta_bytes=delta_bytes,
+                low_bytes=0,
+                mid_bytes=0,
+                high_bytes=0,
+                estimate_cpu_s=0.0,
+                delta_cpu_s=round(children_s() - begun, 3),
+                pack_cpu_s=round(pack_s, 3),
+            )
+        )
+    return found
 
 
 def _row(line: Mapping[str, str]) -> Row:
@@ -224,10 +278,15 @@ def _row(line: Mapping[str, str]) -> Row:
     return Row(**values)
 
 
+def read_rows(path: Path) -> list[Row]:
+    """Return the rows of a CSV."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [_row(line) for line in csv.DictReader(file)]
+
+
 def summary(path: Path) -> Iterator[str]:
     """Yield the figures of docs/refresh.md."""
-    with path.open(encoding="utf-8", newline="") as file:
-        found = [_row(line) for line in csv.DictReader(file)]
+    found = read_rows(path)
     yield "| pair | codec | format | image, MB | real, MB | estimated, MB | error |"
     yield "|---|---|---|---|---|---|---|"
     for row in found:
@@ -248,12 +307,42 @@ def summary(path: Path) -> Iterator[str]:
         yield f"{name}: median {median:.1%}, worst {worst:.1%}"
     inside = sum(row.low_bytes <= row.delta_bytes <= row.high_bytes for row in found)
     yield f"inside the interval: {inside} of {len(found)}"
+    yield from _times(found)
+
+
+SIZES = {"below 5 MB": 5e6, "5 to 50 MB": 50e6, "from 50 MB on": math.inf}
+"""Of the image that is packed with the codec."""
+
+
+def _times(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield how long estimates take, per what they stand for: per pair, and in sum."""
+    yield (
+        "| pair | image, MB | xz: estimate, s | real, s | share | lzo: estimate, s | "
+        "real, s | share |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    by_size: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for name in dict.fromkeys(row.pair for row in rows):
+        cells = [name]
+        for codec in SHIPPABLE:
+            mine = [row for row in rows if (row.pair, row.codec) == (name, codec)]
+            estimate_s = sum(row.estimate_cpu_s for row in mine)
+            real_s = sum(row.delta_cpu_s for row in mine) + mine[0].pack_cpu_s
+            image_bytes = mine[0].new_image_bytes
+            if len(cells) == 1:
+                cells.append(f"{image_bytes / 1e6:.2f}")
+            cells += [f"{estimate_s:.2f}", f"{real_s:.1f}"]
+            cells.append(f"{estimate_s / real_s:.1%}")
+            size = next(text for text, most in SIZES.items() if image_bytes < most)
+            for key in (size, "in sum"):
+                by_size[codec, key].append((estimate_s, real_s))
+        yield f"| {' | '.join(cells)} |"
     for codec in SHIPPABLE:
-        one = [row for row in found if row.codec == codec]
-        estimate_s = sum(row.estimate_cpu_s for row in one)
-        real_s = sum(row.delta_cpu_s + row.pack_cpu_s / 2 for row in one)
-        share = f"{estimate_s / real_s:.1%}"
-        yield f"{codec}: estimates ÷ real deltas and one pack, {share}"
+        shares = []
+        for size in (*SIZES, "in sum"):
+            estimates, reals = map(sum, zip(*by_size[codec, size], strict=True))
+            shares.append(f"{size} {estimates / reals:.1%}")
+        yield f"{codec}: estimates ÷ real deltas and one pack: {', '.join(shares)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -261,6 +350,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--trees", type=Path, help="where pairs are, or are built")
     parser.add_argument("-o", "--output", type=Path, help="the CSV to write")
+    parser.add_argument("--real", type=Path, help="a CSV whose real deltas are kept")
     parser.add_argument("--summary", type=Path, help="a CSV to summarise")
     parser.add_argument("--pair", action="append", help="only these pairs")
     parsed = parser.parse_args(arguments)
@@ -269,6 +359,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if not parsed.trees or not parsed.output:
         parser.error("say where the trees are (--trees) and what to write (-o)")
+    known: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in read_rows(parsed.real) if parsed.real else ():
+        known[row.pair, row.codec].append(row)
     with parsed.output.open("w", encoding="utf-8", newline="") as file:
         names = [field.name for field in fields(Row)]
         writer = csv.DictWriter(file, names, lineterminator="\n")
@@ -276,7 +369,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for pair in PAIRS:
             if parsed.pair and pair.name not in parsed.pair:
                 continue
-            for row in rows(parsed.trees, pair):
+            for row in rows(parsed.trees, pair, known):
                 writer.writerow(asdict(row))
                 file.flush()
                 print(f"{row.pair} {row.codec} {row.format} {row.error:+.1%}")

@@ -18,23 +18,24 @@ from numpy.typing import NDArray
 
 from ..core.units import MIB, Interval
 from .contents import Chunk, Contents
-from .matching import Sections, find_matches, joined, section_rates
+from .drawing import draw
+from .matching import find_matches, joined, section_rates
 from .pairing import pair_files
+from .pieces import Match, likely_sources, matched
 
 REACH_BYTES = 32 * MIB
 """How far a match may be from its place: xdelta3 reads so much of the old stream ahead,
 half of its source window (``XD3_DEFAULT_SRCWINSZ``, ``xd3_srcwin_move_point``)."""
-DRAWN_CHUNKS = 24
-"""Chunks that are matched, of those that changed."""
-_NEIGHBOURS = 2
-"""Chunks of the old file that are looked at on each side of where a chunk was."""
-_MOST_SOURCES = 16
+DRAWS: Mapping[int, float] = {8: 0.25, 24: 0.5, 72: math.inf}
+"""How many changed chunks are matched; the next number where the sum may be off by more
+than this share of it."""
+_FEW_CHUNKS = 24
+"""So few are matched whole: a change in one of them counts."""
 _WINDOW_BYTES = 8 * MIB
 """What xdelta3 takes of the new stream at once (``XD3_DEFAULT_WINSIZE``)."""
 _HEADER_BYTES = 80
 _BYTES_PER_WINDOW = 40
 """Of headers, checksums and three empty sections: measured between equal images."""
-CONFIDENCE_Z = 1.96
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,47 +58,54 @@ def chunks_cost(
     *,
     level: int,
     reach_bytes: float = REACH_BYTES,
-    drawn: int = DRAWN_CHUNKS,
+    draws: Mapping[int, float] = DRAWS,
 ) -> Cost:
     """Estimate what the chunks of a stream add to a delta.
 
     :param level: of xdelta3.
     :param reach_bytes: in the stream's own bytes.
-    :param drawn: how many changed chunks are matched at most.
+    :param draws: see :data:`DRAWS`.
     """
     if _end(old) <= 2 * reach_bytes:  # xdelta3's window holds all of it
         reach_bytes = math.inf
     changed = list(_changed(old, new, reach_bytes))
-    headers = _headers_bytes(new)
+    headers = Interval.exactly(_headers_bytes(new))
     if not changed:
-        size = Interval.exactly(headers)
-        return Cost(size_bytes=size, files={}, sent_bytes=0)
+        return Cost(size_bytes=headers, files={}, sent_bytes=0)
     pairs = pair_files(_file_lengths(old), _file_lengths(new))
-    chosen, weights = _draw([chunk.length for chunk in changed], drawn)
+    lengths = [chunk.length for chunk in changed]
+    whole = len(changed) <= _FEW_CHUNKS
     places = {(chunk.path, chunk.number): chunk.start for chunk in old.chunks}
-    sections = []
-    for number in chosen.tolist():
-        chunk = changed[number]
-        sources = [
-            (path, index)
-            for path, index in _sources(old, new, chunk, pairs.get(chunk.path))
-            if abs(places.get((path, index), math.inf) - chunk.start) <= reach_bytes
-        ]
-        sections.append(_matched(old, new, chunk, sources))
-    costs = _costs(sections, level=level)
-    lengths = np.array([chunk.length for chunk in changed], dtype=np.float64)
-    rates = costs / lengths[chosen]
+    known: dict[int, Match] = {}
+    for most, enough in draws.items():
+        drawn = draw(lengths, most)
+        numbers = drawn.chosen.tolist()
+        for number in (each for each in numbers if each not in known):
+            chunk = changed[number]
+            sources = [
+                (path, index)
+                for path, index in likely_sources(
+                    old, new, chunk, pairs.get(chunk.path)
+                )
+                if abs(places.get((path, index), math.inf) - chunk.start) <= reach_bytes
+            ]
+            known[number] = matched(old, new, chunk, sources, whole=whole)
+        matches = [known[number] for number in numbers]
+        costs = _costs(matches, level=level)
+        size = drawn.total(costs, np.array([each.seen_bytes for each in matches]))
+        if size.high - size.mid <= enough * size.mid:
+            break
     return Cost(
-        size_bytes=_total(lengths, chosen, weights, costs) + Interval.exactly(headers),
-        files=_by_file(changed, chosen, rates),
-        sent_bytes=int(lengths.sum()),
+        size_bytes=size + headers,
+        files=_by_file(changed, drawn.chosen, costs / drawn.lengths[drawn.chosen]),
+        sent_bytes=sum(lengths),
     )
 
 
 def text_cost(old: bytes, new: bytes, *, level: int) -> int:
     """Return what a listing or an image's tables add to a delta."""
-    sections = find_matches(old, new)
-    return round(float(_costs([sections], level=level).sum()))
+    match = Match(sections=find_matches(old, new), scale=1.0, seen_bytes=len(new))
+    return round(float(_costs([match], level=level).sum()))
 
 
 def _headers_bytes(new: Contents) -> int:
@@ -143,76 +151,14 @@ def _file_lengths(contents: Contents) -> dict[str, int]:
     return lengths
 
 
-def _draw(
-    lengths: Sequence[int], most: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Choose chunks evenly along the sum of their lengths.
-
-    :returns: their numbers, and how many chunks each stands for.
-    """
-    sizes = np.array(lengths, dtype=np.float64)
-    if len(sizes) <= most:
-        return np.arange(len(sizes)), np.ones(len(sizes))
-    ends = np.cumsum(sizes)
-    points = (np.arange(most) + 0.5) / most * ends[-1]
-    chosen, hits = np.unique(np.searchsorted(ends, points), return_counts=True)
-    return chosen, hits * ends[-1] / most / sizes[chosen]
-
-
-def _matched(
-    old: Contents, new: Contents, chunk: Chunk, sources: Sequence[tuple[str, int]]
-) -> Sections:
-    contents = new.read(chunk.path, chunk.number)
-    if not sources:
-        return Sections(literals=contents, instructions=b"", addresses=b"")
-    return find_matches(
-        b"".join(old.read(path, index) for path, index in sources), contents
-    )
-
-
-def _sources(
-    old: Contents, new: Contents, chunk: Chunk, old_path: str | None
-) -> list[tuple[str, int]]:
-    """Return the chunks of the old file where a chunk's contents may have been.
-
-    Counted from the file's start as from its end: between the two, something may have
-    been inserted.
-    """
-    if old_path is None:
-        return []
-    index, old_count = chunk.number, old.counts[old_path]
-    ends = sorted((index, index + old_count - new.counts.get(chunk.path, 1)))
-    first = max(0, min(ends[0] - _NEIGHBOURS, old_count - 1))
-    last = min(old_count - 1, max(ends[1] + _NEIGHBOURS, 0))
-    last = min(last, first + _MOST_SOURCES - 1)
-    return [(old_path, each) for each in range(first, last + 1)]
-
-
-def _costs(sections: list[Sections], *, level: int) -> NDArray[np.float64]:
-    """Return what each part takes in the delta, all compressed with one another."""
-    rates = section_rates(joined(sections), level=level)
-    lengths = np.array([each.lengths for each in sections], dtype=np.float64)
-    costs: NDArray[np.float64] = lengths @ np.array(rates)
+def _costs(matches: Sequence[Match], *, level: int) -> NDArray[np.float64]:
+    """Return what each chunk takes in the delta, all compressed with one another."""
+    parts = [each.sections for each in matches]
+    rates = section_rates(joined(parts), level=level)
+    lengths = np.array([each.lengths for each in parts], dtype=np.float64)
+    scales = np.array([each.scale for each in matches])
+    costs: NDArray[np.float64] = (lengths @ np.array(rates)) * scales
     return costs
-
-
-def _total(
-    lengths: NDArray[np.float64],
-    chosen: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    costs: NDArray[np.float64],
-) -> Interval:
-    """Return the sum over all chunks, with the interval of 95 % of draws."""
-    mid = float((weights * costs).sum())
-    if len(chosen) == len(lengths):
-        return Interval.exactly(mid)
-    rates = costs / lengths[chosen]
-    covered = weights * lengths[chosen]
-    mean = float((covered * rates).sum() / covered.sum())
-    left = covered - lengths[chosen]  # what the drawn ones stand for beside themselves
-    variance = float((np.maximum(0, left) * covered * (rates - mean) ** 2).sum())
-    error = CONFIDENCE_Z * math.sqrt(variance)
-    return Interval(low=max(0.0, mid - error), mid=mid, high=mid + error)
 
 
 def _by_file(

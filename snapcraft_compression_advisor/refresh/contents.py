@@ -82,18 +82,36 @@ def path_key(path: str) -> list[bytes]:
     return path.encode("utf-8", "surrogateescape").split(b"/")
 
 
-def raw_contents(payload: Payload, *, by_stored: bool) -> Contents:
+class StoredDigests:
+    """Digests of an image's data blocks, each taken once."""
+
+    def __init__(self, payload: SnapPayload) -> None:
+        self._read = payload.image.stored_data
+        self._known: dict[tuple[int, int], Sequence[bytes]] = {}
+
+    def of(self, blocks: FileBlocks) -> Sequence[bytes]:
+        """Return the digests of a file's blocks; of a sparse one, no bytes."""
+        place = blocks.start, len(blocks)
+        if place not in self._known:
+            self._known[place] = [
+                _digest(stored) if stored else b""
+                for stored in _stored_blocks(self._read, blocks)
+            ]
+        return self._known[place]
+
+
+def raw_contents(payload: Payload, digests: StoredDigests | None = None) -> Contents:
     """Return the files' contents, unpacked; holes are left out.
 
-    :param by_stored: whether chunks are told apart by the stored blocks of an image,
-        which needs no decompression: see :func:`same_blocks`.
+    :param digests: of an image, to tell chunks apart by its stored blocks, which needs
+        no decompression: see :func:`same_blocks`.
     """
     chunks: list[Chunk] = []
     counts = {}
     start = 0
     for entry in stream_order(payload):
         counts[entry.path] = -(-entry.size_bytes // DATA_BLOCK_BYTES)
-        for number, digest in _digests(payload, entry, by_stored=by_stored):
+        for number, digest in _digests(payload, entry, digests):
             offset = number * DATA_BLOCK_BYTES
             length = min(DATA_BLOCK_BYTES, entry.size_bytes - offset)
             chunks.append(Chunk(entry.path, number, start + offset, length, digest))
@@ -106,7 +124,7 @@ def raw_contents(payload: Payload, *, by_stored: bool) -> Contents:
     return Contents(chunks=chunks, counts=counts, read=read)
 
 
-def stored_contents(payload: SnapPayload) -> Contents:
+def stored_contents(payload: SnapPayload, digests: StoredDigests) -> Contents:
     """Return the files' data blocks as an image has them; each content once."""
     chunks: list[Chunk] = []
     counts: dict[str, int] = {}
@@ -117,16 +135,14 @@ def stored_contents(payload: SnapPayload) -> Contents:
         if blocks is None or not blocks.stored_bytes or blocks.start in seen:
             continue
         seen.add(blocks.start)
-        start, count = blocks.start, 0
-        for index, stored in enumerate(_stored_blocks(payload, blocks)):
-            count = index + 1
-            if stored:
-                chunks.append(
-                    Chunk(entry.path, index, start, len(stored), _digest(stored))
-                )
-            places[entry.path, index] = start, len(stored)
-            start += len(stored)
-        counts[entry.path] = count
+        start = blocks.start
+        for index, digest in enumerate(digests.of(blocks)):
+            length = blocks.size_words[index] & SIZE_MASK
+            if length:
+                chunks.append(Chunk(entry.path, index, start, length, digest))
+            places[entry.path, index] = start, length
+            start += length
+        counts[entry.path] = len(blocks)
     chunks.sort(key=lambda chunk: chunk.start)
 
     def read(path: str, index: int) -> bytes:
@@ -146,15 +162,13 @@ def packed_contents(raw: Contents, codec: str) -> Contents:
 
 
 def _digests(
-    payload: Payload, entry: Entry, *, by_stored: bool
+    payload: Payload, entry: Entry, stored: StoredDigests | None
 ) -> Iterator[tuple[int, bytes]]:
     """Yield number and digest of a file's chunks, without those that are holes."""
-    if by_stored and isinstance(payload, SnapPayload):
+    if stored is not None and isinstance(payload, SnapPayload):
         blocks = payload.stored_blocks(entry.path)
         if blocks is not None:
-            for number, stored in enumerate(_stored_blocks(payload, blocks)):
-                if stored:
-                    yield number, _digest(stored)
+            yield from (pair for pair in enumerate(stored.of(blocks)) if pair[1])
         return
     done = 0
     for start, end in payload.data_ranges(entry.path):
@@ -166,9 +180,10 @@ def _digests(
         done = last
 
 
-def _stored_blocks(payload: SnapPayload, blocks: FileBlocks) -> Iterator[bytes]:
+def _stored_blocks(
+    read: Callable[[int, int], bytes], blocks: FileBlocks
+) -> Iterator[bytes]:
     """Yield a file's blocks as the image has them; of a sparse one nothing."""
-    read = payload.image.stored_data
     lengths = [word & SIZE_MASK for word in blocks.size_words]
     position = blocks.start
     for first in range(0, len(lengths), _READ_BLOCKS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 from ..codecs import CODECS
@@ -13,6 +14,7 @@ from ..trial.tables import build_tables, tables_of_image
 from .compare import REACH_BYTES, Cost, chunks_cost, text_cost
 from .contents import (
     Contents,
+    StoredDigests,
     listing,
     packed_contents,
     raw_contents,
@@ -25,11 +27,14 @@ PLAIN_LEVEL, SNAP_AWARE_LEVEL = 3, 7
 """xdelta3's, as snapd sets them (``xdelta3PlainTuning``, ``xdelta3Tuning``)."""
 MODEL_ERROR: dict[DeltaFormat, float] = {PLAIN: 0.3, SNAP_AWARE: 0.3}
 """Share by which an estimate may be off whatever is drawn; docs/refresh.md."""
-PACKED_CHUNKS = 16
+PACKED_DRAWS = {8: 0.25, 16: math.inf}
 """Changed blocks that are compressed where no image holds them: with xz, each takes
 some hundredths of a second."""
 _PACKED_REACH = 2 * REACH_BYTES
 """Of an image that isn't there, in bytes of its files: they come to about twice."""
+
+
+_Image = tuple[SnapPayload, StoredDigests]
 
 
 class DeltaEstimator:
@@ -55,12 +60,23 @@ class DeltaEstimator:
         return found
 
     @cached_property
+    def _stored(self) -> tuple[_Image, _Image] | None:
+        """Both images, where equal contents are equal blocks in them."""
+        old, new = self._old, self._new
+        if (
+            isinstance(old, SnapPayload)
+            and isinstance(new, SnapPayload)
+            and same_blocks(old, new)
+        ):
+            return (old, StoredDigests(old)), (new, StoredDigests(new))
+        return None
+
+    @cached_property
     def _raw(self) -> tuple[Contents, Contents]:
-        by_stored = same_blocks(self._old, self._new)
-        return (
-            raw_contents(self._old, by_stored=by_stored),
-            raw_contents(self._new, by_stored=by_stored),
-        )
+        if self._stored is None:
+            return raw_contents(self._old), raw_contents(self._new)
+        old, new = self._stored
+        return raw_contents(*old), raw_contents(*new)
 
     @cached_property
     def snap_aware(self) -> DeltaSize:
@@ -73,27 +89,23 @@ class DeltaEstimator:
 
     def plain(self, codec: str) -> DeltaSize:
         """Estimate the plain delta between both builds, packed with a codec."""
-        old, new = self._old, self._new
-        if (
-            isinstance(old, SnapPayload)
-            and isinstance(new, SnapPayload)
-            and same_blocks(old, new)
-            and new.packed_with == codec
-        ):
+        if self._stored is not None and self._new.packed_with == codec:
+            before, after = self._stored
             cost = chunks_cost(
-                stored_contents(old), stored_contents(new), level=PLAIN_LEVEL
+                stored_contents(*before), stored_contents(*after), level=PLAIN_LEVEL
             )
             tables = text_cost(
-                _stored_tables(old), _stored_tables(new), level=PLAIN_LEVEL
+                _stored_tables(before[0]), _stored_tables(after[0]), level=PLAIN_LEVEL
             )
             return _delta(cost, tables, MODEL_ERROR[PLAIN])
+        old, new = self._old, self._new
         raw_old, raw_new = self._raw
         cost = chunks_cost(
             packed_contents(raw_old, codec),
             packed_contents(raw_new, codec),
             level=PLAIN_LEVEL,
             reach_bytes=_PACKED_REACH,
-            drawn=PACKED_CHUNKS,
+            draws=PACKED_DRAWS,
         )
         tables = text_cost(
             packed_tables(old, raw_old, codec),

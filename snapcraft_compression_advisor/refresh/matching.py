@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import lzma
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.units import MIB
+from ..core.units import KIB, MIB
 
 KEY_BYTES = 8
 """Shortest match looked for: one of eight bytes is one machine word, so its own
@@ -29,10 +29,15 @@ from what it sent before, which takes more of these than it saves in literals. F
 ``study/refresh_matching.py`` to rebuilt programs."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing
 _DICTIONARY_BYTES = 8 * MIB
+_LEAST_DICTIONARY_BYTES = 4 * KIB
+"""What liblzma takes; a larger one than the section only costs time."""
 _NEAR = 16
 """How many bytes after a match its distance is looked at first."""
+_SMALL = tuple(bytes([value]) for value in range(0x80))
 _FIRST_STEP, _MOST_STEP = 32, 4096
 """Bytes that are compared at once."""
+_LITERALS_BYTES = 128 * KIB
+"""Of literals that are compressed, as a sample of all."""
 _LEAST_GAIN = 2
 """A section that LZMA makes no shorter stays as it is (``SECONDARY_MIN_SAVINGS``)."""
 
@@ -56,10 +61,14 @@ class Sections:
         return len(self.literals), len(self.instructions), len(self.addresses)
 
 
-def joined(parts: list[Sections]) -> Sections:
-    """Return several parts as those of one delta."""
+def joined(parts: Sequence[Sections]) -> Sections:
+    """Return several parts as those of one delta; of each part's literals the first."""
+    lengths = sum(len(each.literals) for each in parts)
+    share = max(1, -(-lengths // _LITERALS_BYTES))
     return Sections(
-        literals=b"".join(each.literals for each in parts),
+        literals=b"".join(
+            each.literals[: -(-len(each.literals) // share)] for each in parts
+        ),
         instructions=b"".join(each.instructions for each in parts),
         addresses=b"".join(each.addresses for each in parts),
     )
@@ -73,7 +82,7 @@ def compressed_bytes(section: bytes, *, level: int) -> int:
     chain = {
         "id": lzma.FILTER_LZMA2,
         "preset": level,
-        "dict_size": _DICTIONARY_BYTES,
+        "dict_size": min(max(len(section), _LEAST_DICTIONARY_BYTES), _DICTIONARY_BYTES),
     }
     length = len(lzma.compress(section, lzma.FORMAT_RAW, filters=[chain]))
     return length if length + _LEAST_GAIN <= len(section) else len(section)
@@ -97,16 +106,18 @@ def section_rates(sections: Sections, *, level: int) -> tuple[float, float, floa
     return literals, instructions, addresses
 
 
-def find_matches(old: bytes, new: bytes) -> Sections:
+def find_matches(old: bytes, new: bytes, *, expected: int = 0) -> Sections:
     """Return what xdelta3 would send of ``new`` to who has ``old``.
 
     After a match it is the same distance that is tried first: xdelta3 follows several
     candidates and keeps the longest, which that one nearly always is.
+
+    :param expected: the place in ``old`` that the last match before ``new`` led to.
     """
     literals: list[bytes] = []
     instructions, addresses = bytearray(), bytearray()
     places, sources = _candidates(old, new)
-    done = expected = index = 0
+    done = index = 0
     while done < len(new):
         index = _first_from(places, done, index)
         place, source = done, expected
@@ -148,7 +159,8 @@ def _candidates(old: bytes, new: bytes) -> tuple[list[int], list[int]]:
     """Return places in ``new`` whose next bytes are in ``old``, and where there."""
     if min(len(old), len(new)) < KEY_BYTES:
         return [], []
-    old_keys, new_keys = _keys(old)[::OLD_STEP], _keys(new)
+    old_keys = np.frombuffer(old, dtype=np.uint64, count=len(old) // OLD_STEP)
+    new_keys = _keys(new)
     bits = max(8, len(old_keys).bit_length() + 1)
     table = np.full(1 << bits, -1, dtype=np.int32)
     table[_hashed(old_keys, bits)] = np.arange(len(old_keys), dtype=np.int32)
@@ -160,9 +172,12 @@ def _candidates(old: bytes, new: bytes) -> tuple[list[int], list[int]]:
 
 def _keys(contents: bytes) -> NDArray[np.uint64]:
     """Return the eight bytes at every place as a number each."""
-    octets = np.frombuffer(contents, dtype=np.uint8)
-    windows = np.lib.stride_tricks.sliding_window_view(octets, KEY_BYTES)
-    keys: NDArray[np.uint64] = np.ascontiguousarray(windows).view(np.uint64)[:, 0]
+    keys = np.empty(len(contents) - KEY_BYTES + 1, dtype=np.uint64)
+    for offset in range(min(KEY_BYTES, len(keys))):
+        count = (len(contents) - offset) // KEY_BYTES
+        keys[offset::KEY_BYTES] = np.frombuffer(
+            contents, dtype=np.uint64, count=count, offset=offset
+        )
     return keys
 
 
@@ -180,23 +195,34 @@ def _agree(old: bytes, new: bytes, source: int, place: int) -> int:
         one = old[source + known : source + known + step]
         other = new[place + known : place + known + step]
         if one != other:
-            return known + _equal_bytes(one, other)
+            return known + equal_bytes(one, other)
         if len(one) < step:
             return known + len(one)
         known += step
         step = min(4 * step, _MOST_STEP)
 
 
-def _equal_bytes(one: bytes, other: bytes) -> int:
+def equal_bytes(one: bytes, other: bytes) -> int:
     """Return how many bytes two runs have in common from their start."""
     most = min(len(one), len(other))
-    differing = int.from_bytes(one[:most], "little") ^ int.from_bytes(
-        other[:most], "little"
+    return _lowest_differing(
+        int.from_bytes(one[:most], "little") ^ int.from_bytes(other[:most], "little"),
+        most,
     )
-    if not differing:
-        return most
-    lowest_bit = (differing & -differing).bit_length() - 1
-    return lowest_bit // 8
+
+
+def equal_end_bytes(one: bytes, other: bytes) -> int:
+    """Return how many bytes two runs have in common up to their end."""
+    most = min(len(one), len(other))
+    ends = one[len(one) - most :], other[len(other) - most :]
+    return _lowest_differing(
+        int.from_bytes(ends[0], "big") ^ int.from_bytes(ends[1], "big"), most
+    )
+
+
+def _lowest_differing(differing: int, most: int) -> int:
+    """Return how many bytes of a number are zero before the first that isn't."""
+    return ((differing & -differing).bit_length() - 1) // 8 if differing else most
 
 
 def _agree_backwards(old: bytes, new: bytes, source: int, place: int, most: int) -> int:
@@ -220,6 +246,8 @@ def _first_from(places: list[int], start: int, index: int) -> int:
 
 def _number(value: int) -> bytes:
     """Return a number in groups of seven bits, as VCDIFF has it (RFC 3284, 2)."""
+    if value < len(_SMALL):
+        return _SMALL[value]
     groups = [value & 0x7F]
     while value := value >> 7:
         groups.append(0x80 | value & 0x7F)

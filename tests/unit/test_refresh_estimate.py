@@ -73,7 +73,7 @@ def test_file_that_moved_beyond_the_window_is_sent_again(
     between = {f"m/{n}": bytes([n]) * 100_000 for n in range(3)}
     old = make_payload({"a/app": NOISE[:300_000], **between})
     new = make_payload({"z/app": NOISE[:300_000], **between})
-    streams = [raw_contents(each, by_stored=False) for each in (old, new)]
+    streams = [raw_contents(each) for each in (old, new)]
     cost = chunks_cost(*streams, level=7, reach_bytes=reach_bytes)
     assert least < cost.size_bytes.mid < least + 10_000
 
@@ -108,7 +108,7 @@ def test_holes_take_nothing(tmp_path: Path) -> None:
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta/snap.yaml").write_text("name: hello\nversion: '1'\n")
     with open_payload(tmp_path) as payload:
-        chunks = raw_contents(payload, by_stored=False).chunks
+        chunks = raw_contents(payload).chunks
     sparse = [chunk for chunk in chunks if chunk.path == "sparse"]
     assert [chunk.number for chunk in sparse] == [(1 << 32) // (128 * 1024)]
 
