@@ -54,8 +54,8 @@ def oddities(old: Payload, new: Payload, *, changed: bool) -> Iterator[str]:
     """
     if same_image(old, new):
         yield (
-            "Both builds are the same revision: a device that has it downloads "
-            "nothing. The figures are for a refresh from it to itself"
+            "Both builds are the same revision, byte for byte: a device that has it "
+            "downloads nothing. The figures are for a refresh from it to itself"
         )
         return
     yield from _older(old, new)

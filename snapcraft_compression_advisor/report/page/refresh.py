@@ -54,13 +54,16 @@ def refresh_page(refresh: Refresh, month: RefreshMonth | None = None) -> Page:
 
 
 def _verdict(codec: CodecRefresh) -> str:
-    sizes = " or ".join(
-        f"{format_bytes(codec.deltas[each].size_bytes.mid)} ({TITLES[each]})"
-        for each in DELTA_FORMATS
-        if each in codec.deltas
-    )
+    default, featured = codec.choices
     full = format_bytes(codec.full_bytes.mid)
-    return f"With {codec.codec}, a refresh downloads {sizes} in place of {full}."
+    if default.download is None and featured.download is None:
+        return f"With {codec.codec}, a refresh downloads the whole image, {full}."
+    text = f"With {codec.codec}, a refresh downloads "
+    text += f"{format_bytes(default.size_bytes.mid)} in place of {full}"
+    if featured.download == default.download:
+        return f"{text}."
+    other = format_bytes(featured.size_bytes.mid)
+    return f"{text}, or {other} where snap-delta-format is set."
 
 
 def _tiles(codec: CodecRefresh) -> Iterator[Tile]:
@@ -102,16 +105,21 @@ def _codec_group(codec: CodecRefresh) -> Group:
         device for costs in codec.applying.values() for device in costs
     )
     full = "measured" if codec.full_measured else "estimated"
-    empty = ("",) * len(devices)
+    empty = ("",) * (len(devices) + 2)
     rows = [("full download", f"{bytes_text(codec.full_bytes)}, {full}", *empty)]
     for name, delta in codec.deltas.items():
         size = delta.size_bytes
         costs = codec.applying.get(name, {})
         seconds = [seconds_text(costs[each].seconds) for each in devices]
-        rows.append((TITLES[name], f"{bytes_text(size)}, {origin_of(size)}", *seconds))
+        memory = max((cost.memory_bytes for cost in costs.values()), default=0)
+        disk = max((cost.disk_bytes for cost in costs.values()), default=0)
+        room = (format_bytes(memory), format_bytes(disk))
+        text = f"{bytes_text(size)}, {origin_of(size)}"
+        rows.append((TITLES[name], text, *seconds, *room))
+    heads = (f"applied on {printable(each)}" for each in devices)
     table = Table(
         caption=f"What a refresh downloads with {codec.codec}",
-        heads=("", "size", *(f"applied on {printable(each)}" for each in devices)),
+        heads=("", "size", *heads, "memory", "disk"),
         rows=tuple(rows),
     )
     chosen = (_sentence(choice_text(each, codec)) for each in codec.choices)
