@@ -37,6 +37,7 @@ from ..rule import RECORD, Context, Rule, current_codec
     },
 )
 def cold_start_budget(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each cold start that is over its budget, or may be."""
     codec = current_codec(context)
     for launch in context.analysis.launches:
         app = launch.launch_set.app
@@ -101,6 +102,7 @@ def _cold_start_message(
     options={"budgets.image-size": "a size with its unit, such as `300MB`"},
 )
 def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where the image is larger than its budget, or may be."""
     limit = context.policy.budgets.image_size
     if limit is None or context.snap.type == COMPONENT_TYPE:
         return

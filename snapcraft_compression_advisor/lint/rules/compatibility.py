@@ -44,6 +44,7 @@ _REMEDY = "Pack with xz or lzo"
     remedy=_REMEDY,
 )
 def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each target whose kernel may lack the codec."""
     codec = current_codec(context)
     lacking = [
         (each.label, False)
@@ -86,6 +87,7 @@ def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
     remedy=_REMEDY,
 )
 def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for a codec that snapcraft and the store don't accept."""
     codec = current_codec(context)
     if codec in SHIPPABLE:
         return

@@ -53,6 +53,7 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     },
 )
 def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where lzo makes launches faster and is worth its size."""
     if current_codec(context) != "lzo" and all(
         target_has(target, "lzo") for target in context.policy.targets
     ):
@@ -77,6 +78,7 @@ def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
     options=_ADVICE_OPTIONS,
 )
 def lzo_gains_nothing(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where lzo makes the image larger without a gain."""
     if current_codec(context) == "lzo":
         yield from _advised(rule, context, "xz", _loss_message)
 

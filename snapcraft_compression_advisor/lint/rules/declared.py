@@ -30,6 +30,7 @@ _NEGLIGIBLE = Policy().negligible_growth
     how_to_fix="Write `compression: xz`, or what SCA101 recommends. `--fix` does this.",
 )
 def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where snapcraft.yaml has no ``compression``."""
     project = context.project
     if project is None or project.compression is not None:
         return
@@ -68,6 +69,7 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     "instead.",
 )
 def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each component whose codec, inherited, is unsuitable."""
     project = context.project
     if project is None or project.compression != "lzo":
         return
@@ -135,6 +137,7 @@ def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evi
     options={"compression": "the codec to pack the snap with: `xz` or `lzo`"},
 )
 def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where the snap isn't packed as it declares."""
     codec = current_codec(context)
     project = context.project
     is_built = context.analysis.payload.kind == "snap"
@@ -182,6 +185,7 @@ def _now(label: str, context: Context) -> Evidence:
     "Otherwise, set `compression` to the previous codec.",
 )
 def compression_changed(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where the previous snap had another codec."""
     previous = context.previous
     codec = current_codec(context)
     if previous is None or previous.codec == codec:

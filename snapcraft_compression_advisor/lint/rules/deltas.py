@@ -51,6 +51,7 @@ _DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
     },
 )
 def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where the delta is larger than its budget, or may be."""
     baseline, budget = context.baseline, context.policy.budgets.refresh_size
     if baseline is None or budget is None:
         return

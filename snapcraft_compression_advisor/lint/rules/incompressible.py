@@ -38,6 +38,7 @@ _NAMED_FILES = 3
     remedy="Ship archives unpacked, or use smaller media",
 )
 def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where a large part of the image doesn't compress."""
     stored = context.analysis.trial.stored
     if stored is None:
         return

@@ -65,6 +65,7 @@ class _Dominance:
     remedy="Make these files smaller, or read them later",
 )
 def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where few files take most of a launch's added time."""
     codec = current_codec(context)
     trial = context.analysis.trial.codecs.get(codec)
     if trial is None or not trial.available:

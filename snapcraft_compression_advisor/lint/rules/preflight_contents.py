@@ -36,6 +36,7 @@ _Trace = tuple[str, str, tuple[Evidence, ...], bool]
     "included, so the repack differs.",
 )
 def extended_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where files have extended attributes."""
     packing = repacked_packing(context)
     if packing is None or not packing.has_xattrs:
         return
@@ -57,6 +58,7 @@ def extended_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
     how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
 )
 def owners(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where files don't belong to root."""
     packing = context.packing
     if packing is None or not packing.owners or context.snap.type in _FREE_TYPES:
         return
@@ -84,6 +86,7 @@ def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     "`chmod 755 meta`), and remove devices and sockets.",
 )
 def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where files have modes or kinds that the store refuses."""
     packing = context.packing
     if packing is None or not packing.modes:
         return
@@ -137,6 +140,7 @@ def _paths(faults: Sequence[EntryFault]) -> tuple[str, ...]:
     "machine's mksquashfs and shows what differs.",
 )
 def other_writer(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where the image isn't laid out as by mksquashfs."""
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -188,6 +192,7 @@ def _traces(packing: Packing) -> Iterator[_Trace]:
     "differ: pack where snapcraft's own mksquashfs is used.",
 )
 def resquash_differs(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where packing the image again gives another one."""
     resquash = context.resquash
     if resquash is None or resquash.equal:
         return

@@ -46,6 +46,7 @@ _CAUSES = 3
     },
 )
 def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each launch that takes longer than in the baseline."""
     if context.baseline is None:
         return
     limit_s = context.policy.budgets.launch_growth
@@ -87,6 +88,7 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     },
 )
 def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where the image grew by more than its budget."""
     previous, budget = context.baseline, context.policy.budgets.image_growth
     if previous is None or budget is None:
         return

@@ -200,6 +200,7 @@ PACKAGE_CACHES = _ShippedRule(
     "files in separate blocks come from packing with other options: use `snap pack`.",
 )
 def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for files that are there twice, or in several versions."""
     what = "Second copies and other versions of files"
     found = [
         (
@@ -226,6 +227,7 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     "the application without them. " + _FILTERS,
 )
 def supplied_libraries(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for libraries that the base or a content snap has."""
     what = "Libraries that the base or a content snap provides"
     found = [
         (
