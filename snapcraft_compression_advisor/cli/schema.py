@@ -10,7 +10,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from ..core.documents import json_schema_text
-from ..devices.device_file import DeviceFile
+from ..devices.device_model import DeviceFile
 from ..launch.profile import LaunchProfile
 from ..report.compare import ComparisonReport
 from ..report.contract import Document

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..devices.builtin_devices import USUAL_RAW_BYTES, USUAL_STORED_BYTES
-from ..devices.device_file import DeviceFile, device_figures
+from ..devices.device_file import device_figures
+from ..devices.device_model import DeviceFile
 from .lines import wrapped
 
 if TYPE_CHECKING:
