@@ -47,6 +47,17 @@ def test_advice_is_printed_and_the_snap_packed_as_declared(tmp_path: Path) -> No
     assert codecs_of(folder) == {"hello.snap": "xz"}
 
 
+def test_month_is_by_the_delta_from_the_previous_build(tmp_path: Path) -> None:
+    month = "per-month: 1, cold-launches-per-day: 1"
+    refresh = f"refresh: {{{month}, deltas: xdelta3, previous: files}}\n"
+    folder = make_project(tmp_path / "project", policy=LZO_PAYS + refresh)
+    ran = run_host_app(folder, "pack")
+    assert ran.status == 0
+    said = " ".join(ran.lines)
+    assert "Over a month of 30 cold launches and 1 refresh, lzo saves" in said
+    assert "downloads take as long" in said
+
+
 def test_the_table_is_printed_where_the_application_is_verbose(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "project")
     table = "seconds added to a cold launch of hello"
