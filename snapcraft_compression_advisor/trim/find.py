@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +16,6 @@ from ..payload.needless import NeedlessFile
 from ..payload.source import Payload
 from ..payload.survey import Survey
 from ..payload.tree import Tree
-from ..squashfs.entry import EntryKind
 
 Reason = Literal[
     "supplied-libraries",
@@ -214,24 +213,3 @@ def without_needed(
         for each in trims
         if each.reason == "supplied-libraries" or each.path not in needed
     )
-
-
-def with_links(payload: Payload, paths: Collection[str]) -> frozenset[str]:
-    """Return files with the links that lead to them, which would lead nowhere."""
-    gone = set(paths)
-    links = [
-        entry
-        for entry in payload.inventory.entries.values()
-        if entry.kind is EntryKind.SYMLINK
-    ]
-    found = True
-    while found:
-        found = False
-        for entry in links:
-            target = posixpath.normpath(
-                posixpath.join(posixpath.dirname(entry.path), entry.link_target or "")
-            )
-            if entry.path not in gone and target in gone:
-                gone.add(entry.path)
-                found = True
-    return frozenset(gone)

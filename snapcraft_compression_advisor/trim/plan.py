@@ -10,8 +10,9 @@ from ..core.units import Interval
 from ..launches import estimates_of
 from ..payload.survey import take_survey
 from .filters import filters_of
-from .find import Reason, Trim, find_trims, with_links, without_needed
+from .find import Reason, Trim, find_trims, without_needed
 from .needed import needed_files, newly_missing
+from .references import references, with_links, with_referrers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,7 +129,8 @@ def judged_trims(
     suppliers = _suppliers(payload, surroundings)
     survey = take_survey(payload, suppliers=suppliers)
     needed, missing = needed_files(payload, surroundings, launches)
-    trims = without_needed(tuple(find_trims(payload, survey, suppliers)), needed)
+    found = without_needed(tuple(find_trims(payload, survey, suppliers)), needed)
+    trims = with_referrers(found, references(payload))
     for _ in range(_ROUNDS):
         sure = with_links(payload, [each.path for each in trims if each.risk is None])
         lacking = newly_missing(payload, surroundings, sure, missing)

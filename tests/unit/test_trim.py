@@ -289,3 +289,33 @@ def test_files_left_out_do_not_count_as_common_or_not() -> None:
     gone = ProfileFile(path="b", size=9, blocks=((0, 0),))
     assert common_share([one, gone], [other], frozenset("b")) == 0.75
     assert common_share([gone], [], frozenset("b")) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("yaml", "link", "risk"),
+    [
+        ("", "usr/share/calculator/help", "the link 'usr/share/calculator/help' leads"),
+        ("layout: {/usr/share/man: {bind: $SNAP/usr/share/man}}", "", "a layout shows"),
+        ("environment: {MANPATH: '$SNAP/usr/share/man'}", "", "the variable MANPATH"),
+        ("environment: {XDG_DATA_DIRS: $SNAP/usr/share}", "", None),
+        ("", "usr/share/man/man1/again.1", None),
+    ],
+)
+def test_what_something_leads_to_is_risky(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    yaml: str,
+    link: str,
+    risk: str | None,
+) -> None:
+    prime = project / "prime"
+    (prime / "meta/snap.yaml").write_text(f"{SNAP_YAML.decode()}{yaml}\n")
+    if link:
+        (prime / link).parent.mkdir(parents=True, exist_ok=True)
+        (prime / link).symlink_to("/usr/share/man/man1/other.1")
+    (manual,) = groups(project, capsys)["documentation"]
+    if risk is None:
+        assert manual["risk"] is None
+        assert not link or link in str(manual["files"])
+    else:
+        assert str(manual["risk"]).startswith(risk)
