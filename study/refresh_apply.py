@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import math
 import os
 import platform
 import shutil
@@ -26,32 +25,17 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from refresh_apply_fit import COLUMNS, TABLE, report
 from snapcraft_compression_advisor.capture.measure import processor_name
-from snapcraft_compression_advisor.core.units import KIB, Interval
-from snapcraft_compression_advisor.devices.apply import (
-    ApplySizes,
-    Format,
-    apply_memory_bytes,
-    apply_work,
-)
-from snapcraft_compression_advisor.devices.apply_speeds import MEASURED
-from snapcraft_compression_advisor.devices.device import ApplySpeeds, ByteCost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TABLE = Path(__file__).parent / "data" / "refresh-apply.csv"
-COLUMNS = (
-    *("set", "pair", "codec", "format", "processors", "round"),
-    *("old_raw_bytes", "new_raw_bytes", "old_image_bytes", "new_image_bytes"),
-    *("delta_bytes", "seconds", "unsquashfs_s", "xdelta3_s", "mksquashfs_s"),
-    *("unsquashfs_kib", "xdelta3_kib", "mksquashfs_kib"),
-)
 HEADER_BYTES = 32
 PACK = ("-noappend", "-no-fragments", "-no-progress", "-all-root", "-no-xattrs")
 _QUIET = subprocess.DEVNULL
@@ -94,7 +78,7 @@ def main() -> None:
     elif arguments.command == "measure":
         measure(arguments)
     else:
-        report()
+        print("\n".join(report()))
 
 
 def prepare(arguments: argparse.Namespace, codec: str) -> None:
@@ -280,120 +264,6 @@ def append(rows: Sequence[dict[str, object]], command: str) -> None:
         if not there:
             writer.writeheader()
         writer.writerows(rows)
-
-
-def report() -> None:
-    """Print the costs fitted to the pairs of the fit, and the error of each time."""
-    rows = read_table()
-    fitted = [row for row in rows if row["set"] == "fit"]
-    speeds = fit(fitted)
-    show(speeds)
-    for name in dict.fromkeys(str(row["set"]) for row in rows):
-        errors = []
-        for row in (row for row in rows if row["set"] == name):
-            processors = int(row["processors"])
-            predicted = predicted_s(row, speeds, processors)
-            errors.append(predicted / float(row["seconds"]) - 1)
-            print(
-                f"{name} {row['pair']:14} {row['codec']:5} {row['format']:17} "
-                f"{processors} {float(row['seconds']):7.2f} s, predicted "
-                f"{predicted:7.2f} s {errors[-1]:+.1%}"
-            )
-        sizes = sorted(map(abs, errors))
-        print(f"{name}: median {sizes[len(sizes) // 2]:.1%}, worst {sizes[-1]:.1%}")
-    shares = sorted(memory_share(row) for row in rows)
-    print(
-        "memory held, per what is said to be held at most: "
-        f"{shares[0]:.0%} to {shares[-1]:.0%}"
-    )
-
-
-def memory_share(row: dict[str, str]) -> float:
-    """Return the largest resident sets together, per what the model allows."""
-    held_kib = sum(int(row[column] or 0) for column in COLUMNS[-3:])
-    plain = row["format"] == "xdelta3"
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    allowed = apply_memory_bytes(
-        sizes_of(row), "xdelta3" if plain else "snap-1-1-xdelta3", physical
-    )
-    return held_kib * KIB / allowed
-
-
-def read_table() -> list[dict[str, str]]:
-    """Return the rows of the table."""
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
-def predicted_s(row: dict[str, str], speeds: ApplySpeeds, processors: int) -> float:
-    """Return what the model says of a row; its images are in memory, no digest."""
-    plain = row["format"] == "xdelta3"
-    delta_format: Format = "xdelta3" if plain else "snap-1-1-xdelta3"
-    work = apply_work(speeds, sizes_of(row), delta_format, row["codec"], "mid")
-    return replace(work, digest=0.0).seconds(processors)
-
-
-def sizes_of(row: dict[str, str]) -> ApplySizes:
-    """Return the sizes of a row."""
-    return ApplySizes(
-        old_image=float(row["old_image_bytes"]),
-        new_image=float(row["new_image_bytes"]),
-        old_raw=float(row["old_raw_bytes"]),
-        new_raw=float(row["new_raw_bytes"]),
-        delta=float(row["delta_bytes"]),
-    )
-
-
-def fit(rows: Sequence[dict[str, str]]) -> ApplySpeeds:
-    """Return costs fitted to the processor time of each program."""
-    aware = [row for row in rows if row["format"] != "xdelta3"]
-    plain = [row for row in rows if row["format"] == "xdelta3"]
-    unpack, pack = dict(MEASURED.unpack), dict(MEASURED.pack)
-    for codec in dict.fromkeys(row["codec"] for row in aware):
-        mine = [row for row in aware if row["codec"] == codec]
-        unpack[codec] = fit_bytes(mine, "unsquashfs_s", "old")
-        pack[codec] = fit_bytes(mine, "mksquashfs_s", "new")
-    return ApplySpeeds(
-        unpack=unpack,
-        pack=pack,
-        rebuild_s_per_byte=spread(aware, "xdelta3_s", "new_raw_bytes"),
-        patch_s_per_byte=spread(plain, "xdelta3_s", "new_image_bytes"),
-        digest_s_per_byte=MEASURED.digest_s_per_byte,
-    )
-
-
-def fit_bytes(rows: Sequence[dict[str, str]], program: str, image: str) -> ByteCost:
-    """Return the cost per byte of contents: how it differs between pairs is its width.
-
-    Sizes don't say it better: packing programs takes lzo thrice as long as packing
-    text or what is compressed already.
-    """
-    return ByteCost(
-        raw_s_per_byte=spread(rows, program, f"{image}_raw_bytes"),
-        stored_s_per_byte=Interval.exactly(0.0),
-    )
-
-
-def spread(rows: Sequence[dict[str, str]], program: str, size: str) -> Interval:
-    """Return the seconds per byte: the least, the geometric mean, the greatest."""
-    rates = [float(row[program]) / float(row[size]) for row in rows]
-    mean = math.exp(sum(map(math.log, rates)) / len(rates))
-    return Interval(low=min(rates), mid=mean, high=max(rates))
-
-
-def show(speeds: ApplySpeeds) -> None:
-    """Print costs as the module of the model has them: µs per KiB."""
-    for name, costs in (("pack", speeds.pack), ("unpack", speeds.unpack)):
-        for codec, cost in costs.items():
-            print(f'{name} "{codec}": {shown(cost.raw_s_per_byte)},')
-    print("rebuild", shown(speeds.rebuild_s_per_byte))
-    print("patch", shown(speeds.patch_s_per_byte))
-
-
-def shown(cost: Interval) -> str:
-    """Return the ends and the middle of a cost."""
-    ends = (f"{each * 1e6 * KIB:.2f}" for each in (cost.low, cost.mid, cost.high))
-    return f"({', '.join(ends)})"
 
 
 if __name__ == "__main__":

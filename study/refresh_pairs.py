@@ -7,7 +7,8 @@ For each pair, both prime directories are built by ``prime_from_debs.py`` from t
 Debian's suites (bookworm, its security updates, its backports), unless they are in DIR
 already; packed with xz and lzo as ``snap pack`` does; and both deltas are made by
 xdelta3 as snapd makes them. The CSV has a row for each pair, codec and format, with
-processor seconds of the estimate, of the real delta and of packing the new image.
+processor seconds of the estimate, of the real delta and of packing the new image, and
+what ``search_work`` says of that.
 
 ``--summary FILE`` prints what docs/refresh.md says of such a CSV.
 
@@ -35,6 +36,7 @@ from apt_tools import debian_mirror
 from prime_from_debs import main as build_prime
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
+from snapcraft_compression_advisor.payload.search_work import search_work
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.refresh.estimate import DeltaEstimator
 from snapcraft_compression_advisor.refresh.exact import (
@@ -44,7 +46,7 @@ from snapcraft_compression_advisor.refresh.exact import (
 from snapcraft_compression_advisor.squashfs.mksquashfs import pack
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.core.units import Interval
+    from snapcraft_compression_advisor.refresh.delta import DeltaSize
 
 _KEY = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
 _PIN = "Package: *\nPin: release n={}\nPin-Priority: 990\n"
@@ -86,9 +88,6 @@ PAIRS = (
     Pair("inkscape", "security", ("inkscape",), "security fix of a C++ program"),
     Pair("openjdk", "security", ("openjdk-17-jre-headless",), "rebuilt Java runtime"),
     Pair("telegram", "security", ("telegram-desktop",), "security fix of a Qt app"),
-    Pair("calibre", "security", ("calibre",), "security fix of a Python and Qt app"),
-    Pair("chromium", "security", ("chromium",), "new major version of a browser"),
-    Pair("widelands", "trixie", ("widelands",), "new version of a game with its data"),
 )
 
 FITTED = frozenset({"redis", "mutt", "p7zip"})
@@ -112,6 +111,9 @@ class Row:
     estimate_cpu_s: float
     delta_cpu_s: float
     pack_cpu_s: float
+    searches: int = 0
+    steps: int = 0
+    coded_bytes: int = 0
 
     @property
     def error(self) -> float:
@@ -133,12 +135,11 @@ def apt_settings(trees: Path, suite: str) -> Path:
         (folder / name).mkdir(parents=True, exist_ok=True)
     os.environ.pop("APT_CONFIG", None)  # the mirrors are those of the machine
     main = debian_mirror()
-    release = suite if suite == "trixie" else "bookworm"
-    lines = [f"deb {_KEY} {main} {release} main"]
+    lines = [f"deb {_KEY} {main} bookworm main"]
     if suite == "security":
         security = debian_mirror("Debian-Security")
         lines.append(f"deb {_KEY} {security} bookworm-security main")
-    elif suite != release:
+    elif suite != "bookworm":
         lines.append(f"deb {_KEY} {main} bookworm-{suite} main")
         pin = _PIN.format(f"bookworm-{suite}")
         (folder / "pins" / suite).write_text(pin, encoding="utf-8")
@@ -196,15 +197,22 @@ def rows(trees: Path, pair: Pair, known: Known) -> Iterator[Row]:
     """
     for codec in SHIPPABLE:
         real = known.get((pair.name, codec)) or make_deltas(trees, pair, codec)
-        found = estimated(*images(trees, pair, codec), codec)
+        old, new = images(trees, pair, codec)
+        found = estimated(old, new, codec)
+        with open_payload(new) as payload:
+            work = search_work(payload)
         for row in real:
-            size, estimate_s = found[row.format]
+            delta, estimate_s = found[row.format]
+            size, coded_share = delta.size_bytes, delta.coded_share or 0.0
             yield replace(
                 row,
                 low_bytes=round(size.low),
                 mid_bytes=round(size.mid),
                 high_bytes=round(size.high),
                 estimate_cpu_s=round(estimate_s, 3),
+                coded_bytes=round(coded_share * row.delta_bytes),
+                searches=round(work.searches),
+                steps=round(work.steps),
             )
 
 
@@ -216,17 +224,19 @@ def images(trees: Path, pair: Pair, codec: str) -> tuple[Path, Path]:
     return old, new
 
 
-def estimated(old: Path, new: Path, codec: str) -> Mapping[str, tuple[Interval, float]]:
-    """Return the size of each delta, estimated, and the processor seconds of that.
+def estimated(
+    old: Path, new: Path, codec: str
+) -> Mapping[str, tuple[DeltaSize, float]]:
+    """Return each delta, estimated, and the processor seconds of that.
 
     What both need (opening the images) counts for the plain one.
     """
     started = time.process_time()
     with open_payload(old) as before, open_payload(new) as after:
         estimator = DeltaEstimator(before, after)
-        plain = estimator.plain(codec).size_bytes
+        plain = estimator.plain(codec)
         plain_s = time.process_time() - started
-        aware = estimator.snap_aware.size_bytes
+        aware = estimator.snap_aware
         aware_s = time.process_time() - started - plain_s
     return {"xdelta3": (plain, plain_s), "snap-1-1-xdelta3": (aware, aware_s)}
 

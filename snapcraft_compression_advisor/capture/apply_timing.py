@@ -15,10 +15,13 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from ..codecs import CODECS
 from ..core.child import run_child
 from ..core.units import MIB, Interval
+from ..devices.apply import search_s
 from ..devices.apply_speeds import MEASURED
 from ..devices.device import ApplySpeeds, ByteCost
+from ..payload.search_work import SearchWork
 from ..squashfs import mksquashfs
 
 _DIGEST_BYTES = 64 * MIB
@@ -33,7 +36,7 @@ def children_s() -> float:
 def time_apply(
     images: Mapping[str, Path],
     pack_s: Mapping[str, float],
-    raw_bytes: int,
+    work: SearchWork,
     scratch: Path,
 ) -> ApplySpeeds:
     """Measure what applying a delta takes.
@@ -43,21 +46,19 @@ def time_apply(
 
     :param images: of one payload, by codec.
     :param pack_s: processor time of packing each.
-    :param raw_bytes: contents of the payload.
+    :param work: what packing the payload takes.
     :param scratch: directory to write to.
     """
     sizes = {codec: image.stat().st_size for codec, image in images.items()}
-    packing, unpacking = (
-        {
-            codec: seconds / _predicted_s(costs[codec], raw_bytes, sizes[codec])
-            for codec, seconds in taken.items()
-            if codec in images
-        }
-        for costs, taken in (
-            (MEASURED.pack, pack_s),
-            (MEASURED.unpack, _unpack_s(images, scratch)),
-        )
-    )
+    raw_bytes = round(work.raw_bytes)
+    packing = {
+        codec: pack_s[codec] / _packing_s(codec, work, size)
+        for codec, size in sizes.items()
+    }
+    unpacking = {
+        codec: seconds / _predicted_s(MEASURED.unpack[codec], raw_bytes, sizes[codec])
+        for codec, seconds in _unpack_s(images, scratch).items()
+    }
     usual = packing.get("xz", next(iter(packing.values())))
     decoding = _decoding(images["none"], scratch) if "none" in images else None
     decoding = usual if decoding is None else decoding
@@ -68,6 +69,14 @@ def time_apply(
         patch_s_per_byte=_scaled(MEASURED.patch_s_per_byte, decoding),
         digest_s_per_byte=Interval.exactly(_digest_s_per_byte()),
     )
+
+
+def _packing_s(codec: str, work: SearchWork, stored_bytes: int) -> float:
+    """Return how long packing takes on the machine of the table."""
+    known = CODECS[codec].pack_search
+    if known is not None:
+        return search_s(known, work)
+    return _predicted_s(MEASURED.pack[codec], round(work.raw_bytes), stored_bytes)
 
 
 def _predicted_s(cost: ByteCost, raw_bytes: int, stored_bytes: int) -> float:

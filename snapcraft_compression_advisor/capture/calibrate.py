@@ -30,6 +30,7 @@ from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..devices.device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
+from ..payload.search_work import search_work
 from ..payload.source import open_payload
 from ..trial.result import Progress
 from .apply_timing import time_apply
@@ -211,8 +212,8 @@ def _time_codecs(
                 images.paths, groups, rounds=request.rounds, progress=progress
             )
             progress("Timing what applying a delta takes")
-            raw_bytes = payload.inventory.raw_bytes
-            apply = time_apply(images.paths, images.processor_s, raw_bytes, scratch)
+            work = search_work(payload)
+            apply = time_apply(images.paths, images.processor_s, work, scratch)
             return timings, apply, images.unavailable
 
 

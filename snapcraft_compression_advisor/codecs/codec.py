@@ -68,6 +68,27 @@ class ToolTime(NamedTuple):
     unpack: tuple[float, float, float]
 
 
+class PackSearch(NamedTuple):
+    """Processor time of mksquashfs, by how much a compressor searches.
+
+    Fitted by ``study/refresh_packing.py report`` to blocks of fifty applications
+    (``study/data/refresh-packing.csv``), its scale to five pairs of successive versions
+    (``study/data/refresh-apply.csv``).
+
+    :param raw_us_per_kib: for each KiB of contents, in microseconds.
+    :param search_ns: for each place where it searches, in nanoseconds.
+    :param step_ns: for each earlier place that it looks at there.
+    :param least: what any pair took per prediction, at least.
+    :param greatest: likewise, at most.
+    """
+
+    raw_us_per_kib: float
+    search_ns: float
+    step_ns: float
+    least: float
+    greatest: float
+
+
 class Codec(ABC):
     """One compressor of squashfs, as mksquashfs calls it.
 
@@ -98,6 +119,9 @@ class Codec(ABC):
     )
     """What packing and unpacking take; of a codec that wasn't measured, what any of
     those that were may take."""
+    pack_search: ClassVar[PackSearch | None] = None
+    """What packing takes where the contents are known; ``None`` where these make little
+    difference, or that wasn't measured."""
     in_launch: ClassVar[Interval]
     """Seconds that a launch waits for decompression, per second that the same blocks
     take one after the other.

@@ -14,9 +14,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..core.units import MIB, Interval
+from ..codecs import CODECS
+from ..core.units import KIB, MIB, Interval
+from .apply_speeds import (
+    CODED_S_PER_BYTE,
+    DECODE_SPREAD,
+    MEASURED,
+    WRITTEN_S_PER_BYTE,
+)
 
 if TYPE_CHECKING:
+    from ..codecs.codec import PackSearch
+    from ..payload.search_work import SearchWork
     from .device import ApplySpeeds, ByteCost, DeviceProfile
 
 Format = Literal["xdelta3", "snap-1-1-xdelta3"]
@@ -47,6 +56,9 @@ class ApplySizes:
 
     :param old_raw: contents of the old image.
     :param delta: downloaded.
+    :param coded: bytes of the delta that LZMA made shorter; ``None`` where that isn't
+        known.
+    :param search: what packing the new contents takes; ``None`` where that isn't known.
     """
 
     old_image: float
@@ -54,6 +66,8 @@ class ApplySizes:
     old_raw: float
     new_raw: float
     delta: float
+    coded: float | None = None
+    search: SearchWork | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,13 +116,57 @@ def apply_work(
     """Return the processor time of each step, at an end of the interval."""
     digest = sizes.new_image * getattr(speeds.digest_s_per_byte, end)
     if delta_format == "xdelta3":
-        decode = sizes.new_image * getattr(speeds.patch_s_per_byte, end)
+        rates = speeds.patch_s_per_byte, MEASURED.patch_s_per_byte
+        decode = _decode_s(rates, sizes, sizes.new_image, end)
         return ApplyWork(unpack=0.0, decode=decode, pack=0.0, digest=digest)
+    rates = speeds.rebuild_s_per_byte, MEASURED.rebuild_s_per_byte
     return ApplyWork(
         unpack=_cost(speeds.unpack, codec, end, sizes.old_raw, sizes.old_image),
-        decode=sizes.new_raw * getattr(speeds.rebuild_s_per_byte, end),
-        pack=_cost(speeds.pack, codec, end, sizes.new_raw, sizes.new_image),
+        decode=_decode_s(rates, sizes, sizes.new_raw, end),
+        pack=_pack_s(speeds, sizes, codec, end),
         digest=digest,
+    )
+
+
+def _decode_s(
+    rates: tuple[Interval, Interval], sizes: ApplySizes, written: float, end: str
+) -> float:
+    """Return how long ``xdelta3 -d`` takes.
+
+    Where it is known what LZMA has to decode, that and what is written decide.
+
+    :param rates: per byte written, of the device and of the machine of the table.
+    """
+    device, measured = (float(getattr(rate, end)) for rate in rates)
+    if sizes.coded is None:
+        return written * device
+    seconds = written * WRITTEN_S_PER_BYTE + sizes.coded * CODED_S_PER_BYTE
+    return seconds * float(getattr(DECODE_SPREAD, end)) * device / measured
+
+
+def _pack_s(speeds: ApplySpeeds, sizes: ApplySizes, codec: str, end: str) -> float:
+    """Return how long mksquashfs takes.
+
+    Where it is known how much the codec has to search in the contents, that decides,
+    and the profile says how fast the device is: both its pack cost and
+    :data:`.apply_speeds.MEASURED`'s are for contents of the same spread.
+    """
+    known = CODECS[codec].pack_search if codec in CODECS else None
+    if sizes.search is None or known is None:
+        return _cost(speeds.pack, codec, end, sizes.new_raw, sizes.new_image)
+    of_table = _cost(MEASURED.pack, codec, end, sizes.new_raw, sizes.new_image)
+    of_device = _cost(speeds.pack, codec, end, sizes.new_raw, sizes.new_image)
+    spread = Interval.around(known.least, 1.0, known.greatest)
+    seconds = search_s(known, sizes.search) * float(getattr(spread, end))
+    return seconds * of_device / of_table
+
+
+def search_s(costs: PackSearch, work: SearchWork) -> float:
+    """Return how long packing takes on the machine of the table, in seconds."""
+    return (
+        work.raw_bytes / KIB * costs.raw_us_per_kib * 1e-6
+        + work.searches * costs.search_ns * 1e-9
+        + work.steps * costs.step_ns * 1e-9
     )
 
 

@@ -45,6 +45,12 @@ MEASURED = ApplySpeeds(
 )
 """On the machine of the table; the digest is an assumption."""
 
+WRITTEN_S_PER_BYTE = 2.64e-9
+CODED_S_PER_BYTE = 64.9e-9
+DECODE_SPREAD = Interval(low=0.88, mid=1.0, high=1.29)
+"""``xdelta3 -d`` on the machine of the table: per byte that it writes, per byte of a
+delta that LZMA has to decode, and the least and the greatest per that."""
+
 
 def derived_speeds(low: float, mid: float, high: float) -> ApplySpeeds:
     """Return the speeds of a device of which only decompressing is known.

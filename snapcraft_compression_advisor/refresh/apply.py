@@ -48,6 +48,10 @@ def apply_cost(
         old_raw=sizes.old_raw_bytes,
         new_raw=sizes.new_raw_bytes,
         delta=sizes.delta_bytes.mid,
+        coded=None
+        if sizes.coded_share is None
+        else sizes.coded_share * sizes.delta_bytes.mid,
+        search=sizes.search,
     )
     return ApplyCost(
         seconds=apply_seconds(bytes_, delta_format, codec, device),

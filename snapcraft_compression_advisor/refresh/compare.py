@@ -33,6 +33,8 @@ _FEW_CHUNKS = 24
 """So few are matched whole: a change in one of them counts."""
 _WINDOW_BYTES = 8 * MIB
 """What xdelta3 takes of the new stream at once (``XD3_DEFAULT_WINSIZE``)."""
+_STORED_RATE = 0.97
+"""Literals that LZMA makes hardly shorter it stores, chunk by chunk (LZMA2)."""
 _HEADER_BYTES = 80
 _BYTES_PER_WINDOW = 40
 """Of headers, checksums and three empty sections: measured between equal images."""
@@ -45,11 +47,13 @@ class Cost:
     :param size_bytes: of all, with the interval of the draw.
     :param files: bytes by path; those that add nothing aren't in it.
     :param sent_bytes: of chunks that aren't found whole.
+    :param coded_share: of all, what LZMA makes shorter, so a device has to decode.
     """
 
     size_bytes: Interval
     files: Mapping[str, float]
     sent_bytes: int
+    coded_share: float
 
 
 def chunks_cost(
@@ -71,7 +75,7 @@ def chunks_cost(
     changed = list(_changed(old, new, reach_bytes))
     headers = Interval.exactly(_headers_bytes(new))
     if not changed:
-        return Cost(size_bytes=headers, files={}, sent_bytes=0)
+        return Cost(size_bytes=headers, files={}, sent_bytes=0, coded_share=0.0)
     pairs = pair_files(_file_lengths(old), _file_lengths(new))
     lengths = [chunk.length for chunk in changed]
     whole = len(changed) <= _FEW_CHUNKS
@@ -91,7 +95,7 @@ def chunks_cost(
             ]
             known[number] = matched(old, new, chunk, sources, whole=whole)
         matches = [known[number] for number in numbers]
-        costs = _costs(matches, level=level)
+        costs, coded = _costs(matches, level=level)
         size = drawn.total(costs, np.array([each.seen_bytes for each in matches]))
         if size.high - size.mid <= enough * size.mid:
             break
@@ -99,13 +103,14 @@ def chunks_cost(
         size_bytes=size + headers,
         files=_by_file(changed, drawn.chosen, costs / drawn.lengths[drawn.chosen]),
         sent_bytes=sum(lengths),
+        coded_share=float((drawn.weights * coded).sum()) / max(1.0, size.mid),
     )
 
 
 def text_cost(old: bytes, new: bytes, *, level: int) -> int:
     """Return what a listing or an image's tables add to a delta."""
     match = Match(sections=find_matches(old, new), scale=1.0, seen_bytes=len(new))
-    return round(float(_costs([match], level=level).sum()))
+    return round(float(_costs([match], level=level)[0].sum()))
 
 
 def _headers_bytes(new: Contents) -> int:
@@ -151,14 +156,21 @@ def _file_lengths(contents: Contents) -> dict[str, int]:
     return lengths
 
 
-def _costs(matches: Sequence[Match], *, level: int) -> NDArray[np.float64]:
-    """Return what each chunk takes in the delta, all compressed with one another."""
+def _costs(
+    matches: Sequence[Match], *, level: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what each chunk takes in the delta, all compressed with one another.
+
+    :returns: with it how much of that LZMA has to decode.
+    """
     parts = [each.sections for each in matches]
-    rates = section_rates(joined(parts), level=level)
+    rates = np.array(section_rates(joined(parts), level=level))
     lengths = np.array([each.lengths for each in parts], dtype=np.float64)
     scales = np.array([each.scale for each in matches])
-    costs: NDArray[np.float64] = (lengths @ np.array(rates)) * scales
-    return costs
+    costs: NDArray[np.float64] = (lengths @ rates) * scales
+    coded_rates = rates * [rates[0] < _STORED_RATE, True, True]
+    coded: NDArray[np.float64] = (lengths @ coded_rates) * scales
+    return costs, coded
 
 
 def _by_file(

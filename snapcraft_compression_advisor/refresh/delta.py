@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..core.units import Interval
+from ..payload.search_work import SearchWork
 
 DeltaFormat = Literal["xdelta3", "snap-1-1-xdelta3"]
 
@@ -32,10 +33,12 @@ class DeltaSize:
     :param size_bytes: known where xdelta3 ran, else an estimate.
     :param files: what each file of the new build adds to it, estimated, by path; files
         that add nothing aren't listed.
+    :param coded_share: what of it LZMA has to decode; ``None`` where that isn't known.
     """
 
     size_bytes: Interval
     files: Mapping[str, float] = field(default_factory=dict)
+    coded_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,9 @@ class RefreshSizes:
     :param old_raw_bytes: of the old image's files, unpacked.
     :param new_raw_bytes: of the new image's files, unpacked.
     :param delta_bytes: of the delta.
+    :param coded_share: what of the delta LZMA has to decode; ``None`` where that isn't
+        known.
+    :param search: what packing the new image takes; ``None`` where that isn't known.
     """
 
     old_image_bytes: int
@@ -54,3 +60,5 @@ class RefreshSizes:
     old_raw_bytes: int
     new_raw_bytes: int
     delta_bytes: Interval
+    coded_share: float | None = None
+    search: SearchWork | None = None

@@ -145,6 +145,7 @@ def _delta(cost: Cost, rest_bytes: int, model_error: float) -> DeltaSize:
             high=(size.high + rest_bytes) * (1 + model_error),
         ),
         files=cost.files,
+        coded_share=cost.coded_share * size.mid / max(1.0, size.mid + rest_bytes),
     )
 
 

@@ -12,6 +12,7 @@ from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..payload.layout import check_contents_size
+from ..payload.search_work import SearchWork, search_work
 from ..payload.source import Payload
 from ..trial.result import Progress, TrialResult
 from ..trial.sampled import LEAST, Effort, run_sampled_trial
@@ -166,15 +167,19 @@ def with_applying(refresh: Refresh, devices: Sequence[DeviceProfile]) -> Refresh
 
     :param devices: to apply them on.
     """
+    search = search_work(refresh.new)
     codecs = {
-        name: replace(codec, applying=_applying(refresh, codec, devices))
+        name: replace(codec, applying=_applying(refresh, codec, devices, search))
         for name, codec in refresh.codecs.items()
     }
     return replace(refresh, codecs=codecs)
 
 
 def _applying(
-    refresh: Refresh, codec: CodecRefresh, devices: Sequence[DeviceProfile]
+    refresh: Refresh,
+    codec: CodecRefresh,
+    devices: Sequence[DeviceProfile],
+    search: SearchWork,
 ) -> dict[DeltaFormat, dict[str, ApplyCost]]:
     old_raw, new_raw = (each.inventory.raw_bytes for each in (refresh.old, refresh.new))
     new_image = codec.full_bytes.mid
@@ -191,6 +196,8 @@ def _applying(
                     old_raw_bytes=old_raw,
                     new_raw_bytes=new_raw,
                     delta_bytes=delta.size_bytes,
+                    coded_share=delta.coded_share,
+                    search=search,
                 ),
                 name,
                 codec.codec,

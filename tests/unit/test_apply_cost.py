@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.apply import (
@@ -24,6 +26,7 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
     find_device,
 )
 from snapcraft_compression_advisor.devices.device import DeviceProfile
+from snapcraft_compression_advisor.payload.search_work import SearchWork
 from snapcraft_compression_advisor.refresh.apply import apply_cost
 from snapcraft_compression_advisor.refresh.delta import SNAP_AWARE, RefreshSizes
 
@@ -104,3 +107,45 @@ def test_cost_of_a_refresh_has_all_three() -> None:
     assert cost.seconds == apply_seconds(SIZES, "snap-1-1-xdelta3", "xz", NVME)
     assert cost.disk_bytes == 60 * MB
     assert cost.memory_bytes > 300 * MB
+
+
+def pack_of(work: SearchWork, codec: str) -> Interval:
+    sizes = replace(SIZES, search=work, coded=0.0)
+    return apply_seconds(sizes, "snap-1-1-xdelta3", codec, NVME)
+
+
+def test_contents_that_are_searched_more_take_lzo_longer() -> None:
+    easy = SearchWork(raw_bytes=150 * MB, searches=75 * MB, steps=150 * MB)
+    hard = replace(easy, steps=7_500 * MB)
+    assert pack_of(hard, "lzo").mid > 3 * pack_of(easy, "lzo").mid
+    assert pack_of(hard, "xz") == pack_of(easy, "xz")
+
+
+def test_interval_is_narrower_where_the_contents_are_known() -> None:
+    work = SearchWork(raw_bytes=150 * MB, searches=75 * MB, steps=3_000 * MB)
+    known = pack_of(work, "lzo")
+    unknown = apply_seconds(SIZES, "snap-1-1-xdelta3", "lzo", NVME)
+    assert known.low < known.mid < known.high
+    assert known.high / known.low < unknown.high / unknown.low
+
+
+def test_what_lzma_has_to_decode_takes_xdelta3_longer() -> None:
+    stored, coded = (
+        apply_seconds(replace(SIZES, coded=coded), "xdelta3", "xz", NVME)
+        for coded in (0.0, 10.0 * MB)
+    )
+    assert coded.mid > 2 * stored.mid
+
+
+@given(
+    st.floats(0, 1e9),
+    st.floats(0, 1e9),
+    st.floats(0, 1e10),
+    st.sampled_from(["xz", "lzo"]),
+)
+def test_interval_is_in_order_whatever_the_contents_are(
+    raw: float, searches: float, steps: float, codec: str
+) -> None:
+    work = SearchWork(raw_bytes=raw, searches=searches, steps=steps)
+    found = pack_of(work, codec)
+    assert 0 <= found.low <= found.mid <= found.high

@@ -1,0 +1,79 @@
+"""How much a compressor searches in a payload, told from some of its blocks."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from payloads import make_payload
+from snapcraft_compression_advisor.payload.search_work import (
+    block_work,
+    drawn_blocks,
+    search_work,
+)
+
+BLOCK_BYTES = 131_072
+NOISE = random.Random(5).randbytes(BLOCK_BYTES)
+
+
+def test_noise_is_searched_everywhere_and_has_short_chains() -> None:
+    work = block_work(NOISE)
+    assert work.searches == pytest.approx(BLOCK_BYTES, abs=8)
+    # 48 KiB of places in a table of 16,384.
+    assert 1.5 < work.steps / work.searches < 3.5
+
+
+def test_runs_are_found_at_once() -> None:
+    work = block_work(bytes(BLOCK_BYTES))
+    assert work.searches < 16
+    assert work.steps < 16 * 512
+
+
+def test_what_came_before_within_the_window_is_not_searched_again() -> None:
+    near = block_work(NOISE[:40_000] * 2)
+    far = block_work(NOISE[:60_000] * 2)
+    assert near.searches == pytest.approx(40_000, rel=0.01)
+    assert far.searches == pytest.approx(120_000, rel=0.01)
+
+
+def test_few_different_bytes_make_long_chains() -> None:
+    letters = NOISE.translate(bytes(b"abcdefgh"[n % 8] for n in range(256)))
+    assert block_work(letters).steps > 20 * block_work(NOISE).steps
+
+
+@given(st.binary(max_size=300))
+def test_never_searches_more_often_than_there_are_places(block: bytes) -> None:
+    work = block_work(block)
+    assert work.raw_bytes == len(block)
+    assert 0 <= work.searches <= len(block)
+    assert 0 <= work.steps <= 512 * work.searches
+
+
+@given(
+    st.lists(st.integers(0, 400_000), max_size=6), st.integers(min_value=1, max_value=9)
+)
+def test_blocks_are_drawn_from_the_contents(sizes: list[int], count: int) -> None:
+    payload = make_payload({f"f{n}": bytes(size) for n, size in enumerate(sizes)})
+    lengths = {entry.path: entry.size_bytes for entry in payload.inventory.files()}
+    drawn = list(drawn_blocks(payload, count))
+    assert len(drawn) == (count if any(sizes) else 0)
+    assert all(
+        offset < lengths[path] and offset % BLOCK_BYTES == 0 for path, offset in drawn
+    )
+
+
+def test_work_is_scaled_to_the_whole_payload() -> None:
+    one, two = (
+        search_work(make_payload({f"f{n}": NOISE for n in range(count)}))
+        for count in (8, 16)
+    )
+    assert two.searches == pytest.approx(2 * one.searches, rel=0.01)
+    assert two.raw_bytes == pytest.approx(2 * one.raw_bytes, rel=0.01)
+
+
+def test_payload_without_contents_takes_nothing() -> None:
+    payload = make_payload({"empty": b""})
+    assert search_work(payload).steps < BLOCK_BYTES
