@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.units import Interval
+from ..launch.model import combined
 from .month import Month, month_of
 from .refreshes import ASSUMED, Habits, Refresh
 
@@ -92,5 +93,7 @@ def _applied_s(
 
 
 def _added(xz: Interval, lzo: Interval) -> Interval:
-    """Return what lzo adds: what is off with one codec is with both."""
-    return Interval.around(lzo.low - xz.low, lzo.mid - xz.mid, lzo.high - xz.high)
+    """Return what lzo adds; two estimates are off independently of each other."""
+    if xz == lzo:  # one snap-aware delta for both
+        return Interval.exactly(0.0)
+    return combined(lambda both: both[1] - both[0], (xz, lzo))

@@ -104,3 +104,12 @@ def test_month_needs_a_launch_and_both_codecs() -> None:
     assert month_by_refresh(REFRESH, unknown, None, 8.0) is None
     one = replace(REFRESH, codecs={"xz": REFRESH.codecs["xz"]})
     assert month_by_refresh(one, ADVICE, None, 8.0) is None
+
+
+def test_difference_of_two_estimates_is_that_of_their_middles() -> None:
+    xz, lzo = REFRESH.codecs["xz"], REFRESH.codecs["lzo"]
+    wide = DeltaSize(size_bytes=Interval(low=1 * MB, mid=15 * MB, high=16 * MB))
+    codecs = {"xz": xz, "lzo": replace(lzo, deltas={**lzo.deltas, PLAIN: wide})}
+    saved = month("xdelta3", replace(REFRESH, codecs=codecs)).month.download_bytes
+    assert saved.mid == pytest.approx(30 * MB)
+    assert (saved.low, saved.high) == pytest.approx((28 * MB, 58 * MB))
