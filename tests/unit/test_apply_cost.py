@@ -149,3 +149,14 @@ def test_interval_is_in_order_whatever_the_contents_are(
     work = SearchWork(raw_bytes=raw, searches=searches, steps=steps)
     found = pack_of(work, codec)
     assert 0 <= found.low <= found.mid <= found.high
+
+
+def test_slower_device_packs_known_contents_slower() -> None:
+    work = SearchWork(raw_bytes=150 * MB, searches=75 * MB, steps=3_000 * MB)
+    sizes = replace(SIZES, search=work, coded=MB)
+    slow = replace(NVME, apply=NVME.apply.map(lambda part: part.map(lambda s: 2 * s)))
+    once, twice = (
+        apply_seconds(sizes, "snap-1-1-xdelta3", "lzo", device).mid
+        for device in (NVME, slow)
+    )
+    assert twice == pytest.approx(2 * once, rel=0.01)
