@@ -49,6 +49,7 @@ from .metadata_timing import time_metadata, write_directories
 from .mount import can_mount
 from .packed_images import packed_images
 from .page_cache import can_drop_caches, drop_caches, storage_of
+from .running_kernel import running_kernel
 
 Floats = NDArray[np.float64]
 
@@ -120,6 +121,7 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
         apply=apply,
         sources=_sources(request, timings, storage_in_memory=in_memory),
         metadata=_time_metadata(request, places, progress),
+        kernel=running_kernel(),
     )
     return Calibration(
         device=device,

@@ -25,6 +25,7 @@ from .metadata_reads import metadata_reads
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
 from .page_cache import drop_caches, resident_blocks, storage_of
+from .running_kernel import recorded_kernel
 from .snap_environment import launch_home
 from .start import Command, Launched, time_launch
 
@@ -149,6 +150,7 @@ class _Recorder:
             threads=recorded_threads(cold),
             processors=len(os.sched_getaffinity(0)),
             kernel=platform.release(),
+            kernel_modes=recorded_kernel(),
             read_ahead_kb=mount.read_ahead_kb,
             storage=storage,
         )

@@ -39,6 +39,7 @@ from .record import (
     rounded,
 )
 from .record_trace import SeenFile, seen_file
+from .running_kernel import recorded_kernel
 from .snap_environment import launch_home
 from .start import Command, Launched
 
@@ -88,6 +89,7 @@ def record_directory(
         warm_cpu_s=cpu_time(warm),
         processors=len(os.sched_getaffinity(0)),
         kernel=platform.release(),
+        kernel_modes=recorded_kernel(),
         read_ahead_kb=request.read_ahead_kb,
     )
     resident, touches, brief = seen

@@ -48,6 +48,7 @@ from .record import (
     recorded_threads,
     rounded,
 )
+from .running_kernel import recorded_kernel
 from .snap_run import snap_run
 from .start import Launched, time_launch
 
@@ -177,6 +178,7 @@ class _Recorder:
             threads=recorded_threads(cold.launched),
             processors=len(os.sched_getaffinity(0)),
             kernel=platform.release(),
+            kernel_modes=recorded_kernel(),
             read_ahead_kb=own.read_ahead_kb,
             storage=storage,
             parts=cold.parts,

@@ -29,6 +29,7 @@ from ..trial.exact import payload_directory
 from ..trial.result import Progress
 from .page_cache import named_files
 from .record import RecordRequest, cpu_time, launch, rounded
+from .running_kernel import recorded_kernel
 from .snap_environment import launch_home
 from .trace import TRACED_CALLS, Trace, follow
 
@@ -109,6 +110,7 @@ def record_trace(
         warm_cpu_s=cpu_time(warm),
         processors=len(os.sched_getaffinity(0)),
         kernel=platform.release(),
+        kernel_modes=recorded_kernel(),
     )
     profile = LaunchProfile(
         source="trace",

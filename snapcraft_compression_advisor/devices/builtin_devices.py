@@ -25,6 +25,7 @@ from ..core.errors import UsageError
 from ..core.units import KIB, Interval
 from .apply_speeds import DERIVED_SOURCE, derived_speeds
 from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
+from .kernel import KernelProfile
 
 DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
 """What ``advise`` estimates for where nothing else is asked for."""
@@ -173,6 +174,7 @@ def _profile(name: str) -> DeviceProfile:
         processors=document["processors"],
         apply=derived_speeds(*_scales("xz", xz)),
         sources=tuple(source for source in sources if source),
+        kernel=KernelProfile(**document["kernel"]),
     )
 
 

@@ -10,6 +10,7 @@ from operator import add
 from ..codecs import CODECS
 from ..core.units import Interval
 from ..squashfs.metadata import METADATA_BYTES
+from .kernel import NOT_IN_PROFILE, KernelProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,7 @@ class DeviceProfile:
     :param sources: where the figures come from: measured, published.
     :param metadata: by codec, what reading and decompressing a metadata block takes, in
         seconds; where it wasn't measured, see :meth:`metadata_block_s`.
+    :param kernel: how it reads squashfs.
     """
 
     name: str
@@ -115,6 +117,7 @@ class DeviceProfile:
     apply: ApplySpeeds
     sources: tuple[str, ...]
     metadata: Mapping[str, Interval] = field(default_factory=dict)
+    kernel: KernelProfile = NOT_IN_PROFILE
 
     def metadata_block_s(self, codec: str) -> Interval:
         """Return what a metadata block costs that isn't in squashfs's cache.

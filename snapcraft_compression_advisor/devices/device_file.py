@@ -26,6 +26,7 @@ from .builtin_devices import (
 )
 from .device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile, scaled
 from .device_model import SCHEMA, DeviceFile
+from .kernel import NOT_IN_PROFILE
 
 _DIGITS = 4
 """More than any measurement is good for, and few enough to read."""
@@ -129,6 +130,7 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
             }
             or None,
             "apply": asdict(device.apply.map(_rounded)),
+            "kernel": asdict(device.kernel),
             "sources": list(device.sources),
         }
     )
@@ -168,6 +170,7 @@ def _profile(file: DeviceFile) -> DeviceProfile:
             codec: seconds.interval()
             for codec, seconds in (file.metadata or {}).items()
         },
+        kernel=file.kernel.profile() if file.kernel else NOT_IN_PROFILE,
     )
 
 

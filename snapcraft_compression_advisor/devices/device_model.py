@@ -10,6 +10,7 @@ from typing_extensions import Self
 from ..codecs import CODECS, CodecName
 from ..core.units import Interval
 from .device import ApplySpeeds, BlockCost, ByteCost
+from .kernel import FIRST_WITH_CHOICE, FileMode, KernelProfile
 
 SCHEMA = 1
 
@@ -165,6 +166,42 @@ class ApplyFigures(_Model):
         )
 
 
+class KernelFigures(_Model):
+    """How the device's kernel reads squashfs."""
+
+    versions: Annotated[
+        str, pydantic.StringConstraints(pattern=r"^(unknown|\d+\.\d+( to \d+\.\d+)?)$")
+    ] = pydantic.Field(description="as 6.8, or 4.15 to 6.8; or unknown")
+    file_mode: FileMode = pydantic.Field(
+        description="where a block is decompressed: into a buffer (cache), or into the "
+        "pages of the file (direct)"
+    )
+    decompressors: (
+        Literal["single", "multi", "percpu", "unknown"]
+        | Annotated[int, pydantic.Field(ge=1, le=4096)]
+    ) = pydantic.Field(
+        description="of a mount: one (single), as many as are busy (multi), one for "
+        "each processor (percpu), or a number"
+    )
+    source: Text
+
+    @pydantic.model_validator(mode="after")
+    def _possible(self) -> Self:
+        if isinstance(self.decompressors, int) and self.versions != "unknown":
+            newest = self.versions.rpartition(" ")[2]
+            if tuple(map(int, newest.split("."))) < FIRST_WITH_CHOICE:
+                message = (
+                    f"kernel {newest} cannot be asked for a number of decompressors; "
+                    "6.2 and later can"
+                )
+                raise ValueError(message)
+        return self
+
+    def profile(self) -> KernelProfile:
+        """Return the figures as the core's type."""
+        return KernelProfile(**self.model_dump())
+
+
 class DeviceFile(_Model):
     """A device profile of ``compression-advisor``, version 1."""
 
@@ -196,6 +233,9 @@ class DeviceFile(_Model):
         description="by codec, cost of reading and decompressing a metadata block (8 "
         "KiB of inodes or directories); what is missing is derived from 'fill' and "
         "'decompress'",
+    )
+    kernel: KernelFigures | None = pydantic.Field(
+        default=None, description="unknown if missing"
     )
     sources: Annotated[list[Text], pydantic.Field(min_length=1, max_length=20)] = (
         pydantic.Field(

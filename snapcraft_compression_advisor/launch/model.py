@@ -103,8 +103,8 @@ def estimate_launch(
 
     Every run of adjacent blocks of a file costs one seek and its stored bytes'
     transfer; every block costs the filling of its pages, and a compressed one its
-    decompression, one block after the other (``SQUASHFS_DECOMP_SINGLE``, what Ubuntu's
-    kernels use for snaps). So do the metadata blocks of what it looks up, of which
+    decompression, one block after the other (``SQUASHFS_DECOMP_SINGLE``, as in Ubuntu
+    18.04 to 24.04). So do the metadata blocks of what it looks up, of which
     squashfs keeps eight. Storage's part of these is left out: they stand side by side
     at the end of the image.
     """

@@ -9,6 +9,7 @@ import pydantic
 
 from ..core.documents import DocumentKind
 from ..core.units import MIB
+from ..devices.kernel import Decompressors, FileMode
 from ..payload.stack import Role
 from .launch_set import LaunchSet
 
@@ -112,6 +113,17 @@ class RecordedPart(_Model):
     start_s: Seconds
 
 
+class RecordedKernel(_Model):
+    """How the kernel of a recording reads squashfs.
+
+    :param file_mode: where it decompresses a block; see :mod:`..devices.kernel`.
+    :param decompressors: of a mount.
+    """
+
+    file_mode: FileMode
+    decompressors: Decompressors
+
+
 class RecordedLaunch(_Model):
     """What was measured while the profile was recorded.
 
@@ -124,6 +136,7 @@ class RecordedLaunch(_Model):
     :param threads: of the cold launch; those that read most come first.
     :param processors: that the launch could use.
     :param kernel: its release.
+    :param kernel_modes: how it reads squashfs.
     :param read_ahead_kb: of the mount; or of the mount whose reads were worked out.
     :param storage: where the image lay: ``memory`` means that reading it cost no
         more than copying it.
@@ -139,6 +152,7 @@ class RecordedLaunch(_Model):
     threads: tuple[RecordedThread, ...] = ()
     processors: pydantic.PositiveInt
     kernel: str
+    kernel_modes: RecordedKernel | None = None
     read_ahead_kb: pydantic.NonNegativeInt | None = None
     storage: Literal["memory", "disk"] | None = None
     parts: tuple[RecordedPart, ...] | None = None

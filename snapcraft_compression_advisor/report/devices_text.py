@@ -10,6 +10,7 @@ from ..devices.builtin_devices import USUAL_RAW_BYTES, USUAL_STORED_BYTES
 from ..devices.device_file import device_figures
 from ..devices.device_model import DeviceFile
 from .lines import wrapped
+from .phrases import kernel_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,11 +65,12 @@ def _device(device: DeviceProfile) -> Iterator[str]:
             for codec in _SHOWN_CODECS
         ),
         f"processors {device.processors}",
+        kernel_phrase(device.kernel),
     ]
     yield device.name
     for text in texts:
         yield from wrapped(text, first=_INDENT, rest=_INDENT)
-    for source in device.sources:
+    for source in (*device.sources, device.kernel.source):
         yield from wrapped(source, first=f"{_INDENT}- ", rest=_INDENT * 2)
     yield ""
 

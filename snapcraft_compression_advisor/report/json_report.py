@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from .. import __version__
 from ..advice.evidence import break_even_launches, download_seconds
 from ..codecs import CodecName
+from ..devices.kernel import Decompressors, FileMode
 from ..lint.figures import size_origin
 from ..lint.finding import LintReport
 from ..wording import sentences
@@ -171,12 +172,24 @@ class BreakEvenReport(Part):
     )
 
 
+class KernelReport(Part):
+    """How a machine's kernel reads squashfs."""
+
+    versions: Text = Field(description="as 6.8, or 4.15 to 6.8; or unknown")
+    file_mode: FileMode
+    decompressors: Decompressors = Field(description="of a mount")
+    source: Text
+
+
 class DeviceReport(Part):
     """A machine that costs were estimated for."""
 
     name: Text
     description: Text
     sources: list[Text] = Field(description="measured or published, as each one states")
+    kernel: KernelReport | None = Field(
+        default=None, description="missing in reports of older versions"
+    )
 
 
 class PolicyReport(Part):

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..advice.reasons import Verdict
+    from ..devices.kernel import KernelProfile
     from ..launch.launch_set import Method, Source
-    from .json_report import PayloadReport
+    from .json_report import KernelReport, PayloadReport
     from .report_launch import FitReport, UnresolvedReport
 
 LISTED_NAMES = 6
@@ -31,6 +32,14 @@ _SUPPLIED: Mapping[str, str] = {
     "missing": "missing",
     "unreadable": "not readable as ELF",
 }
+
+
+def kernel_phrase(kernel: KernelProfile | KernelReport) -> str:
+    """Say how a kernel reads squashfs."""
+    return (
+        f"kernel {kernel.versions}: file mode {kernel.file_mode}, decompressors "
+        f"{kernel.decompressors}"
+    )
 
 
 def counted(count: int, noun: str, *, plural: str = "") -> str:

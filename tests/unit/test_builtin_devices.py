@@ -94,6 +94,7 @@ KEYS = {
     "storage",
     "decompress",
     "decompressions_per_block",
+    "kernel",
 }
 
 

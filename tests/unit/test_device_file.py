@@ -58,6 +58,7 @@ def test_every_profile_is_written_and_read_back(device: DeviceProfile) -> None:
     again = parse_device(text.encode(), where="device.yaml")
     assert device_text(again) == text
     assert (again.name, again.sources) == (device.name, device.sources)
+    assert again.kernel == device.kernel
     assert again.seek_s.mid == pytest.approx(device.seek_s.mid, rel=1e-3)
     for codec in CODECS:
         known, read = (
@@ -131,7 +132,9 @@ def test_wrong_value_is_refused_by_its_key(key: str, value: object) -> None:
         parse({**document(), key: value})
 
 
-@pytest.mark.parametrize("key", [key for key in document() if key != "apply"])
+@pytest.mark.parametrize(
+    "key", [key for key in document() if key not in {"apply", "kernel"}]
+)
 def test_no_key_may_be_missing(key: str) -> None:
     with pytest.raises(BadDataError, match=rf"version 1: {key}: Field required"):
         parse({name: value for name, value in document().items() if name != key})
@@ -286,3 +289,47 @@ def test_apply_needs_all_codecs() -> None:
     with pytest.raises(BadDataError, match="not a device profile") as caught:
         parse(changed)
     assert "pack doesn't have lzo" in str(caught.value.details)
+
+
+def test_profile_without_a_kernel_still_loads() -> None:
+    old = document()
+    del old["kernel"]
+    kernel = parse_device(json.dumps(old).encode(), where="device.yaml").kernel
+    assert (kernel.versions, kernel.file_mode) == ("unknown", "unknown")
+    assert kernel.decompressors == "unknown"
+    assert "doesn't name it" in kernel.source
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("versions", "6"),
+        ("versions", "6.8\n"),
+        ("file_mode", "buffer"),
+        ("decompressors", 0),
+        ("decompressors", True),
+        ("decompressors", "two"),
+        ("source", ""),
+    ],
+)
+def test_wrong_value_of_a_kernel_is_refused_by_its_key(key: str, value: object) -> None:
+    changed = document()
+    changed["kernel"][key] = value
+    with pytest.raises(BadDataError, match=rf"kernel\.{key}"):
+        parse(changed)
+
+
+@pytest.mark.parametrize(
+    ("versions", "possible"),
+    [("5.15", False), ("4.15 to 6.1", False), ("6.2", True), ("unknown", True)],
+)
+def test_a_number_of_decompressors_needs_a_kernel_that_has_them(
+    versions: str, *, possible: bool
+) -> None:
+    changed = document()
+    changed["kernel"] |= {"versions": versions, "decompressors": 4}
+    if possible:
+        parse(changed)
+        return
+    with pytest.raises(BadDataError, match=r"kernel.*6\.2 and later can"):
+        parse(changed)

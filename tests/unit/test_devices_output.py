@@ -66,6 +66,24 @@ def test_each_profile_in_json_is_a_file_for_device() -> None:
         parse_device(json.dumps(each).encode(), where="device.json")
 
 
+def test_each_profile_names_its_kernel_and_its_source() -> None:
+    devices = json.loads(render_devices_json(builtin_devices()))["devices"]
+    kernels = {each["name"]: each["kernel"] for each in devices}
+    assert kernels["nvme-laptop"] == {
+        "versions": "4.15 to 6.8",
+        "file_mode": "direct",
+        "decompressors": "single",
+        "source": find_device("nvme-laptop").kernel.source,
+    }
+    assert kernels["sbc-emmc"]["file_mode"] == "unknown"
+    assert kernels["chromium-system-3"]["file_mode"] == "cache"
+    origins = {each["source"].split(";")[0] for each in kernels.values()}
+    assert origins <= {"kernel: published", "kernel: estimated"}
+    text = render_devices_text([find_device("sbc-emmc")])
+    assert "  kernel unknown: file mode unknown, decompressors single\n" in text
+    assert "  - kernel: published; the file mode depends on the system:" in text
+
+
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_command_prints_them(
     form: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.units import format_bytes, format_seconds
-from ..phrases import how_known
+from ..phrases import how_known, kernel_phrase
 from .measured import machine
 from .model import Section
 from .texts import how_sized
@@ -13,7 +13,7 @@ from .texts import how_sized
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..json_report import MethodReport, PolicyReport, Report
+    from ..json_report import DeviceReport, MethodReport, PolicyReport, Report
     from ..measure_json import MeasurementReport
     from ..month import MonthReport
 
@@ -57,7 +57,7 @@ def _analysis_terms(report: Report) -> Iterator[Term]:
     for device in report.method.devices:
         yield (
             f"Device {device.name}",
-            (f"{device.description}.", *device.sources),
+            (f"{device.description}.", *device.sources, *_kernel(device)),
         )
     yield (
         "Accuracy of the estimated seconds",
@@ -72,6 +72,11 @@ def _analysis_terms(report: Report) -> Iterator[Term]:
     yield "Policy", tuple(_policy(report.method.policy, report.month))
     if report.method.command:
         yield "Command", (report.method.command,)
+
+
+def _kernel(device: DeviceReport) -> tuple[str, ...]:
+    kernel = device.kernel
+    return (f"{kernel_phrase(kernel)} ({kernel.source})",) if kernel else ()
 
 
 def _sizes(report: Report) -> Iterator[str]:
