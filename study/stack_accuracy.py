@@ -47,6 +47,7 @@ with warm caches. Each cold launch had mounts of its own, of which nothing was c
         --cache CACHE --work DIR
     sudo .venv/bin/python study/stacks.py count --work DIR
     sudo .venv/bin/python study/stacks.py measure --work DIR --minutes 20
+    sudo .venv/bin/python study/stacks.py measure --work DIR --minutes 17 --more
     .venv/bin/python study/stack_accuracy.py -o docs/stacks.md
 """
 
@@ -55,9 +56,9 @@ MODEL = """\
 
 The prediction knows which blocks the launch reads of each mount (recorded), how many
 metadata blocks it reads there (counted), how many processors a launch from uncompressed
-images keeps busy, and what `calibrate` measured of the machine right before. It was
-fitted to none of these launches. It is the sum of what the advisor says of each mount
-alone.
+images keeps busy, and what `calibrate` measured of the machine before the first round.
+The rounds are of three runs, hours apart. The model was fitted to none of these
+launches. The prediction is the sum of what the advisor says of each mount alone.
 
 Seconds that a [cold launch](glossary.md#cold-launch) adds to a warm one, median of the
 rounds: predicted (interval) / measured, error. A combination names the codecs of app,
