@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from craft_cli import emit
 
 from ..analysis import analyse
-from ..core.errors import NoInputError, UsageError
+from ..core.errors import NoInputError, ToolError, UsageError
 from ..lint.lint import analysis_request, check_apps
 from ..payload.source import find_payload, open_payload
 from ..project.add_filters import add_filters
@@ -117,6 +117,7 @@ class TrimCommand(Command):
                 proof = prove_trim(payload, plan, told_here())
                 plan = plan.only(proof.groups)
         if file is not None:
+            _check_proof(proof)
             _write(plan, file)
         write_output(_text(plan, proof, parsed_args, folder), parsed_args.output)
 
@@ -147,6 +148,21 @@ def _part_names(folder: Path | None) -> tuple[str, ...]:
         return ()
     parts = document.root.child("parts")
     return tuple(name for name, *_ in parts.names) if parts else ()
+
+
+def _check_proof(proof: Proof | None) -> None:
+    """Refuse to write what was to be proven and couldn't be.
+
+    :raises ToolError: where an app can't be started here even with all files.
+    """
+    for app in proof.apps if proof is not None else ():
+        if app.problem is not None:
+            message = f"Nothing is written: {app.app} can't be started here"
+            raise ToolError(
+                message,
+                details=app.problem,
+                resolution="Run 'trim --prove' where it starts, or leave out --prove.",
+            )
 
 
 def _write(plan: TrimPlan, file: Path) -> None:

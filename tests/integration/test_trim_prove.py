@@ -74,3 +74,17 @@ def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> N
     assert sure == {"documentation"}
     assert {path: path.stat().st_mtime for path in prime.rglob("*")} == before
     assert not list(scratch.iterdir())
+
+
+def test_nothing_is_written_where_an_app_proves_nothing(
+    prime: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "snapcraft.yaml"
+    project.write_text("name: launchy\nparts: {}\n")
+    ran = advisor(
+        "trim", prime, "--prove", "--write", tmp_path,
+        XDG_CACHE_HOME=str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert ran.returncode != 0
+    assert "Nothing is written: broken can't be started here" in ran.stderr
+    assert project.read_text() == "name: launchy\nparts: {}\n"
