@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .advice.evidence import AVERAGE, ColdStart, Evidence, Policy, Saving
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
-from .advice.refresh_cost import refresh_cost
+from .advice.refresh_cost import BuildSizes, refresh_cost
 from .advice.refreshes import Refresh
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
@@ -20,6 +20,7 @@ from .launch.launch_set import select_apps
 from .launch.model import combined, total_s
 from .launch.profile import LaunchProfile
 from .launches import LaunchAnalysis, Surroundings, estimates_of, find_launches
+from .payload.search_work import search_work
 from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
 from .trial.exact import run_exact_trial
@@ -265,10 +266,13 @@ def _refresh(payload: Payload, request: Request, trial: TrialResult) -> Refresh 
     images = {codec: size for codec, size in sizes.items() if size is not None}
     if habits is None or len(images) < len(sizes):
         return None
-    raw_bytes = payload.inventory.raw_bytes
-    return refresh_cost(
-        habits, images, raw_bytes, request.devices, deltas=request.deltas
+    packs = habits.deltas == "snap-1-1-xdelta3"
+    build = BuildSizes(
+        images=images,
+        raw_bytes=payload.inventory.raw_bytes,
+        search=search_work(payload) if packs else None,
     )
+    return refresh_cost(habits, build, request.devices, deltas=request.deltas)
 
 
 def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:

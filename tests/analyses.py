@@ -7,7 +7,7 @@ from pathlib import Path
 
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
 from snapcraft_compression_advisor.advice.recommendation import recommend
-from snapcraft_compression_advisor.advice.refresh_cost import refresh_cost
+from snapcraft_compression_advisor.advice.refresh_cost import BuildSizes, refresh_cost
 from snapcraft_compression_advisor.advice.refreshes import Habits
 from snapcraft_compression_advisor.analysis import Analysis, PayloadSummary
 from snapcraft_compression_advisor.core.units import Interval
@@ -81,7 +81,11 @@ def with_month(analysis: Analysis, habits: Habits) -> Analysis:
         lzo_bytes=images["lzo"],
         bytes_added=analysis.trial.lzo_less_xz_bytes,
         savings=[saving for launch in analysis.launches for saving in launch.savings()],
-        refresh=refresh_cost(habits, images, raw_bytes, analysis.devices),
+        refresh=refresh_cost(
+            habits,
+            BuildSizes(images=images, raw_bytes=raw_bytes),
+            analysis.devices,
+        ),
     )
     policy = Policy(habits=habits)
     return replace(analysis, policy=policy, recommendation=recommend(evidence, policy))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.units import Interval
@@ -12,6 +13,7 @@ from .refreshes import Habits, Refresh
 
 if TYPE_CHECKING:
     from ..devices.device import DeviceProfile
+    from ..payload.search_work import SearchWork
 
 LZO_SHARE = Interval(low=0.30, mid=0.42, high=0.70)
 """The share of an image that a plain delta is with lzo, per the share with xz: the
@@ -20,10 +22,23 @@ least, the geometric mean and the greatest of six pairs of successive versions
 shifts all that follows in a block with xz, but little of it with lzo."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildSizes:
+    """What a refresh brings.
+
+    :param images: their sizes with xz and with lzo, in bytes.
+    :param raw_bytes: contents of the image.
+    :param search: what packing these takes, where a device packs them again.
+    """
+
+    images: Mapping[str, Interval]
+    raw_bytes: int
+    search: SearchWork | None = None
+
+
 def refresh_cost(
     habits: Habits,
-    images: Mapping[str, Interval],
-    raw_bytes: int,
+    sizes: BuildSizes,
     devices: Iterable[DeviceProfile],
     *,
     deltas: Mapping[str, Interval] | None = None,
@@ -33,10 +48,9 @@ def refresh_cost(
     A snap-aware delta doesn't depend on the codec of the images. A plain one is a
     smaller share of an lzo image than of an xz image.
 
-    :param images: sizes with xz and with lzo.
-    :param raw_bytes: contents of the image.
     :param deltas: of the refresh from a previous build, by codec.
     """
+    images = sizes.images
     if habits.deltas == "none":
         nothing = dict.fromkeys(images, Interval.exactly(0.0))
         return Refresh(
@@ -53,9 +67,10 @@ def refresh_cost(
                     ApplySizes(
                         old_image=image.mid,
                         new_image=image.mid,
-                        old_raw=raw_bytes,
-                        new_raw=raw_bytes,
+                        old_raw=sizes.raw_bytes,
+                        new_raw=sizes.raw_bytes,
                         delta=download[codec].mid,
+                        search=sizes.search,
                     ),
                     "xdelta3" if plain else "snap-1-1-xdelta3",
                     codec,

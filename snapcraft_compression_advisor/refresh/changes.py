@@ -32,6 +32,8 @@ _ALL_LIMIT_BYTES = 96 * MIB
 """What is read of one file, and of all files: with xz, a second's work."""
 _TIMESTAMP_BYTES = 64
 """Files of one length that differ in no more bytes differ in a stamp or an id."""
+_METADATA = ("meta/", "snap/")
+"""Where a snap's own metadata are: its version is in them."""
 _ELF = b"\x7fELF"
 _PIECE_BYTES = 4096
 
@@ -160,7 +162,7 @@ class _Looker:
             return "cache", old_path
         before, now = self._read(self._old, old_path), self._read(self._new, path)
         if before is not None and now is not None:
-            return _kind(before, now), old_path
+            return _kind(path, before, now), old_path
         magic = self._new.read(path, offset=0, length=len(_ELF))
         return "rebuilt" if magic == _ELF else "changed", old_path
 
@@ -200,7 +202,9 @@ def _lengths(payload: Payload) -> dict[str, int]:
     }
 
 
-def _kind(before: bytes, now: bytes) -> ChangeKind:
+def _kind(path: str, before: bytes, now: bytes) -> ChangeKind:
+    if path.startswith(_METADATA):  # a new version is no timestamp
+        return "changed"
     archive = read_archive(now)
     if archive is not None:
         previous = read_archive(before)

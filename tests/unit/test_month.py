@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,16 +14,22 @@ from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,
 )
-from snapcraft_compression_advisor.advice.refresh_cost import LZO_SHARE, refresh_cost
+from snapcraft_compression_advisor.advice.refresh_cost import (
+    LZO_SHARE,
+    BuildSizes,
+    refresh_cost,
+)
 from snapcraft_compression_advisor.advice.refreshes import Habits, Refresh
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
+from snapcraft_compression_advisor.payload.search_work import SearchWork
 from snapcraft_compression_advisor.wording import sentences
 
 MB = 1_000_000
 DEVICES = default_devices()
 NVME = DEVICES[0].name
 IMAGES = {"xz": Interval.exactly(100 * MB), "lzo": Interval.exactly(140 * MB)}
+BUILD = BuildSizes(images=IMAGES, raw_bytes=300 * MB)
 
 
 def saving(seconds: float, spread: float = 0.0) -> Saving:
@@ -85,7 +93,7 @@ def test_the_part_that_does_most_decides(
 
 
 def test_full_downloads_add_what_the_image_adds() -> None:
-    cost = refresh_cost(Habits(refreshes=1, launches=1), IMAGES, 300 * MB, DEVICES)
+    cost = refresh_cost(Habits(refreshes=1, launches=1), BUILD, DEVICES)
     assert cost.added(Interval.exactly(40 * MB)) == Interval.exactly(40 * MB)
     assert month(Habits(refreshes=1, launches=1), cost).apply_s.mid == 0
 
@@ -96,16 +104,30 @@ def test_delta_of_contents_is_as_large_with_both_codecs_and_packed_on_the_device
     habits = Habits(
         refreshes=1, launches=1, deltas="snap-1-1-xdelta3", delta_share=0.25
     )
-    cost = refresh_cost(habits, IMAGES, 300 * MB, DEVICES)
+    cost = refresh_cost(habits, BUILD, DEVICES)
     assert cost.download_bytes["lzo"] == cost.download_bytes["xz"]
     assert cost.added(Interval.exactly(40 * MB)) == Interval.exactly(0)
     applied = cost.apply_s[NVME]
     assert applied["xz"].mid > applied["lzo"].mid > 1
 
 
+def test_contents_that_lzo_searches_much_take_longer_to_pack() -> None:
+    habits = Habits(
+        refreshes=1, launches=1, deltas="snap-1-1-xdelta3", delta_share=0.25
+    )
+
+    def packed(steps: float) -> Refresh:
+        search = SearchWork(raw_bytes=300 * MB, searches=5e7, steps=steps)
+        return refresh_cost(habits, replace(BUILD, search=search), DEVICES)
+
+    little, much = packed(1e9), packed(1e10)
+    assert much.apply_s[NVME]["lzo"].mid > 2 * little.apply_s[NVME]["lzo"].mid
+    assert much.apply_s[NVME]["xz"] == little.apply_s[NVME]["xz"]
+
+
 def test_plain_delta_is_a_smaller_share_of_an_lzo_image() -> None:
     habits = Habits(refreshes=1, launches=1, deltas="xdelta3", delta_share=0.25)
-    cost = refresh_cost(habits, IMAGES, 300 * MB, DEVICES)
+    cost = refresh_cost(habits, BUILD, DEVICES)
     added = cost.added(Interval.exactly(40 * MB))
     assert cost.download_bytes["xz"].mid == pytest.approx(25 * MB)
     assert added.mid == pytest.approx(140 * MB * 0.25 * LZO_SHARE.mid - 25 * MB)
@@ -119,7 +141,7 @@ def test_deltas_of_a_previous_build_take_the_place_of_a_typical_share() -> None:
         "xz": Interval.around(8 * MB, 10 * MB, 13 * MB),
         "lzo": Interval.around(9 * MB, 12 * MB, 16 * MB),
     }
-    cost = refresh_cost(habits, IMAGES, 300 * MB, DEVICES, deltas=deltas)
+    cost = refresh_cost(habits, BUILD, DEVICES, deltas=deltas)
     assert cost.download_bytes == deltas
     added = cost.added(Interval.exactly(40 * MB))
     assert (added.low, added.mid, added.high) == (1 * MB, 2 * MB, 3 * MB)

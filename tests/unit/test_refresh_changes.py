@@ -116,6 +116,12 @@ def test_deep_asar_is_none() -> None:
     assert read_archive(prefix + header) is None
 
 
+def test_new_version_in_the_metadata_is_no_timestamp() -> None:
+    versions = b"name: app\nversion: '1.2'\n", b"name: app\nversion: '1.3'\n"
+    assert kind(*versions, path="meta/snap.yaml") == "changed"
+    assert kind(*versions, path="usr/share/app.yaml") == "timestamp"
+
+
 def test_program_was_built_again() -> None:
     assert kind(b"\x7fELF" + NOISE, b"\x7fELF" + NOISE[::-1]) == "rebuilt"
 
