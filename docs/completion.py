@@ -21,10 +21,10 @@ if TYPE_CHECKING:
         CommandText,
     )
 
-_DIRECTORIES = ("DIR", "PROJECT_DIR")
+_DIRECTORIES = ("DATASET", "DIR", "PROJECT_DIR")
 _FREE_TEXT = (
     *("NAME", "WORD", "EVENT", "COUNT"),
-    *("SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB"),
+    *("SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB", "MB"),
 )
 
 _HEAD = """\

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "snapcraft-compression-advisor"
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "fleet": ("pyarrow>=15",),
     "report": ("jinja2>=3.1", "vl-convert-python>=1.9"),
 }
 """What each extra that messages speak of brings, as pyproject.toml has it."""

@@ -39,6 +39,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "calibrate": "calibrate.CalibrateCommand",
         "devices": "listings.DevicesCommand",
     },
+    "Fleet": {"fleet": "fleet.FleetCommand"},
     "Formats": {"schema": "schema.SchemaCommand"},
 }
 """By group and command name, the module beside this one and its class."""

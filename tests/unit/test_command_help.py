@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     import argparse
 
 DOCS = Path(__file__).parents[2] / "docs"
-QUANTITIES = {"SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB", "COUNT"}
+QUANTITIES = {"MB", "SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB", "COUNT"}
 THINGS = {
-    "DIR", "EVENT", "FILE", "FORMAT=FILE", "ID", "LOG", "NAME", "NAME|FILE", "NEW",
-    "OLD", "PATH", "PAYLOAD", "PROJECT_DIR", "RECORDED", "RULES", "SNAP", "WORD",
+    "DATASET", "DIR", "EVENT", "FILE", "FORMAT=FILE", "ID", "LOG", "NAME", "NAME|FILE",
+    "NEW", "OLD", "PATH", "PAYLOAD", "PROJECT_DIR", "RECORDED", "RULES", "SNAP",
+    "SOURCE", "WORD",
 }  # fmt: skip
 ACTIONS = [
     pytest.param(action, id=f"{command.name} {action.dest}")

@@ -1,0 +1,106 @@
+"""``compression-advisor fleet``: many snaps, as rows of one data set."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from craft_cli import emit
+
+from ..fleet.bounded import Limits
+from ..fleet.dataset import Dataset
+from ..fleet.extra import imported
+from ..fleet.pool import Pool
+from ..fleet.run import Summary, run_fleet, settings_digest
+from ..fleet.sources import find_snaps
+from ..fleet.task import FleetRequest
+from .arguments import Arguments, Command, details, whole_number
+from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
+
+_LIMITS = Limits()
+_OF_THE_POLICY = ("--policy FILE", "--device NAME|FILE…", "--select RULES…")
+_OF_ONE_SNAP: Mapping[str, object] = {"app": [], "launch_profile": [], "fail_on": None}
+"""Options of lint's that say something of one snap, left out here."""
+
+
+class FleetCommand(Command):
+    """Analyse many snaps."""
+
+    name = "fleet"
+    help_msg = "Analyse many built snaps into one data set"
+    overview = (
+        "Analyse built snaps, several at once, and add a row for each to a data set: "
+        "identity, sizes by codec, seconds of launches, advice and findings. The data "
+        "set is a directory of Parquet files. A snap that can't be analysed gets a row "
+        "with its error.\n\n"
+        "Rows are keyed by the image's digest and the advisor's version. A later run "
+        "analyses only what is new, and one that was interrupted is continued by "
+        "running it again. Two runs may add to one data set.\n\n"
+        "It needs the extra [fleet]."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        "SOURCE…": ".snap and .comp files, directories with such files in or below "
+        "them, quoted patterns, or .txt files with a source a line",
+        "-o, --output DATASET": details(
+            "directory of the data set; made if it doesn't exist (required)",
+            required=True,
+            type=Path,
+        ),
+        **{name: RULE_ARGUMENTS[name] for name in _OF_THE_POLICY},
+        "--ignore RULES…": RULE_ARGUMENTS["--ignore RULES…"],
+        "--base SNAP…": "a base snap; each snap uses its own, to follow launches into; "
+        "may be repeated (default: none)",
+        "--content SNAP…": "a content snap that provides libraries, likewise; may be "
+        "repeated (default: none)",
+        "--processes COUNT": details(
+            "worker processes (default: one for each processor)",
+            type=whole_number(least=1, most=1024),
+        ),
+        "--time-limit SECONDS": details(
+            "seconds that one snap may take; it then gets a row with that error "
+            f"(default: {_LIMITS.seconds:g})",
+            type=whole_number(least=1),
+            default=int(_LIMITS.seconds),
+        ),
+        "--memory-limit MB": details(
+            "memory that one snap may take, in MB, likewise "
+            f"(default: {_LIMITS.memory_bytes // 10**6})",
+            type=whole_number(least=16),
+            default=_LIMITS.memory_bytes // 10**6,
+        ),
+        "--retry": "analyse snaps again whose row has an error",
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Add the rows and say what came of it."""
+        imported("pyarrow.parquet")
+        snaps = find_snaps(parsed_args.source)
+        options = rule_options(argparse.Namespace(**vars(parsed_args), **_OF_ONE_SNAP))
+        request = FleetRequest(
+            lint=lint_request(parsed_args.policy, options),
+            bases=tuple(parsed_args.base),
+            contents=tuple(parsed_args.content),
+        )
+        dataset = Dataset(parsed_args.output, settings=settings_digest(request))
+        if parsed_args.retry:
+            dataset.forget_failed()
+        limits = Limits(
+            seconds=parsed_args.time_limit,
+            memory_bytes=parsed_args.memory_limit * 10**6,
+        )
+        workers = parsed_args.processes or len(os.sched_getaffinity(0))
+        engine = Pool(request.knowing(dataset.digests()), limits, workers=workers)
+        summary = run_fleet(snaps, dataset, engine, progress=emit.progress)
+        emit.message(_told(summary, parsed_args.output))
+
+
+def _told(summary: Summary, output: Path) -> str:
+    failed = f", {summary.failed:,} of them with an error" if summary.failed else ""
+    return (
+        f"{summary.found:,} snaps; {summary.added:,} new rows{failed}, "
+        f"{summary.there:,} were there already.\nData set: {output}"
+    )

@@ -1,0 +1,1 @@
+"""Many snaps: what is known of each, as rows of one data set."""

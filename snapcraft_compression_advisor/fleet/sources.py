@@ -1,0 +1,93 @@
+"""Where the snaps of a fleet are: directories, patterns, lists, files."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import NoInputError
+
+LIST_SUFFIXES = (".txt", ".list")
+"""Of files with a source a line; empty lines and comments (#) are left out."""
+
+_SUFFIXES = (".snap", ".comp")
+_LIST_MAX_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snap:
+    """A snap that was found, not opened yet.
+
+    :param path: a path, as it was found.
+    :param file_bytes: its length; ``None`` where it can't be known.
+    :param stamp: changes when the file does; empty where it can't be known.
+    """
+
+    path: str
+    file_bytes: int | None = None
+    stamp: str = ""
+
+
+def find_snaps(sources: Iterable[str]) -> list[Snap]:
+    """Return the snaps that sources stand for, each once, in their order.
+
+    A directory stands for all snaps in and below it, a pattern for the files that it
+    matches, a list for the sources in it.
+
+    :raises NoInputError: where a source stands for none.
+    """
+    found: dict[str, Snap] = {}
+    for source in sources:
+        paths = [*_paths(source)]
+        found.update({path: _local(path) for path in paths if path not in found})
+        if not paths:
+            message = f"No snaps in {source!r}"
+            raise NoInputError(
+                message,
+                resolution="Specify a .snap, a directory of .snap files, a quoted "
+                f"pattern, or a list with a source a line ({LIST_SUFFIXES[0]}).",
+            )
+    return [*found.values()]
+
+
+def _paths(source: str, *, nested: bool = False) -> Iterator[str]:
+    if Path(source).is_dir():
+        yield from _below(source)
+    elif source.endswith(LIST_SUFFIXES) and not nested:
+        for line in _lines(source):
+            yield from _paths(line, nested=True)
+    elif glob.has_magic(source) and not os.path.lexists(source):
+        yield from sorted(glob.glob(source, recursive=True))  # noqa: PTH207 # a user's pattern, absolute or not
+    else:
+        yield source  # where it isn't there, its row says so
+
+
+def _below(directory: str) -> Iterator[str]:
+    """Yield snaps of a directory by name, then those of the directories in it."""
+    for folder, folders, names in os.walk(directory):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(_SUFFIXES):
+                yield str(Path(folder, name))
+
+
+def _lines(path: str) -> Iterator[str]:
+    try:
+        with Path(path).open(encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read(_LIST_MAX_BYTES)
+    except OSError as error:
+        message = f"Cannot read the list {path!r}: {error.strerror}"
+        raise NoInputError(message, resolution="Check its path.") from error
+    stripped = (line.strip() for line in text.splitlines())
+    return (line for line in stripped if line and not line.startswith("#"))
+
+
+def _local(path: str) -> Snap:
+    try:
+        status = Path(path).stat()
+    except OSError:  # its row says what is wrong
+        return Snap(path=path)
+    return Snap(path=path, file_bytes=status.st_size, stamp=str(status.st_mtime_ns))

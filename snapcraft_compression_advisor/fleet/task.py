@@ -1,0 +1,149 @@
+"""What is done with one snap: a row, whatever the snap is."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..analysis import analyse
+from ..core.errors import AdvisorError, NoInputError, StorageError
+from ..core.printable import printable
+from ..core.units import MIB
+from ..lint.lint import LintRequest, analysis_request, lint_analysed
+from ..payload.source import Payload, open_payload
+from ..payload.survey import take_survey
+from ..preflight.packing import look_at_packing
+from ..report.json_report import build_report
+from .columns import Row, report_row
+from .sources import Snap
+
+KNOWN = "known"
+"""Key of what stands for a row that the data set has already."""
+
+_CHECK_PATH = "Check its path, and that it is readable."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetRequest:
+    """What all snaps of a fleet are checked against.
+
+    :param lint: without snaps that are open, so that workers elsewhere can have it.
+    :param bases: base snaps, as for ``lint``.
+    :param contents: content snaps, likewise.
+    :param known: digests of the images that needn't be analysed again.
+    """
+
+    lint: LintRequest
+    bases: tuple[Path, ...] = ()
+    contents: tuple[Path, ...] = ()
+    known: frozenset[str] = frozenset()
+
+    def knowing(self, digests: frozenset[str]) -> FleetRequest:
+        """Return the request of a run whose data set has rows already."""
+        return replace(self, known=digests)
+
+
+class SnapTask:
+    """Makes rows; what all of them need is opened once.
+
+    :param until: closes what stays open between the snaps.
+    :raises AdvisorError: where a base or content snap can't be read.
+    """
+
+    def __init__(self, request: FleetRequest, until: ExitStack) -> None:
+        def opened(paths: tuple[Path, ...]) -> tuple[Payload, ...]:
+            return tuple(until.enter_context(open_payload(path)) for path in paths)
+
+        self._known = request.known
+        self._lint = replace(
+            request.lint, bases=opened(request.bases), content=opened(request.contents)
+        )
+
+    def row(self, snap: Snap) -> Row:
+        """Return a snap's row; where it can't be analysed, the row of its error."""
+        identity = identity_of(snap)
+        try:
+            digest = file_digest(snap.path)
+            if digest in self._known:
+                return {**identity, "digest": digest, KNOWN: True}
+            identity["digest"] = digest
+            return {**identity, **self._advice(Path(snap.path))}
+        except AdvisorError as error:
+            return failure(identity, error)
+        except OSError as error:
+            message = f"Cannot read {snap.path!r}: {error.strerror}"
+            return failure(identity, StorageError(message))
+
+    def _advice(self, path: Path) -> Row:
+        with open_payload(path) as payload:
+            return payload_row(payload, self._lint)
+
+
+def payload_row(payload: Payload, lint: LintRequest) -> Row:
+    """Return the columns of what is found out about a payload.
+
+    :raises AdvisorError: where it can't be analysed.
+    """
+    ignore: Callable[[str], None] = lambda _: None  # noqa: E731 # nobody reads it
+    analysis = analyse(payload, analysis_request(payload, lint, None), progress=ignore)
+    known = (
+        analysis,
+        take_survey(payload, suppliers=lint.suppliers(payload.snap)),
+        look_at_packing(payload),
+    )
+    linted = lint_analysed(
+        payload, lint, known, path=str(payload.path), project=None, progress=ignore
+    )
+    report = build_report(analysis, linted=linted)
+    snap = payload.snap
+    return report_row(report, version=snap.version, snap_type=snap.type)
+
+
+def identity_of(snap: Snap) -> dict[str, object]:
+    """Return the columns that are known before a snap is opened."""
+    return {
+        "path": printable(snap.path),
+        "file_bytes": snap.file_bytes,
+        "file_stamp": snap.stamp,
+        "digest": None,
+    }
+
+
+def failure(identity: Row, error: AdvisorError) -> Row:
+    """Return the row of a snap that can't be analysed."""
+    message = ". ".join(filter(None, (str(error), error.resolution)))
+    return {
+        **identity,
+        "error": printable(message),
+        "error_status": error.retcode,
+    }
+
+
+def lost(snap: Snap, error: AdvisorError) -> Row:
+    """Return the row of a snap that a worker could not deal with."""
+    identity = identity_of(snap)
+    with suppress(NoInputError):
+        identity["digest"] = file_digest(snap.path)
+    return failure(identity, error)
+
+
+def file_digest(path: str) -> str:
+    """Return the SHA-256 of a file's contents.
+
+    :raises NoInputError: where it can't be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        # O_NONBLOCK: opening a FIFO for reading would wait for its writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            while chunk := file.read(MIB):
+                digest.update(chunk)
+    except (OSError, ValueError) as error:
+        message = f"Cannot read {path!r}: {getattr(error, 'strerror', error)}"
+        raise NoInputError(message, resolution=_CHECK_PATH) from error
+    return f"sha256:{digest.hexdigest()}"

@@ -1,0 +1,156 @@
+"""Rows of a fleet are added once, whole, and to a data set of their own kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from doc_commands import ROOT
+from fleets import make_row
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+    UsageError,
+)
+from snapcraft_compression_advisor.fleet import dataset as dataset_module
+from snapcraft_compression_advisor.fleet.columns import COLUMNS
+from snapcraft_compression_advisor.fleet.dataset import Dataset, part_files
+from snapcraft_compression_advisor.fleet.extra import imported
+from snapcraft_compression_advisor.fleet.sources import Snap
+from snapcraft_compression_advisor.fleet.table import decode
+
+
+def names(root: Path) -> list[str]:
+    return sorted(row["name"] for file in part_files(root) for row in decode(file)[0])
+
+
+def test_rows_are_read_back_as_they_were_added(tmp_path: Path) -> None:
+    row = make_row("a", saved_s_mid=0.5, findings=[
+        {"rule": "SCA101", "severity": "error", "message": "Large"}
+    ])  # fmt: skip
+    assert Dataset(tmp_path, settings="s").add([row]) == 1
+    (file,) = part_files(tmp_path)
+    ((read,), settings) = decode(file)
+    assert settings == "s"
+    assert [*read] == [column.name for column in COLUMNS]
+    assert {name: value for name, value in read.items() if value is not None} == row
+
+
+def test_a_digest_has_one_row_whoever_adds_it(tmp_path: Path) -> None:
+    first, second = (Dataset(tmp_path, settings="s") for _ in range(2))
+    assert first.add([make_row("a"), make_row("b"), make_row("b")]) == 2
+    # The second run began before these rows were there.
+    assert second.add([make_row("b"), make_row("c")]) == 1
+    assert names(tmp_path) == ["a", "b", "c"]
+
+
+def test_a_failure_is_replaced_and_never_replaces(tmp_path: Path) -> None:
+    data = Dataset(tmp_path, settings="s")
+    data.add([make_row("a"), make_row("b", error="Broken", verdict=None)])
+    data.add([make_row("a", error="Broken"), make_row("b")])
+    rows = {row["name"]: row for row in decode(part_files(tmp_path)[0])[0]}
+    assert [rows[name]["error"] for name in "ab"] == [None, None]
+
+
+def test_a_snap_is_known_by_its_path_length_and_stamp(tmp_path: Path) -> None:
+    Dataset(tmp_path, settings="s").add([
+        make_row("a"), make_row("b", digest=None, error="Cannot read")
+    ])  # fmt: skip
+    data = Dataset(tmp_path, settings="s")
+    known = Snap(path="a.snap", file_bytes=10_000_000, stamp="1")
+    assert data.has(known)
+    assert not data.has(Snap(path="a.snap", file_bytes=10_000_000, stamp="2"))
+    assert not data.has(Snap(path="a.snap"))
+    assert not data.has(Snap(path="b.snap", file_bytes=10_000_000, stamp="1"))
+    assert "sha256:a" in data.digests()
+    data.forget_failed()
+    assert data.digests() == {"sha256:a"}
+
+
+def test_rows_of_other_settings_are_refused(tmp_path: Path) -> None:
+    Dataset(tmp_path, settings="s").add([make_row("a")])
+    with pytest.raises(UsageError, match="other settings"):
+        Dataset(tmp_path, settings="t")
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"schema": 2, "settings": "s"}, "schema version 2, not 1"),
+        (None, "isn't a part"),
+        ({"schema": 1}, "isn't a part"),
+    ],
+)
+def test_files_of_another_schema_are_refused(
+    tmp_path: Path, told: object, said: str
+) -> None:
+    file = tmp_path / "advisor_version=0.1.0" / "part-1.parquet"
+    file.parent.mkdir()
+    metadata = {"compression-advisor fleet": json.dumps(told)}
+    table = imported("pyarrow").table({"path": ["a"]})
+    table = table.replace_schema_metadata(metadata)
+    imported("pyarrow.parquet").write_table(table, file)
+    with pytest.raises(BadDataError, match=said):
+        Dataset(tmp_path, settings="s")
+
+
+def test_a_truncated_file_is_named(tmp_path: Path) -> None:
+    Dataset(tmp_path, settings="s").add([make_row("a")])
+    (file,) = part_files(tmp_path)
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(BadDataError, match=file.name):
+        Dataset(tmp_path, settings="s")
+
+
+def test_what_a_killed_run_left_is_removed_and_not_read(tmp_path: Path) -> None:
+    Dataset(tmp_path, settings="s").add([make_row("a")])
+    (file,) = part_files(tmp_path)
+    leftover = file.parent / ".compression-advisor.x1"
+    leftover.write_bytes(b"PAR1")
+    assert names(tmp_path) == ["a"]
+    Dataset(tmp_path, settings="s")
+    assert not leftover.exists()
+
+
+def test_a_full_disk_leaves_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = Dataset(tmp_path, settings="s")
+    data.add([make_row("a")])
+    small = tmp_path / "small"
+    small.mkdir()
+
+    def full(target: Path, _content: bytes, *, mode: int) -> None:
+        # As the real one does where writing its temporary file fails.
+        raise OSError(28, "No space left on device", str(target), mode)
+
+    monkeypatch.setattr(dataset_module, "replace_bytes", full)
+    with pytest.raises(StorageError, match="No space left") as caught:
+        data.add([make_row("b")])
+    assert "same command again" in (caught.value.resolution or "")
+    monkeypatch.undo()
+    assert names(tmp_path) == ["a"]
+    assert data.add([make_row("b")]) == 1
+
+
+def test_only_rows_of_the_latest_version_are_read(tmp_path: Path) -> None:
+    for version in ("0.9.0", "0.10.0"):
+        folder = tmp_path / f"advisor_version={version}"
+        folder.mkdir()
+        (folder / "part-1.parquet").touch()
+    assert [file.parent.name for file in part_files(tmp_path)] == [
+        "advisor_version=0.10.0"
+    ]
+    with pytest.raises(NoInputError, match="isn't a fleet's data set"):
+        part_files(tmp_path / "nothing")
+
+
+def test_the_page_names_every_column_with_its_text() -> None:
+    page = (ROOT / "docs/fleet.md").read_text(encoding="utf-8")
+    listed = [line for line in page.splitlines() if line.startswith("| `")]
+    assert [line.split("`")[1] for line in listed] == [each.name for each in COLUMNS]
+    for line, column in zip(listed, COLUMNS, strict=True):
+        assert line.endswith(f"| {column.text} |")

@@ -1,0 +1,84 @@
+"""A fleet's run adds what is missing and keeps what is ready."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fleets import make_request, make_row
+from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.fleet import extra
+from snapcraft_compression_advisor.fleet.dataset import Dataset
+from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
+from snapcraft_compression_advisor.fleet.sources import Snap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+SNAPS = [Snap(path=f"{name}.snap", file_bytes=10_000_000, stamp="1") for name in "abc"]
+
+
+class Asked:
+    """Makes rows, and notes for which snaps.
+
+    :param stop_at: the path at which the user interrupts the run.
+    """
+
+    def __init__(self, stop_at: str = "") -> None:
+        self.paths: list[str] = []
+        self._stop_at = stop_at
+
+    def rows(self, snaps: Sequence[Snap]) -> Iterator[Mapping[str, object]]:
+        for snap in snaps:
+            if snap.path == self._stop_at:
+                raise KeyboardInterrupt
+            self.paths.append(snap.path)
+            yield make_row(snap.path.removesuffix(".snap"))
+
+
+def test_a_second_run_makes_only_what_is_new(tmp_path: Path) -> None:
+    said: list[str] = []
+    first = Dataset(tmp_path, settings="s")
+    run_fleet(SNAPS[:2], first, Asked(), progress=said.append)
+    assert said[-1].startswith("2 of 2 snaps, ")
+    assert said[-1].endswith(" a minute, 0 s left")
+    second = Asked()
+    data = Dataset(tmp_path, settings="s")
+    summary = run_fleet(SNAPS, data, second, progress=said.append)
+    assert second.paths == ["c.snap"]
+    assert (summary.found, summary.there, summary.added) == (3, 2, 1)
+
+
+def test_an_interrupted_run_keeps_what_is_ready_and_is_continued(
+    tmp_path: Path,
+) -> None:
+    data = Dataset(tmp_path, settings="s")
+    with pytest.raises(KeyboardInterrupt):
+        run_fleet(SNAPS, data, Asked(stop_at="c.snap"), progress=lambda _: None)
+    again = Asked()
+    data = Dataset(tmp_path, settings="s")
+    run_fleet(SNAPS, data, again, progress=lambda _: None)
+    assert again.paths == ["c.snap"]
+
+
+def test_settings_are_those_that_rows_depend_on(tmp_path: Path) -> None:
+    request = make_request()
+    base = tmp_path / "core24.snap"
+    digests = {settings_digest(request), settings_digest(request)}
+    for content in (b"1", b"2"):
+        base.write_bytes(content)
+        with_base = type(request)(lint=request.lint, bases=(base,))
+        digests.add(settings_digest(with_base))
+    assert len(digests) == 3
+
+
+def test_a_missing_extra_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ToolError, match="needs pyarrow") as caught:
+        extra.imported("pyarrow")
+    assert "[fleet]" in (caught.value.resolution or "")
+    assert "pip install" in (caught.value.resolution or "")
