@@ -84,22 +84,25 @@ def tables_of_image(image: Image) -> MetadataTables:
     )
 
 
-def table_bytes(tables: MetadataTables, codec: Codec) -> float:
+def table_bytes(
+    tables: MetadataTables, codec: Codec, *, tried_blocks: int = TRIED_BLOCKS
+) -> float:
     """Estimate what the tables come to in an image, superblock and all.
 
+    :param tried_blocks: of each table, that the codec tries at most twice as many of.
     :returns: bytes, without the padding at the image's end.
     """
     size = SUPERBLOCK_BYTES + 2 + 4 + 8.0  # one user id, its block and its index
     for table in (tables.inodes, tables.directories, tables.references):
-        size += _compressed_bytes(table, codec)
+        size += _compressed_bytes(table, codec, tried_blocks)
     blocks = -(-len(tables.references) // METADATA_BLOCK_BYTES)
     return size + 8 * blocks  # where the export table's blocks are
 
 
-def _compressed_bytes(table: bytes, codec: Codec) -> float:
+def _compressed_bytes(table: bytes, codec: Codec, tried_blocks: int) -> float:
     """Estimate a table's size from some of its blocks, headers counted."""
     starts = range(0, len(table), METADATA_BLOCK_BYTES)
-    step = max(1, len(starts) // TRIED_BLOCKS)
+    step = max(1, len(starts) // tried_blocks)
     tried_bytes = raw_bytes = 0
     for start in starts[step // 2 :: step]:
         block = table[start : start + METADATA_BLOCK_BYTES]

@@ -98,6 +98,18 @@ def _kept_directories(paths: Collection[str], inventory: Inventory) -> frozenset
     return frozenset(kept)
 
 
+def emptied_directories(paths: Collection[str], inventory: Inventory) -> frozenset[str]:
+    """Return the directories of which nothing stays without some files and links."""
+    kept = _kept_directories(paths, inventory)
+    emptied: set[str] = set()
+    for path in paths:
+        parent = posixpath.dirname(path)
+        while parent not in kept and parent not in emptied:
+            emptied.add(parent)
+            parent = posixpath.dirname(parent)
+    return frozenset(emptied)
+
+
 def _highest_whole(path: str, kept: Collection[str]) -> str:
     """Return the highest directory above a path of which nothing stays."""
     whole = ""

@@ -65,7 +65,7 @@ Needs = Mapping[str, frozenset[str]]
 
 def needed_files(
     payload: Payload, surroundings: Surroundings, recorded: Iterable[LaunchAnalysis]
-) -> tuple[Mapping[str, str], Needs]:
+) -> tuple[frozenset[str], Needs]:
     """Return the files that launches of any app may read, and what they lack.
 
     These are what recordings name, and all that the search for a guess finds: programs
@@ -73,10 +73,10 @@ def needed_files(
     import.
 
     :param recorded: launches of target apps, recorded or guessed.
-    :returns: for each file an app that needs it; and by app what is missing already.
+    :returns: the files' paths; and by app what is missing already.
     """
     stacked = surroundings.stack_of(payload)
-    needed: dict[str, str] = {}
+    needed: set[str] = set()
     missing: dict[str, frozenset[str]] = {}
     for app in payload.snap.apps:
         found = find_candidates(stacked, app)
@@ -84,11 +84,10 @@ def needed_files(
         for file in found.files:
             path = _own_path(stacked, payload, file.entry.path)
             if path is not None:
-                needed.setdefault(path, app)
+                needed.add(path)
     for launch in recorded:
-        for read in launch.launch_set.files:
-            needed.setdefault(read.path, launch.launch_set.app)
-    return needed, missing
+        needed.update(read.path for read in launch.launch_set.files)
+    return frozenset(needed), missing
 
 
 def newly_missing(

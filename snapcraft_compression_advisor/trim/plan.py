@@ -13,6 +13,7 @@ from .filters import filters_of
 from .find import Reason, Trim, find_trims, without_needed
 from .needed import needed_files, newly_missing
 from .references import references, with_links, with_referrers
+from .sizes import TrimSizes, trim_sizes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,16 +103,17 @@ def plan_trim(
     progress("Finding files that needn't ship, and what launches need")
     trims = judged_trims(payload, surroundings, analysis.launches)
     sure = with_links(payload, [each.path for each in trims if each.risk is None])
-    groups = _groups(payload, analysis, trims, parts)
     codec = analysis.payload.declared_compression or "xz"
+    progress("Compressing the files that nothing needs")
+    sizes = trim_sizes(payload, analysis.trial, codec, sure)
+    groups = _groups(payload, analysis, trims, parts, sizes)
     trial = analysis.trial.codecs.get(codec)
-    stored = analysis.trial.stored
     return TrimPlan(
         path=payload.path,
         snap=payload.snap.name,
         codec=codec,
         image_bytes=trial.image_bytes if trial else None,
-        sure_bytes=stored.freed(sure, codec) if stored else None,
+        sure_bytes=sizes.freed(sure) if sizes else None,
         delta_share=_delta_share(analysis),
         groups=groups,
         apps=tuple(payload.snap.apps),
@@ -162,12 +164,13 @@ def _groups(
     analysis: Analysis,
     trims: Sequence[Trim],
     parts: Mapping[str, frozenset[str]],
+    sizes: TrimSizes | None,
 ) -> tuple[TrimGroup, ...]:
     by_key: dict[tuple[Reason, str | None], list[Trim]] = {}
     for trim in trims:
         by_key.setdefault((trim.reason, trim.risk), []).append(trim)
     groups = (
-        _group(payload, analysis, reason, risk, found, parts)
+        _group(payload, analysis, reason, risk, found, parts, sizes)
         for (reason, risk), found in by_key.items()
     )
     return tuple(
@@ -189,19 +192,19 @@ def _group(  # noqa: PLR0913, PLR0917 # what a group is made of
     risk: str | None,
     trims: Sequence[Trim],
     parts: Mapping[str, frozenset[str]],
+    sizes: TrimSizes | None,
 ) -> TrimGroup:
     largest = sorted(trims, key=lambda each: (-each.size_bytes, each.path))
     files = [each.path for each in largest]
     paths = with_links(payload, files)
     links = sorted(paths.difference(files))
     codec = analysis.payload.declared_compression or "xz"
-    stored = analysis.trial.stored
     return TrimGroup(
         reason=reason,
         risk=risk,
         files=(*files, *links),
         raw_bytes=sum(each.size_bytes for each in trims),
-        image_bytes=stored.freed(paths, codec) if stored else None,
+        image_bytes=sizes.freed(paths) if sizes else None,
         saved_s=_saved_s(analysis, paths, codec),
         filters=_by_part(payload, paths, parts),
     )

@@ -17,6 +17,7 @@ from ..core.scratch import scratch_directory
 from ..payload.source import Payload, open_payload
 from ..settings.lint_policy import Recording
 from ..squashfs.mksquashfs import unpack
+from .filters import emptied_directories
 from .plan import TrimGroup, TrimPlan
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ def prove_trim(
         default.
     :raises AdvisorError: where no app can be started at all, or there is no room.
     """
-    before = _Launches(told=told)
-    started = {app: before.recorded(payload, app) for app in payload.snap.apps}
+    started = {app: _recorded(payload, app, told) for app in payload.snap.apps}
     profiles = {
         app: found for app, found in started.items() if not isinstance(found, str)
     }
@@ -135,20 +135,14 @@ def find_culprit(groups: Sequence[TrimGroup], trial: Trial) -> TrimGroup:
     return left[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Launches:
-    """Recorded launches of a payload's apps."""
-
-    told: Told
-
-    def recorded(self, payload: Payload, app: str) -> LaunchProfile | str:
-        """Return a recorded launch, or why there is none."""
-        wanted = Recording(app=app, required=True)
-        try:
-            (profile,) = recorded_profiles(payload, (wanted,), self.told)
-        except AdvisorError as error:
-            return str(error)
-        return profile
+def _recorded(payload: Payload, app: str, told: Told) -> LaunchProfile | str:
+    """Return a recorded launch, or why there is none."""
+    wanted = Recording(app=app, required=True)
+    try:
+        (profile,) = recorded_profiles(payload, (wanted,), told)
+    except AdvisorError as error:
+        return str(error)
+    return profile
 
 
 def _problems(
@@ -164,7 +158,7 @@ def _problems(
     """
     gone = frozenset(path for group in groups for path in group.files)
     for app, profile in profiles.items():
-        after = _Launches(told=told).recorded(trimmed, app)
+        after = _recorded(trimmed, app, told)
         if isinstance(after, str):
             yield app, after
             continue
@@ -210,6 +204,9 @@ def _without(
             )
         for path in gone:
             (tree / path).unlink()
+        emptied = emptied_directories(gone, payload.inventory)
+        for path in sorted(emptied, reverse=True):  # what is in one before it
+            (tree / path).rmdir()
         with open_payload(tree) as trimmed:
             yield trimmed
 

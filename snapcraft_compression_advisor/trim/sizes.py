@@ -1,0 +1,132 @@
+"""By how much an image shrinks without some files."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codecs import CODECS
+from ..codecs.codec import METADATA_BLOCK_BYTES
+from ..core.units import MIB, Interval
+from ..payload.source import Payload
+from ..trial.look import map_in_order, read_block
+from ..trial.result import StoredBlocks, TrialResult
+from ..trial.stored import BlockSizes, StoredSizes
+from ..trial.tables import build_tables, table_bytes
+from .filters import emptied_directories
+from .needed import Without
+
+MOST_TRIED_BYTES = 64 * MIB
+"""With xz, one core compresses as many in some 40 s."""
+
+_SEED = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrimSizes:
+    """What files take in an image: their data blocks and their metadata.
+
+    :param blocks: of all files, as the image has them.
+    """
+
+    payload: Payload
+    codec: str
+    stored: StoredSizes
+    blocks: StoredBlocks
+
+    def freed(self, paths: Collection[str]) -> Interval:
+        """Return by how many bytes the image shrinks without some files and links.
+
+        Directories of which nothing stays go with them.
+        """
+        data = self.stored.freed(paths, self.codec) or Interval.exactly(0)
+        inventory = self.payload.inventory
+        gone = {*paths, *emptied_directories(paths, inventory)}
+        metadata = self._all_metadata_bytes - self._metadata_bytes(gone)
+        return data + Interval.exactly(metadata)
+
+    @cached_property
+    def _all_metadata_bytes(self) -> float:
+        return self._metadata_bytes(())
+
+    def _metadata_bytes(self, gone: Collection[str]) -> float:
+        tables = build_tables(Without(self.payload, gone).inventory, self.blocks)
+        most = len(tables.inodes) // METADATA_BLOCK_BYTES + 1
+        return table_bytes(tables, CODECS[self.codec], tried_blocks=most)
+
+
+def trim_sizes(
+    payload: Payload, trial: TrialResult, codec: str, paths: Collection[str]
+) -> TrimSizes | None:
+    """Return sizes for which the blocks of some files were compressed one by one.
+
+    A sample of the whole payload says little of the few files of a kind that go.
+
+    :param trial: whose sizes other files keep.
+    :param paths: of the files; at most :data:`MOST_TRIED_BYTES` of their blocks, drawn
+        by lot, are compressed.
+    :returns: ``None`` where the trial knows no sizes of files.
+    """
+    stored = trial.stored
+    sizes = stored.codecs.get(codec) if stored else None
+    if stored is None or sizes is None:
+        return None
+    tried = _tried(payload, stored, sizes, codec, paths)
+    raw_bytes = stored.layout.raw_bytes()
+    return TrimSizes(
+        payload=payload,
+        codec=codec,
+        stored=replace(stored, codecs={**stored.codecs, codec: tried}),
+        blocks=StoredBlocks(
+            places=stored.layout,
+            raw_bytes=raw_bytes,
+            stored_bytes=tried.stored_bytes,
+            compressed=(tried.stored_bytes > 0) & (tried.stored_bytes < raw_bytes),
+        ),
+    )
+
+
+def _tried(
+    payload: Payload,
+    stored: StoredSizes,
+    sizes: BlockSizes,
+    codec: str,
+    paths: Collection[str],
+) -> BlockSizes:
+    """Return sizes, those of files' blocks as the codec makes them."""
+    layout = stored.layout
+    runs = sizes.runs if len(sizes.runs) else np.zeros(layout.block_count, dtype=int)
+    numbers = sorted(
+        {
+            number
+            for path in paths
+            for number in layout.blocks_of(path)
+            if sizes.errors[number] or runs[number]
+        }
+    )
+    drawn = _drawn(numbers, layout.raw_bytes())
+    found = map_in_order(
+        lambda number: len(
+            CODECS[codec].compress(read_block(payload, layout.block(number)))
+        ),
+        drawn,
+    )
+    stored_bytes, errors = sizes.stored_bytes.copy(), sizes.errors.copy()
+    stored_bytes[drawn] = np.fromiter(found, dtype=np.float64, count=len(drawn))
+    errors[drawn] = 0.0
+    runs = runs.copy()
+    runs[drawn] = 0
+    return BlockSizes(stored_bytes=stored_bytes, errors=errors, runs=runs)
+
+
+def _drawn(numbers: list[int], raw_bytes: NDArray[np.int64]) -> list[int]:
+    """Return the numbers of blocks to compress, by lot where they are too many."""
+    chance = random.Random(_SEED)  # noqa: S311 # a sample, not a secret
+    chance.shuffle(numbers)
+    kept = np.cumsum(raw_bytes[numbers]) <= MOST_TRIED_BYTES
+    return sorted(number for number, keeps in zip(numbers, kept, strict=True) if keeps)
