@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "snapcraft-compression-advisor"
 EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "fleet": ("pyarrow>=15",),
+    "fleet": (
+        "distributed>=2024.5",
+        "duckdb>=1.0",
+        "fsspec[http]>=2024.5",
+        "pyarrow>=15",
+        "s3fs>=2024.5",
+    ),
     "report": ("jinja2>=3.1", "vl-convert-python>=1.9"),
 }
 """What each extra that messages speak of brings, as pyproject.toml has it."""

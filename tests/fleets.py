@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def make_snap(folder: Path, name: str, *, size_bytes: int = 60_000) -> Path:
-    """Pack a snap of one app, whose contents depend on its name alone."""
+def make_snap(folder: Path, name: str) -> Path:
+    """Pack a snap of one app, some 100 KB that depend on its name alone."""
     tree = folder / f"{name}.tree"
     (tree / "meta").mkdir(parents=True)
     (tree / "meta/snap.yaml").write_text(
         f"name: {name}\nversion: '1'\nbase: core24\n"
         f"apps: {{{name}: {{command: run}}}}\n"
     )
-    words = random.Random(name).choices(("launch", "cold", "block", "xz"), k=size_bytes)
-    (tree / "run").write_text("#!/bin/sh\n# " + " ".join(words)[:size_bytes])
+    (tree / "run").write_text("#!/bin/sh\n" + f"echo {name}\n" * 5_000)
     (tree / "run").chmod(0o755)
+    (tree / "noise").write_bytes(random.Random(name).randbytes(100_000))
     snap = folder / f"{name}.snap"
     subprocess.run(
         ["mksquashfs", tree, snap, "-noappend", "-comp", "xz", "-no-fragments",
@@ -55,3 +55,38 @@ def make_row(name: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 # any
         "findings": [],
     }
     return {**row, **changes}
+
+
+def make_advice(
+    name: str,
+    *,
+    saved_s: float,
+    codec: str = "xz",
+    **changes: Any,  # noqa: ANN401 # any column
+) -> dict[str, Any]:
+    """Return a row whose snap has an app, and a saving on one device."""
+    xz, lzo = _ends("xz_s", 2 * saved_s), _ends("lzo_s", saved_s)
+    saving = _ends("saved_s", saved_s)
+    device = {"app": name, "device": "hdd-laptop", "source": "static"}
+    gains = saved_s >= 0.25
+    row = make_row(
+        name,
+        version="1",
+        codec=codec,
+        app=name,
+        device="hdd-laptop",
+        kind="GTK 4",
+        verdict="change" if gains == (codec == "xz") else "keep",
+        recommended="lzo" if gains else "xz",
+        break_even_launches=4.0,
+        launches=[{**device, **xz, **lzo, **saving}],
+        findings=[{"rule": "SCA101", "severity": "error", "message": "Slow."}],
+        **saving,
+        **_ends("added_bytes", 2e6),
+    )
+    return {**row, **changes}
+
+
+def _ends(name: str, mid: float) -> dict[str, float]:
+    shares = {"low": 0.5, "mid": 1.0, "high": 1.5}
+    return {f"{name}_{end}": mid * share for end, share in shares.items()}

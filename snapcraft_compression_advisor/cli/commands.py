@@ -39,10 +39,18 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "calibrate": "calibrate.CalibrateCommand",
         "devices": "listings.DevicesCommand",
     },
-    "Fleet": {"fleet": "fleet.FleetCommand"},
+    "Fleet": {
+        "fleet": "fleet.FleetCommand",
+        "fleet-report": "fleet_report.FleetReportCommand",
+        "fleet-query": "fleet_query.FleetQueryCommand",
+        "fleet-lint": "fleet_lint.FleetLintCommand",
+    },
     "Formats": {"schema": "schema.SchemaCommand"},
 }
 """By group and command name, the module beside this one and its class."""
+
+_PARTED = frozenset({("fleet", "report"), ("fleet", "query"), ("fleet", "lint")})
+"""Names that may be written as two words."""
 
 WORD_OPTION = "--command-word"
 WORD_MARK = "\0"
@@ -70,6 +78,15 @@ def command_groups(arguments: Sequence[str]) -> list[CommandGroup]:
             ]
         )
     ]
+
+
+def joined(arguments: Sequence[str]) -> list[str]:
+    """Return a command line whose command is one word: ``fleet-report``.
+
+    A source named ``report`` is written ``./report``.
+    """
+    first, rest = tuple(arguments[:2]), list(arguments[2:])
+    return ["-".join(first), *rest] if first in _PARTED else list(arguments)
 
 
 def make_dispatcher(groups: Sequence[CommandGroup]) -> Dispatcher:

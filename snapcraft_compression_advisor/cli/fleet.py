@@ -10,10 +10,12 @@ from typing import ClassVar
 
 from craft_cli import emit
 
+from ..core.errors import UsageError
 from ..fleet.bounded import Limits
+from ..fleet.cluster import Cluster
 from ..fleet.dataset import Dataset
 from ..fleet.extra import imported
-from ..fleet.pool import Pool
+from ..fleet.pool import Engine, Pool
 from ..fleet.run import Summary, run_fleet, settings_digest
 from ..fleet.sources import find_snaps
 from ..fleet.task import FleetRequest
@@ -39,12 +41,15 @@ class FleetCommand(Command):
         "Rows are keyed by the image's digest and the advisor's version. A later run "
         "analyses only what is new, and one that was interrupted is continued by "
         "running it again. Two runs may add to one data set.\n\n"
+        "Of snaps in object stores and on web servers, only the tables and the blocks "
+        "that are examined are read.\n\n"
         "It needs the extra [fleet]."
     )
 
     arguments: ClassVar[Arguments] = {
         "SOURCE…": ".snap and .comp files, directories with such files in or below "
-        "them, quoted patterns, or .txt files with a source a line",
+        "them, quoted patterns, addresses of these (s3://, gs://, https://), or .txt "
+        "files with a source a line",
         "-o, --output DATASET": details(
             "directory of the data set; made if it doesn't exist (required)",
             required=True,
@@ -60,6 +65,14 @@ class FleetCommand(Command):
             "worker processes (default: one for each processor)",
             type=whole_number(least=1, most=1024),
         ),
+        "--workers COUNT": details(
+            "start a Dask cluster of this number of workers on this machine, and print "
+            "where its dashboard is (default: none)",
+            type=whole_number(least=1, most=1024),
+        ),
+        "--scheduler ADDRESS": "run on the Dask cluster of this scheduler, such as "
+        "tcp://10.0.0.5:8786; its workers need the advisor, and the sources at the "
+        "same paths (default: none)",
         "--time-limit SECONDS": details(
             "seconds that one snap may take; it then gets a row with that error "
             f"(default: {_LIMITS.seconds:g})",
@@ -87,15 +100,38 @@ class FleetCommand(Command):
         )
         dataset = Dataset(parsed_args.output, settings=settings_digest(request))
         if parsed_args.retry:
-            dataset.forget_failed()
+            dataset.retry()
         limits = Limits(
             seconds=parsed_args.time_limit,
             memory_bytes=parsed_args.memory_limit * 10**6,
         )
-        workers = parsed_args.processes or len(os.sched_getaffinity(0))
-        engine = Pool(request.knowing(dataset.digests()), limits, workers=workers)
+        engine = _engine(parsed_args, request.knowing(dataset.digests()), limits)
         summary = run_fleet(snaps, dataset, engine, progress=emit.progress)
         emit.message(_told(summary, parsed_args.output))
+
+
+def _engine(
+    parsed_args: argparse.Namespace, request: FleetRequest, limits: Limits
+) -> Engine:
+    """Return where the snaps are analysed.
+
+    :raises UsageError: where several places are named.
+    """
+    address, workers = parsed_args.scheduler, parsed_args.workers
+    given = [each for each in (address, workers, parsed_args.processes) if each]
+    if len(given) > 1:
+        message = "--processes, --workers and --scheduler exclude each other"
+        raise UsageError(message, resolution="Leave out all but one.")
+    if not (address or workers):
+        count = parsed_args.processes or len(os.sched_getaffinity(0))
+        return Pool(request, limits, workers=count)
+    return Cluster(
+        request,
+        limits,
+        address=address,
+        workers=workers or 1,
+        progress=lambda text: emit.progress(text, permanent=True),
+    )
 
 
 def _told(summary: Summary, output: Path) -> str:

@@ -31,7 +31,7 @@ from ..core.deferred_signals import HELD_BACK, DeferredSignals
 from ..core.errors import AdvisorError, StorageError
 from ..core.units import MIB
 from .command_texts import command_help
-from .commands import APP_NAME, command_groups, make_dispatcher, split_command
+from .commands import APP_NAME, command_groups, joined, make_dispatcher, split_command
 from .write import discard_broken_pipes, open_standard_streams, write_output
 
 _NO_MEMORY = (
@@ -175,6 +175,7 @@ class _InterruptedError(AdvisorError):
 
 
 def _dispatch(arguments: list[str]) -> int:
+    arguments = joined(arguments)
     with _without_plugins():
         groups = command_groups(arguments)
     dispatcher = make_dispatcher(groups)

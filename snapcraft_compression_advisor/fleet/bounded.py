@@ -8,6 +8,7 @@ import pickle
 import select
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -67,12 +68,17 @@ class BoundedWorker:
         self._process: subprocess.Popen[bytes] | None = None
         self._tasks, self._rows = -1, -1
         self._stopped = False
+        self._busy = threading.Lock()
 
     def row(self, snap: Snap) -> Row:
         """Return a snap's row; that of an error where the worker doesn't survive it.
 
         :raises AdvisorError: where no worker can be started.
         """
+        with self._busy:
+            return self._tried(snap)
+
+    def _tried(self, snap: Snap) -> Row:
         ready = True
         for _ in range(_TRIES):
             if self._stopped:
@@ -96,12 +102,20 @@ class BoundedWorker:
             raise _no_start()
         return _killed(snap)
 
-    def stop(self) -> None:
-        """End the process, from any thread; its snap then fails, or is tried again."""
-        self._stopped = True
+    def kill(self) -> bool:
+        """Kill the process, as the system would; tell whether there was one."""
         process = self._process
-        if process is not None:
-            process.kill()
+        if process is None:
+            return False
+        process.kill()
+        return True
+
+    def stop(self) -> None:
+        """End the process for good, from any thread; the snap that it has fails."""
+        self._stopped = True
+        self.kill()
+        with self._busy:  # by now a moment
+            self.close()
 
     def close(self) -> None:
         """End the process; closing again does nothing."""

@@ -27,7 +27,12 @@ PARTITION = "advisor_version="
 """What directories begin with; readers of Parquet make a column of it."""
 
 _MODE = 0o644
-_KEY_COLUMNS = ("path", "file_bytes", "file_stamp", "digest", "error")
+_KEY_COLUMNS = (
+    *("path", "file_bytes", "file_stamp", "digest", "error", "error_status"),
+)
+_PASSING = (os.EX_NOINPUT, os.EX_IOERR)
+"""Statuses of errors that may be over by the next run: what isn't there, a store that
+doesn't answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,8 @@ class Dataset:
         self._folder = root / f"{PARTITION}{__version__}"
         self._seen: dict[Path, int] = {}
         self._rows: dict[str, _Known] = {}
-        self._files: set[tuple[str, int, str]] = set()
+        self._files: dict[tuple[str, int, str], str] = {}
+        self._retries = False
         with self._writing(), self._locked():
             for leftover in self._folder.glob(f"{FILE_PREFIX}*"):
                 leftover.unlink(missing_ok=True)  # of a run that was killed
@@ -66,15 +72,19 @@ class Dataset:
         """Tell whether a file's row is there, going by its length and stamp."""
         if snap.file_bytes is None or not snap.stamp:
             return False
-        return (snap.path, snap.file_bytes, snap.stamp) in self._files
+        key = self._files.get((snap.path, snap.file_bytes, snap.stamp))
+        return key is not None and not (self._retries and self._rows[key].failed)
 
     def digests(self) -> frozenset[str]:
         """Return the digests of the images whose rows are there."""
-        return frozenset(self._rows)
+        failed_too = not self._retries
+        return frozenset(
+            key for key, row in self._rows.items() if failed_too or not row.failed
+        )
 
-    def forget_failed(self) -> None:
+    def retry(self) -> None:
         """Let snaps that failed be analysed again; their rows stay until then."""
-        self._rows = {key: row for key, row in self._rows.items() if not row.failed}
+        self._retries = True
 
     def add(self, rows: Sequence[Row]) -> int:
         """Add rows, but none whose key is there; one replaces that of a failure.
@@ -132,10 +142,11 @@ class Dataset:
             )
         self._seen[file] = file.stat().st_ino
         for row in rows:
-            failed = row["error"] is not None
-            self._rows[key_of(row)] = _Known(file, failed)
-            if row["digest"] is not None:
-                self._files.add((row["path"], row["file_bytes"], row["file_stamp"]))
+            key = key_of(row)
+            self._rows[key] = _Known(file, row["error"] is not None)
+            if row["error_status"] not in _PASSING:
+                found = row["path"], row["file_bytes"], row["file_stamp"]
+                self._files[found] = key
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

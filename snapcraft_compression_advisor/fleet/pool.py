@@ -53,11 +53,12 @@ class Pool:
                     yield from _results(done)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
-                for worker in self._started:
-                    worker.stop()
-                pool.shutdown()
                 while self._started:
-                    self._started.pop().close()
+                    self._started.pop().stop()
+
+    def workers(self) -> Sequence[BoundedWorker]:
+        """Return the workers that have been started so far."""
+        return tuple(self._started)
 
     @property
     def _most(self) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import NoInputError
+from .remote import is_remote, list_remote
 
 LIST_SUFFIXES = (".txt", ".list")
 """Of files with a source a line; empty lines and comments (#) are left out."""
@@ -21,7 +22,7 @@ _LIST_MAX_BYTES = 64 * 1024 * 1024
 class Snap:
     """A snap that was found, not opened yet.
 
-    :param path: a path, as it was found.
+    :param path: a path or address, as it was found.
     :param file_bytes: its length; ``None`` where it can't be known.
     :param stamp: changes when the file does; empty where it can't be known.
     """
@@ -41,20 +42,22 @@ def find_snaps(sources: Iterable[str]) -> list[Snap]:
     """
     found: dict[str, Snap] = {}
     for source in sources:
-        paths = [*_paths(source)]
-        found.update({path: _local(path) for path in paths if path not in found})
-        if not paths:
+        snaps = [snap for path in _paths(source) for snap in _snaps(path)]
+        found.update({snap.path: snap for snap in snaps if snap.path not in found})
+        if not snaps:
             message = f"No snaps in {source!r}"
             raise NoInputError(
                 message,
-                resolution="Specify a .snap, a directory of .snap files, a quoted "
-                f"pattern, or a list with a source a line ({LIST_SUFFIXES[0]}).",
+                resolution="Specify a .snap, a directory of .snap files, an address, "
+                f"a quoted pattern, or a list of sources ({LIST_SUFFIXES[0]}).",
             )
     return [*found.values()]
 
 
 def _paths(source: str, *, nested: bool = False) -> Iterator[str]:
-    if Path(source).is_dir():
+    if is_remote(source):
+        yield source
+    elif Path(source).is_dir():
         yield from _below(source)
     elif source.endswith(LIST_SUFFIXES) and not nested:
         for line in _lines(source):
@@ -83,6 +86,15 @@ def _lines(path: str) -> Iterator[str]:
         raise NoInputError(message, resolution="Check its path.") from error
     stripped = (line.strip() for line in text.splitlines())
     return (line for line in stripped if line and not line.startswith("#"))
+
+
+def _snaps(path: str) -> Iterator[Snap]:
+    if not is_remote(path):
+        yield _local(path)
+        return
+    for address, size_bytes, stamp in list_remote(path):
+        if address.endswith(_SUFFIXES):
+            yield Snap(path=address, file_bytes=size_bytes, stamp=stamp)
 
 
 def _local(path: str) -> Snap:

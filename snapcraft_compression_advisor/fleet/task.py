@@ -14,11 +14,13 @@ from ..core.errors import AdvisorError, NoInputError, StorageError
 from ..core.printable import printable
 from ..core.units import MIB
 from ..lint.lint import LintRequest, analysis_request, lint_analysed
-from ..payload.source import Payload, open_payload
+from ..payload.source import Payload, SnapPayload, open_payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
 from ..report.json_report import build_report
+from ..squashfs.image import Image
 from .columns import Row, report_row
+from .remote import RemoteFile, is_remote, tables_digest
 from .sources import Snap
 
 KNOWN = "known"
@@ -67,20 +69,31 @@ class SnapTask:
         """Return a snap's row; where it can't be analysed, the row of its error."""
         identity = identity_of(snap)
         try:
-            digest = file_digest(snap.path)
-            if digest in self._known:
-                return {**identity, "digest": digest, KNOWN: True}
-            identity["digest"] = digest
-            return {**identity, **self._advice(Path(snap.path))}
+            if is_remote(snap.path):
+                return self._remote(snap, identity)
+            identity["digest"] = file_digest(snap.path)
+            if identity["digest"] in self._known:
+                return {**identity, KNOWN: True}
+            with open_payload(Path(snap.path)) as payload:
+                return {**identity, **payload_row(payload, self._lint)}
         except AdvisorError as error:
             return failure(identity, error)
         except OSError as error:
             message = f"Cannot read {snap.path!r}: {error.strerror}"
             return failure(identity, StorageError(message))
 
-    def _advice(self, path: Path) -> Row:
-        with open_payload(path) as payload:
-            return payload_row(payload, self._lint)
+    def _remote(self, snap: Snap, identity: dict[str, object]) -> Row:
+        """Return the row of a snap in a store, of which only parts are read."""
+        file = RemoteFile(snap.path)
+        identity["file_bytes"] = file.size_bytes
+        image = Image(file)
+        identity["digest"] = tables_digest(image)
+        if identity["digest"] in self._known:
+            return {**identity, KNOWN: True}
+        # A path, as all payloads have; the address would lose one of its slashes.
+        path = Path(snap.path.partition("://")[2])
+        row = payload_row(SnapPayload(path, image), self._lint)
+        return {**identity, **row, "read_bytes": file.read_bytes}
 
 
 def payload_row(payload: Payload, lint: LintRequest) -> Row:
@@ -126,8 +139,9 @@ def failure(identity: Row, error: AdvisorError) -> Row:
 def lost(snap: Snap, error: AdvisorError) -> Row:
     """Return the row of a snap that a worker could not deal with."""
     identity = identity_of(snap)
-    with suppress(NoInputError):
-        identity["digest"] = file_digest(snap.path)
+    if not is_remote(snap.path):
+        with suppress(NoInputError):
+            identity["digest"] = file_digest(snap.path)
     return failure(identity, error)
 
 

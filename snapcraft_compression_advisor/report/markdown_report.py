@@ -128,6 +128,8 @@ def _table(table: Table) -> str:
     left = {0, *table.words}
     rule = [":--" if place in left else "--:" for place in range(len(table.heads))]
     rows = [[plain(cell) for cell in row] for row in (table.heads, *table.rows)]
+    for row, link in zip(rows[1:], table.links, strict=False):
+        row[0] = f"[{row[0]}](<{link}>)" if link else row[0]
     lines = [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
     return "\n".join(lines)
 

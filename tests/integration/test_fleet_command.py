@@ -103,13 +103,11 @@ def test_workers_that_are_killed_cost_no_row(store: Path) -> None:
     over = threading.Event()
 
     def kill() -> None:
-        killed: set[int] = set()
+        killed = 0
         while not over.wait(0.01):
-            for worker in pool._started:
-                process = worker._process
-                if process is not None and len(killed) < 2 and process.pid > 0:
-                    killed.add(process.pid)
-                    process.kill()
+            for worker in pool.workers():
+                if killed < 2:
+                    killed += worker.kill()
 
     killer = threading.Thread(target=kill)
     killer.start()

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import argparse
 
 DOCS = Path(__file__).parents[2] / "docs"
-QUANTITIES = {"MB", "SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB", "COUNT"}
+QUANTITIES = {"MB", "PERCENT", "SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB", "COUNT"}
 THINGS = {
-    "DATASET", "DIR", "EVENT", "FILE", "FORMAT=FILE", "ID", "LOG", "NAME", "NAME|FILE",
-    "NEW", "OLD", "PATH", "PAYLOAD", "PROJECT_DIR", "RECORDED", "RULES", "SNAP",
-    "SOURCE", "WORD",
+    "ADDRESS", "DATASET", "DIR", "EVENT", "FILE", "FORMAT=FILE", "ID", "LOG", "NAME",
+    "NAME|FILE", "NEW", "OLD", "PATH", "PAYLOAD", "PROJECT_DIR", "RECORDED", "RULES",
+    "SNAP", "SOURCE", "SQL", "WORD",
 }  # fmt: skip
 ACTIONS = [
     pytest.param(action, id=f"{command.name} {action.dest}")

@@ -11,7 +11,8 @@ from snapcraft_compression_advisor.cli.commands import command_groups
 
 ALL = {
     "advise", "set", "lint", "rule", "launch-set", "record", "measure", "calibrate",
-    "devices", "diff", "fleet", "refresh", "report", "schema", "trim",
+    "devices", "diff", "fleet", "fleet-lint", "fleet-query", "fleet-report", "refresh",
+    "report", "schema", "trim",
 }  # fmt: skip
 
 

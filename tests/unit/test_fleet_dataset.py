@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -55,19 +56,28 @@ def test_a_failure_is_replaced_and_never_replaces(tmp_path: Path) -> None:
     assert [rows[name]["error"] for name in "ab"] == [None, None]
 
 
+def test_failures_are_retried_on_request_and_then_replaced(tmp_path: Path) -> None:
+    failed = make_row("b", error="Broken", error_status=os.EX_DATAERR)
+    Dataset(tmp_path, settings="s").add([make_row("a"), failed])
+    data = Dataset(tmp_path, settings="s")
+    snaps = [Snap(path=f"{n}.snap", file_bytes=10_000_000, stamp="1") for n in "ab"]
+    assert [data.has(snap) for snap in snaps] == [True, True]
+    data.retry()
+    assert [data.has(snap) for snap in snaps] == [True, False]
+    assert data.digests() == {"sha256:a"}
+    assert data.add([make_row("b")]) == 1
+    assert names(tmp_path) == ["a", "b"]
+
+
 def test_a_snap_is_known_by_its_path_length_and_stamp(tmp_path: Path) -> None:
-    Dataset(tmp_path, settings="s").add([
-        make_row("a"), make_row("b", digest=None, error="Cannot read")
-    ])  # fmt: skip
+    gone = {"digest": None, "error": "Cannot read", "error_status": os.EX_NOINPUT}
+    Dataset(tmp_path, settings="s").add([make_row("a"), make_row("b", **gone)])
     data = Dataset(tmp_path, settings="s")
     known = Snap(path="a.snap", file_bytes=10_000_000, stamp="1")
     assert data.has(known)
     assert not data.has(Snap(path="a.snap", file_bytes=10_000_000, stamp="2"))
     assert not data.has(Snap(path="a.snap"))
     assert not data.has(Snap(path="b.snap", file_bytes=10_000_000, stamp="1"))
-    assert "sha256:a" in data.digests()
-    data.forget_failed()
-    assert data.digests() == {"sha256:a"}
 
 
 def test_rows_of_other_settings_are_refused(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ class Table:
     :param names: columns that hold names of files, shown as code.
     :param words: columns that are read rather than compared: aligned to the left. The
         first one always is.
+    :param links: addresses that the first cells of rows lead to, in their order; empty
+        ones lead nowhere.
     """
 
     caption: str
@@ -36,6 +38,7 @@ class Table:
     short: str = ""
     names: frozenset[int] = frozenset()
     words: frozenset[int] = frozenset()
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

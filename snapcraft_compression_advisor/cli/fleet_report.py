@@ -1,0 +1,108 @@
+"""``compression-advisor fleet-report``: the page of a whole fleet."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from craft_cli import emit
+
+from ..core.errors import StorageError, UsageError
+from ..core.scratch import replace_text
+from ..fleet.dataset import part_files
+from ..fleet.page import build_fleet_page
+from ..fleet.page_lists import FleetSources
+from ..fleet.reading import read_fleet, read_weights
+from ..fleet.table import decode
+from ..report.html_report import check_html_extra, render_html
+from ..report.json_report import Report
+from ..report.markdown_report import render_markdown
+from ..report.page.build import Sources, build_page
+from .arguments import Arguments, Command, details
+from .fleet_query import DATASET, SINCE
+from .write import check_outputs, write_output
+
+_RENDER = {".html": render_html, ".md": render_markdown}
+_MODE = 0o644
+_UNSAFE = re.compile(r"[^A-Za-z0-9+.-]+")
+
+
+class FleetReportCommand(Command):
+    """Make a fleet's page."""
+
+    name = "fleet-report"
+    help_msg = "Make a page of a fleet's data set"
+    overview = (
+        "Write a page on all snaps of a data set: which should change their "
+        "compression, ranked by gain, codecs, distributions of cold launches and "
+        "sizes, findings by rule, outliers. The snaps' own reports are written into "
+        "a directory beside it, and the page links to them. 'fleet report' is the same "
+        "command. It needs the extras [fleet] and, for .html, [report]."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        "DATASET": DATASET,
+        "-o, --output FILE": details(
+            "write the page to this file: .html (self-contained) or .md (required)",
+            required=True,
+        ),
+        "--weights FILE": "a CSV with columns name and weight, such as devices or "
+        "installs: gains are ranked by their product with it (default: all snaps count "
+        "alike)",
+        "--since DATASET": SINCE,
+        "--pages": details(
+            "which snaps' own reports to write (default: change, those whose verdict "
+            "is to change the compression)",
+            choices=("all", "change", "none"),
+            default="change",
+        ),
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Write the page and those that it links to."""
+        output: Path = parsed_args.output
+        if output.suffix not in _RENDER:
+            message = f"{str(output)!r} is neither .html nor .md"
+            raise UsageError(message, resolution="Specify a file such as fleet.html.")
+        if output.suffix == ".html":
+            check_html_extra()
+        check_outputs(output)
+        weights, since = parsed_args.weights, parsed_args.since
+        sources = FleetSources(
+            fleet=read_fleet(parsed_args.dataset),
+            before=None if since is None else read_fleet(since),
+            weights=None if weights is None else read_weights(weights),
+            links=dict(_own_pages(parsed_args.dataset, output, parsed_args.pages)),
+        )
+        write_output(_RENDER[output.suffix](build_fleet_page(sources)), output)
+
+
+def _own_pages(root: Path, output: Path, which: str) -> Iterator[tuple[str, str]]:
+    """Write the snaps' own reports and yield where each is, by its digest."""
+    folder = output.with_name(f"{output.stem}-snaps")
+    for file in part_files(root) if which != "none" else ():
+        columns = ["name", "digest", "verdict", "report"]
+        for row in decode(file, columns)[0]:
+            if row["report"] is None or (which == "change" != row["verdict"]):
+                continue
+            stem = f"{row['name']}-{row['digest'].partition(':')[2][:12]}"
+            page = folder / f"{_UNSAFE.sub('_', stem).lstrip('.')}{output.suffix}"
+            emit.progress(f"Report of {row['name']}")
+            _write(page, row["report"])
+            yield row["digest"], f"{folder.name}/{page.name}"
+
+
+def _write(page: Path, report: str) -> None:
+    saved = Report.model_validate_json(report)
+    text = _RENDER[page.suffix](build_page(Sources(report=saved)))
+    try:
+        page.parent.mkdir(exist_ok=True)
+        replace_text(page, text, mode=_MODE)
+    except OSError as error:
+        message = f"Cannot write {str(page)!r}: {error.strerror}"
+        raise StorageError(
+            message, resolution="Make room, or write elsewhere."
+        ) from error

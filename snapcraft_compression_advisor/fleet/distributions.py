@@ -1,0 +1,156 @@
+"""How a fleet's figures are distributed: cold launches, images, kinds."""
+
+from __future__ import annotations
+
+import statistics
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+
+from ..core.units import format_bytes
+from ..report.page.charts import CODEC_COLOURS, MUTED, Drawing, Spec, draw_shares
+from ..report.page.model import Chart, Group, Section, Table
+from ..report.page.texts import percent, told
+from .reading import Fleet, SnapRow, devices_of
+
+_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Bounds of classes, in steps of two; 0.25 s is what the policy takes as noticeable."""
+
+_MB = 1_000_000
+_SIZES = tuple(each * _MB for each in (1, 5, 20, 50, 100, 200, 500))
+_COLOURS = ("var(--lzo)", "var(--xz)", "var(--storage)", "var(--fixed)", MUTED)
+_OTHER_KIND = "no app, or a recorded launch"
+
+
+def launch_section(fleet: Fleet) -> Section | None:
+    """Return how many snaps add how many seconds, with the codec that they have."""
+    series = {
+        device: [now.mid for snap in fleet.snaps if (now := snap.seconds_now(device))]
+        for device in devices_of(fleet.snaps)
+    }
+    colours = dict(zip(series, _COLOURS * len(series), strict=False))
+    labels = _labels([f"{bound:g} s" for bound in _SECONDS])
+    return _section(
+        "launches",
+        "What a cold launch adds, with the codec that snaps have",
+        "Estimated: middles of intervals, of each snap's deciding app.",
+        _bars(series, _SECONDS, labels, colours),
+    )
+
+
+def size_section(fleet: Fleet) -> Section | None:
+    """Return how many snaps are how large, by codec."""
+    series: dict[str, list[float]] = defaultdict(list)
+    for snap in fleet.snaps:
+        series[snap.codec].append(snap.image_bytes)
+    colours = {codec: CODEC_COLOURS.get(codec, MUTED) for codec in series}
+    labels = _labels([format_bytes(bound).replace(".0", "") for bound in _SIZES])
+    return _section(
+        "sizes",
+        "Images",
+        "Measured.",
+        _bars(series, _SIZES, labels, colours),
+    )
+
+
+def _labels(bounds: Sequence[str]) -> list[str]:
+    between = (f"{low} to {high}" for low, high in pairwise(bounds))
+    return [f"under {bounds[0]}", *between, f"{bounds[-1]} and more"]
+
+
+def _bars(
+    series: dict[str, list[float]],
+    bounds: Sequence[float],
+    labels: Sequence[str],
+    colours: dict[str, str],
+) -> list[Spec]:
+    counts = {
+        name: Counter(bisect_right(bounds, value) for value in values)
+        for name, values in series.items()
+    }
+    used = [n for n in range(len(labels)) if any(each[n] for each in counts.values())]
+    bars: list[Spec] = []
+    for number in range(min(used, default=0), max(used, default=-1) + 1):
+        for name, values in series.items():
+            count = counts[name][number]
+            share = count / len(values) if values else 0.0
+            text = f"{labels[number]}, {name}: {count:,} snaps ({percent(share)})"
+            bars.append(
+                {
+                    "label": labels[number],
+                    "series": name,
+                    "colour": colours[name],
+                    "share": share,
+                    "text": text,
+                    "count": f"{count:,} ({percent(share)})",
+                }
+            )
+    return bars
+
+
+def _section(key: str, title: str, origin: str, bars: list[Spec]) -> Section | None:
+    if not bars:
+        return None
+    chart = Chart(
+        key=key,
+        title="Share of the snaps",
+        alt=told(title, (bar["text"] for bar in bars)),
+        draw=partial(_draw, bars),
+        wide=False,
+    )
+    names = [*dict.fromkeys(bar["series"] for bar in bars)]
+    counts: dict[str, list[str]] = defaultdict(list)
+    for bar in bars:
+        counts[bar["label"]].append(bar["count"])
+    table = Table(
+        caption=f"{title}: snaps",
+        short="snaps by class",
+        heads=("class", *names),
+        rows=tuple((label, *row) for label, row in counts.items()),
+    )
+    group = Group(charts=(chart,), table=table, drawn=True)
+    return Section(key=key, title=title, origin=origin, groups=(group,))
+
+
+def _draw(bars: Sequence[Spec], *, width: int) -> Drawing:
+    return draw_shares(bars, title="share of the snaps", width=width)
+
+
+def kinds_section(fleet: Fleet) -> Section | None:
+    """Return what each kind of application gains."""
+    kinds: dict[str, list[SnapRow]] = defaultdict(list)
+    for snap in fleet.snaps:
+        kinds[snap.kind or _OTHER_KIND].append(snap)
+    table = Table(
+        caption="What lzo saves per cold launch, by kind of application",
+        heads=("kind", "snaps", "median", "smallest", "largest", "lzo recommended"),
+        rows=tuple(_kind_rows(kinds)),
+    )
+    if not table.rows:
+        return None
+    return Section(
+        key="kinds",
+        title="Kinds of applications",
+        folded=True,
+        gist=f"{len(table.rows)} kinds",
+        origin="Estimated: middles of intervals, on each snap's deciding device.",
+        groups=(Group(table=table, open_table=True),),
+    )
+
+
+def _kind_rows(kinds: dict[str, list[SnapRow]]) -> Iterator[tuple[str, ...]]:
+    for kind, snaps in sorted(kinds.items(), key=lambda each: (-len(each[1]), each[0])):
+        saved = sorted(snap.saved_s.mid for snap in snaps if snap.saved_s)
+        if saved:
+            lzo = sum(snap.recommended == "lzo" for snap in snaps)
+            yield (
+                kind,
+                f"{len(snaps):,}",
+                *(
+                    f"{each:.2f} s"
+                    for each in (statistics.median(saved), saved[0], saved[-1])
+                ),
+                f"{lzo:,} ({percent(lzo / len(snaps))})",
+            )

@@ -1,0 +1,117 @@
+"""SQL on a data set, by DuckDB."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import UsageError
+from ..core.printable import printable
+from .dataset import part_files
+from .extra import imported
+from .table import decode
+
+FORMATS = ("text", "csv", "json")
+_MOST_COLUMNS = 60
+"""Of a cell in text."""
+
+_VIEWS = """
+CREATE VIEW launches AS SELECT path, name, codec, unnest(launches, recursive := true)
+  FROM snaps;
+CREATE VIEW findings AS SELECT path, name, unnest(findings, recursive := true)
+  FROM snaps;
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a query returns.
+
+    :param heads: names of columns.
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def ask(root: Path, sql: str, *, before: Path | None = None) -> Answer:
+    """Return a query's rows.
+
+    :param root: the data set, which is the view ``snaps``; ``launches`` and
+        ``findings`` have a row for each of theirs.
+    :param before: an earlier data set, the view ``before``.
+    :raises UsageError: where DuckDB doesn't take the query.
+    :raises AdvisorError: where there is no such data set, or DuckDB isn't installed.
+    """
+    duckdb = imported("duckdb")
+    with duckdb.connect() as connection:
+        for name, folder in (("snaps", root), ("before", before)):
+            if folder is not None:
+                _view(connection, name, folder)
+        connection.execute(_VIEWS)
+        try:
+            found = connection.execute(sql)
+            heads = tuple(column[0] for column in found.description or ())
+            return Answer(heads=heads, rows=tuple(found.fetchall()))
+        except duckdb.Error as error:
+            message = "The query fails"
+            raise UsageError(
+                message,
+                details=str(error),
+                resolution="The views are snaps, launches and findings; with --since, "
+                "also before. 'DESCRIBE snaps' lists columns.",
+            ) from error
+
+
+def _view(connection: Any, name: str, root: Path) -> None:  # noqa: ANN401 # of duckdb
+    files = part_files(root)
+    for file in files:
+        decode(file, ["path"])  # of this schema, or an error
+    read = connection.read_parquet(
+        [str(file) for file in files], hive_partitioning=True
+    )
+    read.create_view(name)
+
+
+def render_answer(answer: Answer, form: str) -> str:
+    """Return an answer in one of :data:`FORMATS`."""
+    if form == "json":
+        rows = [dict(zip(answer.heads, row, strict=True)) for row in answer.rows]
+        return json.dumps(rows, indent=2, default=str) + "\n"
+    if form == "csv":
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([answer.heads, *answer.rows])
+        return text.getvalue()
+    return _text(answer)
+
+
+def _text(answer: Answer) -> str:
+    cells = [answer.heads, *(tuple(map(_cell, row)) for row in answer.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    figures = [
+        bool(answer.rows)
+        and all(isinstance(each, (int, float, type(None))) for each in col)
+        for col in zip(*answer.rows, strict=True)
+    ] or [False] * len(widths)
+    return "".join(f"{_line(row, widths, figures)}\n" for row in cells)
+
+
+def _line(row: Sequence[str], widths: Sequence[int], figures: Sequence[bool]) -> str:
+    return "  ".join(
+        cell.rjust(width) if figure else cell.ljust(width)
+        for cell, width, figure in zip(row, widths, figures, strict=True)
+    ).rstrip()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
+    text = printable(f"{value:,}" if isinstance(value, int) else str(value))
+    return text if len(text) <= _MOST_COLUMNS else f"{text[: _MOST_COLUMNS - 1]}…"

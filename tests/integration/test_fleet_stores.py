@@ -1,0 +1,110 @@
+"""Snaps in stores are read in parts, whatever the store answers."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleets import make_request, make_snap
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
+from snapcraft_compression_advisor.fleet.dataset import part_files
+from snapcraft_compression_advisor.fleet.sources import Snap
+from snapcraft_compression_advisor.fleet.table import decode
+from stores import serving
+
+if shutil.which("mksquashfs") is None:
+    pytest.skip("mksquashfs is not installed", allow_module_level=True)
+
+OF_THE_PLACE = ("path", "file_bytes", "file_stamp", "digest", "read_bytes", "report")
+
+
+@pytest.fixture(scope="module")
+def snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_snap(tmp_path_factory.mktemp("store"), "one")
+
+
+def rows_of(dataset: Path) -> list[dict[str, Any]]:
+    return [row for file in part_files(dataset) for row in decode(file)[0]]
+
+
+def told(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a row says of the snap, wherever that is."""
+    return {key: value for key, value in row.items() if key not in OF_THE_PLACE}
+
+
+def test_a_snap_in_an_object_store_gets_the_row_of_a_local_one(
+    snap: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moto, boto3 = pytest.importorskip("moto.server"), pytest.importorskip("boto3")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        client = boto3.client("s3")
+        client.create_bucket(Bucket="fleet")
+        client.upload_file(str(snap), "fleet", "daily/one.snap")
+        arguments = ["fleet", "s3://fleet/daily", str(snap), "-o", str(tmp_path)]
+        assert main(arguments) == 0
+        rows = {row["path"]: row for row in rows_of(tmp_path)}
+        remote, local = rows["s3://fleet/daily/one.snap"], rows[str(snap)]
+        assert remote["error"] is None
+        assert remote["digest"].startswith("tables:")
+        assert remote["file_stamp"]
+        assert remote["file_bytes"] == local["file_bytes"]
+        # All of so small a snap, its tables twice: as a digest, and in parts.
+        assert 0 < remote["read_bytes"] < 1.5 * remote["file_bytes"]
+        assert told(remote) == told(local)
+        assert main(arguments) == 0
+        assert len(rows_of(tmp_path)) == 2
+        client.close()
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    ("mode", "error"),
+    [
+        ("good", None),
+        ("failing", None),
+        ("short", None),
+        ("whole", "the store returns the whole file, not a range"),
+    ],
+)
+def test_a_store_that_answers_badly_costs_no_wrong_row(
+    snap: Path, mode: str, error: str | None
+) -> None:
+    worker = BoundedWorker(make_request(), Limits(seconds=60))
+    try:
+        with serving(snap, mode) as address:
+            row = worker.row(Snap(path=address))
+        with serving(snap) as address:
+            pass
+        gone = worker.row(Snap(path=address)) if mode == "good" else {"error": "fails"}
+    finally:
+        worker.close()
+    if error is None:
+        assert row.get("error") is None
+        assert row["name"] == "one"
+    else:
+        assert error in str(row["error"])
+    assert "fails" in str(gone["error"]) or "no such file" in str(gone["error"])
+
+
+def test_dask_makes_the_rows_of_the_pool(
+    snap: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for engine in ("--workers", "--processes"):
+        output = tmp_path / engine
+        assert main(["fleet", str(snap), "-o", str(output), engine, "1"]) == 0
+    assert "Dask dashboard: http" in capsys.readouterr().err
+    assert rows_of(tmp_path / "--workers") == rows_of(tmp_path / "--processes")
+    arguments = ["fleet", str(snap), "-o", str(tmp_path), "--workers", "1"]
+    assert main([*arguments, "--processes", "1"]) == 64

@@ -1,0 +1,120 @@
+"""SQL on a fleet, its findings as lint's, and the commands' two spellings."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from doc_commands import ROOT
+from fleets import make_advice, make_row
+from snapcraft_compression_advisor.cli.commands import joined
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.core.errors import NoInputError, UsageError
+from snapcraft_compression_advisor.fleet.dataset import Dataset
+from snapcraft_compression_advisor.fleet.query import ask, render_answer
+
+FINDING = {
+    "rule": "SCA101",
+    "name": "xz-slows-launch",
+    "severity": "error",
+    "undecided": False,
+    "message": "lzo is faster.",
+    "location": {"kind": "image", "path": "a.snap", "line": None},
+    "subject": {},
+    "evidence": [],
+    "files": [],
+    "fix": None,
+    "fingerprint": "0" * 64,
+}
+
+
+def report(*findings: object) -> str:
+    return json.dumps({"findings": findings})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    Dataset(tmp_path / "data", settings="s").add(
+        [
+            make_advice("a", saved_s=2.0, report=report(FINDING)),
+            make_advice("b", saved_s=0.1, codec="lzo", report=report()),
+            make_row("c", error="damaged", verdict=None),
+        ]
+    )
+    return tmp_path / "data"
+
+
+def test_views_have_snaps_launches_and_findings(root: Path) -> None:
+    sql = "SELECT codec, count(*) AS n FROM snaps GROUP BY codec ORDER BY codec"
+    assert ask(root, sql).rows == (("lzo", 1), ("xz", 2))
+    sql = "SELECT name, device, saved_s_mid FROM launches ORDER BY name"
+    assert ask(root, sql).rows == (("a", "hdd-laptop", 2.0), ("b", "hdd-laptop", 0.1))
+    assert ask(root, "SELECT DISTINCT rule FROM findings").rows == (("SCA101",),)
+    sql = "SELECT DISTINCT advisor_version FROM snaps"
+    assert ask(root, sql).rows == (("0.1.0",),)
+
+
+def test_an_answer_is_text_csv_or_json(root: Path) -> None:
+    answer = ask(root, "SELECT name, saved_s_mid, error FROM snaps ORDER BY name")
+    assert render_answer(answer, "text") == (
+        "name  saved_s_mid  error\na               2\nb             0.1\n"
+        "c                  damaged\n"
+    )
+    assert render_answer(answer, "csv").splitlines()[1] == "a,2.0,"
+    assert json.loads(render_answer(answer, "json"))[2] == {
+        "name": "c", "saved_s_mid": None, "error": "damaged"
+    }  # fmt: skip
+    none = ask(root, "SELECT name FROM snaps WHERE false")
+    assert render_answer(none, "text") == "name\n"
+
+
+def test_a_query_that_fails_is_a_usage_error(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="query fails") as caught:
+        ask(root, "SELECT nothing FROM snaps")
+    assert "nothing" in (caught.value.details or "")
+    with pytest.raises(NoInputError, match="isn't a fleet's data set"):
+        ask(tmp_path / "gone", "SELECT 1")
+
+
+def test_every_query_of_the_pages_is_one_that_runs(root: Path) -> None:
+    page = (ROOT / "docs/how-to/fleet-query.md").read_text(encoding="utf-8")
+    queries = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    assert len(queries) >= 10
+    for sql in queries:
+        ask(root, sql, before=root)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ([], 1),
+        (["--max-share", "70%"], 0),
+        (["--max-share", "60"], 1),
+        (["--since", "{root}"], 1),
+        (["--since", "{root}", "--max-share", "34"], 0),
+    ],
+)
+def test_lint_fails_where_too_many_snaps_have_findings_that_count(
+    root: Path,
+    arguments: list[str],
+    status: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = [each.format(root=root) for each in arguments]
+    assert main(["fleet", "lint", str(root), "--format", "sarif", *given]) == status
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["SCA101"]
+
+
+def test_a_share_is_a_percentage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fleet-lint", "data", "--max-share", "101"]) == 64
+    assert "'101' is not a percentage" in capsys.readouterr().err
+
+
+def test_commands_of_two_words_are_those_with_a_hyphen() -> None:
+    assert joined(["fleet", "report", "data"]) == ["fleet-report", "data"]
+    for same in (["fleet", "./report"], ["fleet", "reports"], ["report", "x"], []):
+        assert joined(same) == same
