@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Measure what a fleet's analysis costs.
+
+    benchmarks/fleet.py speed SNAPS     snaps a core-hour, memory, two workers to one
+    benchmarks/fleet.py engines         time a task on Dask beyond that in the pool
+    benchmarks/fleet.py remote SNAP     bytes of a snap that come over the network
+    benchmarks/fleet.py many --count N  N snaps made by script: a first and a second run
+    benchmarks/fleet.py kills           workers killed 30 times at random
+
+SNAPS is a directory of built snaps. Processor seconds are those of the worker
+processes. Nothing else should run meanwhile; ``speed`` on two processors takes three
+times as long as one worker takes for all snaps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+from snapcraft_compression_advisor.cli.policy_options import lint_request
+from snapcraft_compression_advisor.fleet.bounded import Limits
+from snapcraft_compression_advisor.fleet.cluster import Cluster
+from snapcraft_compression_advisor.fleet.dataset import Dataset
+from snapcraft_compression_advisor.fleet.pool import Engine, Pool
+from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
+from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
+from snapcraft_compression_advisor.fleet.task import FleetRequest
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+
+_HOUR_S = 3600
+_MB = 1e6
+_TASKS = 60
+_KILLS, _KILL_SHARE = 30, 0.3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what is asked for, and print it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    chosen = parser.add_subparsers(dest="what", required=True)
+    chosen.add_parser("speed").add_argument("snaps")
+    chosen.add_parser("engines")
+    chosen.add_parser("remote").add_argument("snap", type=Path)
+    chosen.add_parser("kills")
+    many = chosen.add_parser("many")
+    many.add_argument("--count", type=int, default=10_000)
+    args = parser.parse_args(arguments)
+    request = FleetRequest(lint=lint_request(None, LintPolicy()))
+    run: Mapping[str, Callable[[], None]] = {
+        "speed": lambda: _speed(request, args.snaps),
+        "engines": lambda: _engines(request),
+        "remote": lambda: _remote(request, args.snap),
+        "kills": lambda: _kills(request),
+        "many": lambda: _many(request, args.count),
+    }
+    run[args.what]()
+    return 0
+
+
+def _speed(request: FleetRequest, folder: str) -> None:
+    snaps = find_snaps([folder])
+    [*Pool(request, Limits(), workers=1).rows(snaps)]  # into the page cache
+    times = {}
+    for workers in (1, 2):
+        before = _processor_s()
+        start = time.monotonic()
+        rows = [*Pool(request, Limits(), workers=workers).rows(snaps)]
+        times[workers] = time.monotonic() - start
+        spent_s = _processor_s() - before
+        failed = sum(row.get("error") is not None for row in rows)
+        print(
+            f"{workers} workers: {len(rows)} snaps ({failed} failed), "
+            f"{times[workers]:.1f} s, {spent_s:.1f} processor seconds: "
+            f"{len(rows) / spent_s * _HOUR_S:,.0f} snaps a core-hour"
+        )
+    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / _MB
+    print(
+        f"2 workers to 1: {times[1] / times[2]:.2f}; a worker's peak: {peak_mb:.0f} MB"
+    )
+
+
+def _processor_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _engines(request: FleetRequest) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        snaps = make_snaps(Path(folder), _TASKS)
+        engines: Mapping[str, Engine] = {
+            "pool": Pool(request, Limits(), workers=1),
+            "Dask": Cluster(
+                request, Limits(), address=None, workers=1, progress=lambda _: None
+            ),
+        }
+        each_s = {name: _each_s(engine, snaps) for name, engine in engines.items()}
+    for name, seconds in each_s.items():
+        print(f"{name}: {seconds * 1000:.1f} ms a task")
+    beyond_ms = (each_s["Dask"] - each_s["pool"]) * 1000
+    print(f"Dask beyond the pool: {beyond_ms:.1f} ms a task")
+
+
+def _each_s(engine: Engine, snaps: Sequence[Snap]) -> float:
+    """Return the seconds between rows, without what starting takes."""
+    ends = [time.monotonic() for _ in engine.rows(snaps)]
+    return (ends[-1] - ends[0]) / (len(ends) - 1)
+
+
+def _remote(request: FleetRequest, snap: Path) -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from stores import serving  # noqa: PLC0415 # of the tests
+
+    with serving(snap) as address:
+        (row,) = Pool(request, Limits(), workers=1).rows([Snap(path=address)])
+    length = snap.stat().st_size
+    read = row.get("read_bytes")
+    print(f"{snap.name}: {length / _MB:.1f} MB; error: {row.get('error')}")
+    if isinstance(read, int):
+        print(f"read: {read / _MB:.2f} MB ({read / length:.1%})")
+
+
+def _many(request: FleetRequest, count: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        snaps = make_snaps(Path(folder), count)
+        root = Path(folder, "data")
+        first_s = _run_s(request, snaps, root)
+        for snap in snaps[:: max(1, count // 10)][:10]:
+            Path(snap.path).unlink()
+        changed = make_snaps(Path(folder), count, version="2")
+        second_s = _run_s(request, changed, root)
+    client_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / _MB
+    print(f"{count:,} snaps: {first_s:.1f} s; 10 of them changed: {second_s:.2f} s")
+    print(
+        f"second to first: {second_s / first_s:.2%}; client's peak: {client_mb:.0f} MB"
+    )
+
+
+def _run_s(request: FleetRequest, snaps: Sequence[Snap], root: Path) -> float:
+    start = time.monotonic()
+    dataset = Dataset(root, settings=settings_digest(request))
+    engine = Pool(request.knowing(dataset.digests()), Limits(), workers=2)
+    summary = run_fleet(snaps, dataset, engine, progress=lambda _: None)
+    if summary.failed:
+        sys.exit(f"{summary.failed} snaps failed")
+    return time.monotonic() - start
+
+
+def _kills(request: FleetRequest) -> None:
+    """Kill a worker now and then, and count the rows and those with an error."""
+    draw, killed = Random(1), 0  # noqa: S311 # the same kills each time
+    with tempfile.TemporaryDirectory() as folder:
+        snaps = make_snaps(Path(folder), _KILLS * 5)
+        pool = Pool(request, Limits(), workers=2)
+        paths, failed = Counter[object](), 0
+        for row in pool.rows(snaps):
+            paths[row["path"]] += 1
+            failed += row.get("error") is not None
+            if killed < _KILLS and draw.random() < _KILL_SHARE:
+                killed += draw.choice(pool.workers()).kill()
+    print(f"{killed} workers killed; {len(snaps)} snaps, {len(paths)} with a row, ")
+    print(f"{sum(paths.values()) - len(paths)} with two, {failed} with an error")
+
+
+def make_snaps(folder: Path, count: int, *, version: str = "1") -> list[Snap]:
+    """Make snaps that aren't there yet; every hundredth has 2 MB, others some KB."""
+    paths = [folder / f"s{number}.snap" for number in range(count)]
+
+    def make(path: Path) -> None:
+        if not path.exists():
+            _make(path, version, kb=2000 if path.stem.endswith("00") else 20)
+
+    with ThreadPoolExecutor(2) as pool:
+        [*pool.map(make, paths)]
+    return find_snaps(map(str, paths))
+
+
+def _make(path: Path, version: str, *, kb: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        (tree / "meta").mkdir()
+        (tree / "meta/snap.yaml").write_text(
+            f"name: {path.stem}\nversion: '{version}'\nbase: core24\n"
+            f"apps: {{{path.stem}: {{command: run}}}}\n"
+        )
+        (tree / "run").write_text("#!/bin/sh\n" + f"echo {path.stem}\n" * kb * 80)
+        (tree / "run").chmod(0o755)
+        command = ["mksquashfs", str(tree), str(path), "-noappend", "-comp", "xz"]
+        command += ["-no-fragments", "-all-root", "-no-xattrs", "-processors", "1"]
+        subprocess.run([*command, "-quiet", "-no-progress"], check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
