@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-import os
 import statistics
 from dataclasses import replace
 from functools import cache
@@ -13,24 +12,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refresh_pairs import Row, read_rows
+from refresh_pairs import Row as Estimate
+from refresh_pairs import read_rows
 from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
+from snapcraft_compression_advisor.codecs.codec import PackSearch
 from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.apply import (
     ApplySizes,
     ApplyWork,
     Format,
-    apply_memory_bytes,
     apply_work,
-    search_s,
 )
-from snapcraft_compression_advisor.devices.apply_speeds import MEASURED
+from snapcraft_compression_advisor.devices.apply_speeds import MEASURED, SIDE_BY_SIDE
 from snapcraft_compression_advisor.devices.device import ApplySpeeds, ByteCost
 from snapcraft_compression_advisor.payload.search_work import SearchWork
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+Row = dict[str, str]
+"""One application of a delta, by column."""
 TABLE = Path(__file__).parent / "data" / "refresh-apply.csv"
 PAIRS = Path(__file__).parent / "data" / "refresh-pairs.csv"
 COLUMNS = (
@@ -39,184 +40,252 @@ COLUMNS = (
     *("delta_bytes", "seconds", "unsquashfs_s", "xdelta3_s", "mksquashfs_s"),
     *("unsquashfs_kib", "xdelta3_kib", "mksquashfs_kib"),
 )
+TIMES = ("seconds", "unsquashfs_s", "xdelta3_s", "mksquashfs_s")
 _LEAST_S = 0.02
 """Shorter times are those of starting the program."""
 
 
 def report() -> Iterator[str]:
     """Yield the costs fitted to the pairs of the fit, and the error of each time."""
-    rows = read_table()
+    rows = least(read_table())
     fitted = [row for row in rows if row["set"] == "fit"]
-    speeds = fit(fitted)
-    yield from shown(speeds)
-    written, coded, least, greatest = fit_decoding(fitted)
+    yield from shown(fit(fitted))
+    for codec in SHIPPABLE:
+        costs = fit_packing(codec, fitted)
+        yield (
+            f"{codec}: {costs.raw_us_per_kib:.2f} µs per KiB, {costs.step_ns:.3f} ns "
+            f"per step; pairs took {costs.least:.2f} to {costs.greatest:.2f} of that"
+        )
+    (written, read, coded), ends = fit_decoding(fitted)
     yield (
-        f"decode: {written * 1e9:.2f} ns per byte written, {coded * 1e9:.1f} ns per "
-        f"byte decoded; pairs of the fit took {least:.2f} to {greatest:.2f} of that"
+        f"decode: {written * 1e9:.2f} ns per byte written, "
+        f"{read * 1e9:.2f} ns per byte of the delta, "
+        f"{coded * 1e9:.1f} ns per byte decoded; pairs of the fit took "
+        f"{ends[0]:.2f} to {ends[1]:.2f} of that"
     )
-    for name in dict.fromkeys(str(row["set"]) for row in rows):
-        errors = []
-        for row in (row for row in rows if row["set"] == name):
-            processors = int(row["processors"])
-            predicted = predicted_s(row, speeds, processors)
-            errors.append(predicted / float(row["seconds"]) - 1)
-            yield (
-                f"{name} {row['pair']:14} {row['codec']:5} {row['format']:17} "
-                f"{processors} {float(row['seconds']):7.2f} s, predicted "
-                f"{predicted:7.2f} s {errors[-1]:+.1%}"
-            )
+    yield f"on two processors: {fit_side_by_side(fitted):.3f} of that"
+    for row in rows:
+        seconds = float(row["seconds"])
+        yield (
+            f"{row['set']} {row['pair']:14} {row['codec']:5} {row['format']:17} "
+            f"{row['processors']} {seconds:7.3f} s, predicted "
+            f"{predicted_s(row):7.3f} s {error(row):+.1%}"
+        )
     yield from summary()
-    shares = sorted(memory_share(row) for row in rows)
-    yield (
-        "memory held, per what is said to be held at most: "
-        f"{shares[0]:.0%} to {shares[-1]:.0%}"
-    )
 
 
 def summary() -> Iterator[str]:
     """Yield the figures of docs/method.md: of the pairs that weren't fitted."""
-    rows = [row for row in read_table() if row["set"] != "fit"]
-    aware = [row for row in rows if row["format"] != "xdelta3"]
-    yield "| pair | contents, MB | xz | predicted | lzo | predicted |"
-    yield "|---|---|---|---|---|---|"
-    errors: dict[str, list[float]] = {codec: [] for codec in SHIPPABLE}
-    for name in dict.fromkeys(row["pair"] for row in aware):
-        pair = [row for row in aware if row["pair"] == name]
-        cells = [name, f"{float(pair[0]['new_raw_bytes']) / 1e6:.0f}"]
-        for codec in SHIPPABLE:
-            mine = [row for row in pair if row["codec"] == codec]
-            measured_s = statistics.median(map(processor_s, mine))
-            predicted = replace(work_of(mine[0], MEASURED), digest=0.0).seconds(1)
-            error = predicted / measured_s - 1
-            errors[codec].append(abs(error))
-            cells += [f"{measured_s:.2f} s", f"{predicted:.2f} s ({error:+.0%})"]
-        yield f"| {' | '.join(cells)} |"
-    for codec, some in errors.items():
+    rows = [row for row in least(read_table()) if row["set"] == "check"]
+    yield "| pair | contents, MB | processors | xz | predicted | lzo | predicted |"
+    yield "|---|---|---|---|---|---|---|"
+    errors: dict[tuple[str, str], list[float]] = {}
+    for name in dict.fromkeys(row["pair"] for row in rows):
+        for processors in ("1", "2"):
+            cells = []
+            for codec in SHIPPABLE:
+                key = (name, codec, "snap-1-1-xdelta3", processors)
+                (row,) = (each for each in rows if key_of(each) == key)
+                errors.setdefault((codec, processors), []).append(abs(error(row)))
+                cells += [f"{float(row['seconds']):.2f} s"]
+                cells += [f"{predicted_s(row):.2f} s ({error(row):+.0%})"]
+            contents = f"{float(row['new_raw_bytes']) / 1e6:.0f}"
+            yield f"| {' | '.join([name, contents, processors, *cells])} |"
+    for (codec, processors), some in sorted(errors.items()):
         yield (
-            f"{codec}: median {statistics.median(some):.1%}, worst {max(some):.1%} of "
-            f"{len(some)} pairs"
+            f"{codec}, processors: {processors}: median "
+            f"{statistics.median(some):.1%}, worst {max(some):.1%} of {len(some)} pairs"
         )
-    yield from _packing_alone({row["pair"] for row in read_table()})
     plain = [row for row in rows if row["format"] == "xdelta3"]
-    some = [
-        abs(work_of(row, MEASURED).decode / processor_s(row) - 1)
-        for row in plain
-        if processor_s(row) > _LEAST_S
+    for text, some in (
+        ("plain deltas", [abs(error(row)) for row in plain]),
+        (
+            f"those of {_LEAST_S} s and more",
+            [abs(error(row)) for row in plain if float(row["seconds"]) >= _LEAST_S],
+        ),
+    ):
+        yield (
+            f"{text}: median {statistics.median(some):.1%}, worst {max(some):.1%} of "
+            f"{len(some)} times"
+        )
+
+
+def error(row: Row) -> float:
+    """Return how far a predicted time is off, as a share of the measured one."""
+    return predicted_s(row) / float(row["seconds"]) - 1
+
+
+def key_of(row: Row) -> tuple[str, ...]:
+    """Return what was done, however often."""
+    return tuple(row[name] for name in ("pair", "codec", "format", "processors"))
+
+
+def least(rows: Sequence[Row]) -> list[Row]:
+    """Return the least time of each kind, of its rounds.
+
+    Whatever else runs on the machine's host makes some of them longer.
+    """
+    rounds: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        rounds.setdefault((row["set"], *key_of(row)), []).append(row)
+    return [
+        some[0]
+        | {
+            name: min((row[name] for row in some), key=float)
+            for name in TIMES
+            if some[0][name]
+        }
+        for some in rounds.values()
     ]
-    yield (
-        f"plain deltas: median {statistics.median(some):.1%}, worst {max(some):.1%} of "
-        f"{len(some)} times"
-    )
 
 
-def _packing_alone(applied: Collection[str]) -> Iterator[str]:
-    """Yield how far packing other pairs' new images is off, with lzo."""
-    costs = CODECS["lzo"].pack_search
-    errors = [
-        abs(search_s(costs, searched(row)) / row.pack_cpu_s - 1)
-        for row in read_rows(PAIRS)
-        if costs is not None
-        and (row.codec, row.format) == ("lzo", "xdelta3")
-        and row.pair not in applied
-    ]
-    yield (
-        f"lzo, packing alone: median {statistics.median(errors):.1%}, worst "
-        f"{max(errors):.1%} of {len(errors)} more pairs"
-    )
-
-
-def processor_s(row: dict[str, str]) -> float:
+def processor_s(row: Row) -> float:
     """Return the processor time of all programs."""
     names = ("unsquashfs_s", "xdelta3_s", "mksquashfs_s")
     return sum(float(row[name] or 0) for name in names)
 
 
-def fit_decoding(
-    rows: Sequence[dict[str, str]],
-) -> tuple[float, float, float, float]:
-    """Return what ``xdelta3 -d`` takes per byte written and per byte decoded.
+def fit_decoding(rows: Sequence[Row]) -> tuple[list[float], tuple[float, float]]:
+    """Return what ``xdelta3 -d`` takes per byte written, read and decoded.
 
-    :returns: with them the least and the greatest of what a row took per prediction.
+    :returns: with them the least and the greatest of what a row took per prediction, of
+        those that take long enough to tell.
     """
-    some = [row for row in rows if sizes_of(row).coded is not None]
-    parts = np.array([[written_bytes(row), sizes_of(row).coded or 0] for row in some])
-    seconds = np.array([float(row["xdelta3_s"]) for row in some])
-    weighted = parts / np.sqrt(seconds)[:, None]
-    costs, *_ = np.linalg.lstsq(weighted, np.sqrt(seconds), rcond=None)
-    ratios = seconds / (parts @ costs)
-    large = ratios[seconds > _LEAST_S]
-    return (*costs.tolist(), float(large.min()), float(large.max()))
+    some = [row for row in alone(rows) if sizes_of(row).coded is not None]
+    parts = [
+        [written_bytes(row), float(row["delta_bytes"]), sizes_of(row).coded or 0.0]
+        for row in some
+    ]
+    seconds = [float(row["xdelta3_s"]) for row in some]
+    costs, ratios = fitted_parts(parts, seconds, weights=0.5)
+    large = [r for r, each in zip(ratios, seconds, strict=True) if each > _LEAST_S]
+    return costs, (min(large), max(large))
 
 
-def written_bytes(row: dict[str, str]) -> float:
+def fit_side_by_side(rows: Sequence[Row]) -> float:
+    """Return how long programs take on two processors, per what is said of that.
+
+    The latter from the processor time of each alone: the geometric mean.
+    """
+    aware = [row for row in rows if row["mksquashfs_s"] and row["codec"] in SHIPPABLE]
+    one = {key_of(row)[:3]: row for row in alone(aware)}
+    ratios = []
+    for row in (row for row in aware if row["processors"] == "2"):
+        names = ("unsquashfs_s", "xdelta3_s", "mksquashfs_s")
+        unpack, decode, pack = (float(one[key_of(row)[:3]][name]) for name in names)
+        ahead = work_of(row).ahead
+        work = ApplyWork(
+            unpack=unpack, decode=decode, pack=pack, digest=0.0, ahead=ahead
+        )
+        ratios.append(float(row["seconds"]) * SIDE_BY_SIDE / work.seconds(2))
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def fit_packing(codec: str, rows: Sequence[Row]) -> PackSearch:
+    """Return what mksquashfs takes per byte of contents and per step."""
+    some = [
+        row
+        for row in alone(rows)
+        if row["codec"] == codec and row["mksquashfs_s"] and sizes_of(row).search
+    ]
+    parts = [[float(row["new_raw_bytes"]), searched(known(row)).steps] for row in some]
+    seconds = [float(row["mksquashfs_s"]) for row in some]
+    (raw, step), ratios = fitted_parts(parts, seconds)
+    return PackSearch(raw * 1e6 * KIB, step * 1e9, min(ratios), max(ratios))
+
+
+def fitted_parts(
+    parts: Sequence[Sequence[float]], seconds: Sequence[float], *, weights: float = 1.0
+) -> tuple[list[float], list[float]]:
+    """Return the cost of each part with the least errors; none is negative.
+
+    :param weights: 1 for relative errors, 0 for those in seconds.
+    :returns: with them what each row took per prediction.
+    """
+    table, taken = np.array(parts), np.array(seconds)
+    scale = taken**-weights
+    wanted, costs = list(range(table.shape[1])), np.zeros(table.shape[1])
+    while True:
+        scaled = table[:, wanted] * scale[:, None]
+        found, *_ = np.linalg.lstsq(scaled, taken * scale, rcond=None)
+        if found.min() >= 0:
+            break
+        del wanted[int(found.argmin())]
+    costs[wanted] = found
+    return costs.tolist(), (taken / (table @ costs)).tolist()
+
+
+def alone(rows: Sequence[Row]) -> list[Row]:
+    """Return the times on one processor: on two, each program takes longer."""
+    return [row for row in rows if row["processors"] == "1"]
+
+
+def written_bytes(row: Row) -> float:
     """Return how much xdelta3 writes."""
     plain = row["format"] == "xdelta3"
     return float(row["new_image_bytes" if plain else "new_raw_bytes"])
 
 
-def memory_share(row: dict[str, str]) -> float:
-    """Return the largest resident sets together, per what the model allows."""
-    held_kib = sum(int(row[column] or 0) for column in COLUMNS[-3:])
-    plain = row["format"] == "xdelta3"
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    allowed = apply_memory_bytes(
-        sizes_of(row), "xdelta3" if plain else "snap-1-1-xdelta3", physical
-    )
-    return held_kib * KIB / allowed
-
-
-def read_table() -> list[dict[str, str]]:
+def read_table() -> list[Row]:
     """Return the rows of the table."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
-def predicted_s(row: dict[str, str], speeds: ApplySpeeds, processors: int) -> float:
+def predicted_s(row: Row) -> float:
     """Return what the model says of a row; its images are in memory, no digest."""
-    return replace(work_of(row, speeds), digest=0.0).seconds(processors)
+    return replace(work_of(row), digest=0.0).seconds(int(row["processors"]))
 
 
-def work_of(row: dict[str, str], speeds: ApplySpeeds) -> ApplyWork:
+def work_of(row: Row) -> ApplyWork:
     """Return the processor time of each step, predicted."""
     plain = row["format"] == "xdelta3"
     delta_format: Format = "xdelta3" if plain else "snap-1-1-xdelta3"
-    return apply_work(speeds, sizes_of(row), delta_format, row["codec"], "mid")
+    return apply_work(MEASURED, sizes_of(row), delta_format, row["codec"], "mid")
 
 
-def sizes_of(row: dict[str, str]) -> ApplySizes:
+def sizes_of(row: Row) -> ApplySizes:
     """Return the sizes of a row."""
-    known = estimates().get((row["pair"], row["codec"], row["format"]))
+    estimate = estimates().get((row["pair"], row["codec"], row["format"]))
     return ApplySizes(
         old_image=float(row["old_image_bytes"]),
         new_image=float(row["new_image_bytes"]),
         old_raw=float(row["old_raw_bytes"]),
         new_raw=float(row["new_raw_bytes"]),
         delta=float(row["delta_bytes"]),
-        coded=None if known is None else float(known.coded_bytes),
-        search=None if known is None else searched(known),
+        coded=None if estimate is None else float(estimate.coded_bytes),
+        search=None if estimate is None else searched(estimate),
     )
 
 
-def searched(row: Row) -> SearchWork:
+def known(row: Row) -> Estimate:
+    """Return what was estimated of a row's pair."""
+    return estimates()[row["pair"], row["codec"], row["format"]]
+
+
+def searched(estimate: Estimate) -> SearchWork:
     """Return what packing a pair's new image takes."""
-    return SearchWork(raw_bytes=row.raw_bytes, searches=row.searches, steps=row.steps)
+    return SearchWork(raw_bytes=estimate.raw_bytes, steps=estimate.steps)
 
 
 @cache
-def estimates() -> dict[tuple[str, str, str], Row]:
+def estimates() -> dict[tuple[str, str, str], Estimate]:
     """Return what is known of pairs by pair, codec and format."""
     return {(row.pair, row.codec, row.format): row for row in read_rows(PAIRS)}
 
 
-def fit(rows: Sequence[dict[str, str]]) -> ApplySpeeds:
+def fit(rows: Sequence[Row]) -> ApplySpeeds:
     """Return costs fitted to the processor time of each program."""
+    rows = alone(rows)
     aware = [row for row in rows if row["format"] != "xdelta3"]
     plain = [row for row in rows if row["format"] == "xdelta3"]
     unpack, pack = dict(MEASURED.unpack), dict(MEASURED.pack)
     for codec in dict.fromkeys(row["codec"] for row in aware):
         mine = [row for row in aware if row["codec"] == codec]
-        unpack[codec] = fit_bytes(mine, "unsquashfs_s", "old")
-        pack[codec] = fit_bytes(mine, "mksquashfs_s", "new")
+        by_stored = CODECS[codec].tool_time.by_stored
+        size = "old_image_bytes" if by_stored else "old_raw_bytes"
+        unpack[codec] = fit_bytes(mine, "unsquashfs_s", size)
+        pack[codec] = fit_bytes(mine, "mksquashfs_s", "new_raw_bytes")
     return ApplySpeeds(
         unpack=unpack,
         pack=pack,
@@ -226,19 +295,18 @@ def fit(rows: Sequence[dict[str, str]]) -> ApplySpeeds:
     )
 
 
-def fit_bytes(rows: Sequence[dict[str, str]], program: str, image: str) -> ByteCost:
-    """Return the cost per byte of contents: how it differs between pairs is its width.
+def fit_bytes(rows: Sequence[Row], program: str, size: str) -> ByteCost:
+    """Return the cost per byte of a size: how it differs between pairs is its width.
 
-    Sizes don't say it better: packing programs takes lzo thrice as long as packing
-    text or what is compressed already.
+    Of contents, or of what they take in the image where that says it better.
     """
-    return ByteCost(
-        raw_s_per_byte=spread(rows, program, f"{image}_raw_bytes"),
-        stored_s_per_byte=Interval.exactly(0.0),
-    )
+    cost, nothing = spread(rows, program, size), Interval.exactly(0.0)
+    if size.endswith("raw_bytes"):
+        return ByteCost(raw_s_per_byte=cost, stored_s_per_byte=nothing)
+    return ByteCost(raw_s_per_byte=nothing, stored_s_per_byte=cost)
 
 
-def spread(rows: Sequence[dict[str, str]], program: str, size: str) -> Interval:
+def spread(rows: Sequence[Row], program: str, size: str) -> Interval:
     """Return the seconds per byte: the least, the geometric mean, the greatest."""
     rates = [float(row[program]) / float(row[size]) for row in rows]
     mean = math.exp(sum(map(math.log, rates)) / len(rates))
@@ -249,7 +317,8 @@ def shown(speeds: ApplySpeeds) -> Iterator[str]:
     """Yield costs as the module of the model has them: µs per KiB."""
     for name, costs in (("pack", speeds.pack), ("unpack", speeds.unpack)):
         for codec, cost in costs.items():
-            yield f'{name} "{codec}": {shown_ends(cost.raw_s_per_byte)},'
+            per_byte = cost.raw_s_per_byte + cost.stored_s_per_byte
+            yield f'{name} "{codec}": {shown_ends(per_byte)},'
     yield f"rebuild {shown_ends(speeds.rebuild_s_per_byte)}"
     yield f"patch {shown_ends(speeds.patch_s_per_byte)}"
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.refresh.matching import (
     COPY_FACTORS,
-    compressed_bytes,
+    compressed,
     find_matches,
 )
 
@@ -40,10 +40,10 @@ def factor(old: bytes, new: bytes, *, level: int) -> float:
     """Return by how much instructions and addresses have to be multiplied."""
     sections = find_matches(old, new)
     copies = sum(
-        compressed_bytes(part, level=level)
+        compressed(part, level=level).length
         for part in (sections.instructions, sections.addresses)
     )
-    literals = compressed_bytes(sections.literals, level=level)
+    literals = compressed(sections.literals, level=level).length
     return (delta_bytes(old, new, level=level) - literals) / copies
 
 

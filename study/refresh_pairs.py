@@ -111,7 +111,6 @@ class Row:
     estimate_cpu_s: float
     delta_cpu_s: float
     pack_cpu_s: float
-    searches: int = 0
     steps: int = 0
     coded_bytes: int = 0
 
@@ -211,7 +210,6 @@ def rows(trees: Path, pair: Pair, known: Known) -> Iterator[Row]:
                 high_bytes=round(size.high),
                 estimate_cpu_s=round(estimate_s, 3),
                 coded_bytes=round(coded_share * row.delta_bytes),
-                searches=round(work.searches),
                 steps=round(work.steps),
             )
 

@@ -55,35 +55,33 @@ class KernelTime(NamedTuple):
 
 
 class ToolTime(NamedTuple):
-    """Processor time of squashfs-tools, in microseconds per KiB of contents.
+    """Processor time of squashfs-tools, in microseconds per KiB.
 
     Each is the least, the geometric mean and the greatest of the pairs that
     ``study/refresh_apply.py report`` fits to ``study/data/refresh-apply.csv``.
 
-    :param pack: of mksquashfs.
+    :param pack: of mksquashfs, by contents.
     :param unpack: of unsquashfs.
+    :param by_stored: whether that is by what the image takes, in place of contents.
     """
 
     pack: tuple[float, float, float]
     unpack: tuple[float, float, float]
+    by_stored: bool = False
 
 
 class PackSearch(NamedTuple):
     """Processor time of mksquashfs, by how much a compressor searches.
 
-    Fitted by ``study/refresh_packing.py report`` to blocks of fifty applications
-    (``study/data/refresh-packing.csv``), its scale to five pairs of successive versions
-    (``study/data/refresh-apply.csv``).
+    Fitted by ``study/refresh_apply.py report`` to ``study/data/refresh-apply.csv``.
 
     :param raw_us_per_kib: for each KiB of contents, in microseconds.
-    :param search_ns: for each place where it searches, in nanoseconds.
-    :param step_ns: for each earlier place that it looks at there.
+    :param step_ns: for each earlier place that is looked at for a match.
     :param least: what any pair took per prediction, at least.
     :param greatest: likewise, at most.
     """
 
     raw_us_per_kib: float
-    search_ns: float
     step_ns: float
     least: float
     greatest: float
@@ -115,7 +113,7 @@ class Codec(ABC):
     and directories of the systems that ``study/stacks.py`` prepares; of a codec that
     wasn't counted, the mean of those that were."""
     tool_time: ClassVar[ToolTime] = ToolTime(
-        pack=(4.32, 79.0, 310.89), unpack=(1.63, 5.23, 30.08)
+        pack=(4.32, 68.7, 219.53), unpack=(1.63, 4.47, 30.08)
     )
     """What packing and unpacking take; of a codec that wasn't measured, what any of
     those that were may take."""

@@ -23,7 +23,7 @@ class Lz4(BoundCodec):
         block_us=3.88, raw_us_per_kib=0.01126, stored_us_per_kib=0.4922
     )
     metadata_stored_share = 0.47
-    tool_time = ToolTime(pack=(4.32, 4.59, 4.91), unpack=(1.63, 1.89, 2.28))
+    tool_time = ToolTime(pack=(4.32, 4.44, 4.56), unpack=(1.63, 1.63, 1.64))
     in_launch = Interval(low=0.56, mid=1.34, high=3.23)
     title = "liblz4"
     library = Library(

@@ -42,13 +42,12 @@ class Lzo(BoundCodec):
         block_us=3.42, raw_us_per_kib=0.2098, stored_us_per_kib=1.339
     )
     metadata_stored_share = 0.38
-    tool_time = ToolTime(pack=(80.68, 144.24, 202.84), unpack=(3.11, 3.87, 5.49))
+    tool_time = ToolTime(pack=(53.82, 109.1, 174.84), unpack=(2.14, 3.06, 4.06))
     pack_search = PackSearch(
-        raw_us_per_kib=23.14,
-        search_ns=39.51,
-        step_ns=2.857,
-        least=0.81,
-        greatest=1.16,
+        raw_us_per_kib=37.31,
+        step_ns=2.008,
+        least=0.85,
+        greatest=1.21,
     )
     in_launch = Interval(low=0.64, mid=1.14, high=2.05)
     title = "liblzo2"

@@ -20,6 +20,8 @@ from .apply_speeds import (
     CODED_S_PER_BYTE,
     DECODE_SPREAD,
     MEASURED,
+    READ_S_PER_BYTE,
+    SIDE_BY_SIDE,
     WRITTEN_S_PER_BYTE,
 )
 
@@ -38,6 +40,9 @@ _XDELTA3_SOURCE_BYTES = 64 * MIB
 
 _XDELTA3_BYTES = 16 * MIB
 """Its buffers of 8 MiB for what it reads and writes (``XD3_DEFAULT_WINSIZE``)."""
+
+_WINDOW_BYTES = 8 * MIB
+"""What xdelta3 decodes before it writes (``XD3_DEFAULT_WINSIZE``)."""
 
 _UNSQUASHFS_BYTES = 256 * MIB
 """Its cache of data blocks by default (``DATA_BUFFER_DEFAULT`` of squashfs-tools
@@ -72,22 +77,32 @@ class ApplySizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyWork:
-    """The processor time of each step, in seconds, at one end of the interval."""
+    """The processor time of each step, in seconds, at one end of the interval.
+
+    :param ahead: the share of the new contents that xdelta3 writes at once, and that
+        nothing is packed before.
+    """
 
     unpack: float
     decode: float
     pack: float
     digest: float
+    ahead: float = 0.0
 
     def seconds(self, processors: int) -> float:
         """Return how long the steps take together.
 
-        ``max((unpack + decode + pack) / processors, decode) + digest``: the three
-        programs keep all processors busy, but xdelta3 has only one thread, and the
-        digest is taken afterwards.
+        Until xdelta3 has decoded its first window, nothing is packed. Then the three
+        programs keep all processors busy, but xdelta3 has only one thread. The digest
+        is taken afterwards.
         """
-        together = self.unpack + self.decode + self.pack
-        return max(together / processors, self.decode) + self.digest
+        if processors == 1 or not self.pack:
+            return self.unpack + self.decode + self.pack + self.digest
+        later = 1 - self.ahead
+        first = self.ahead * (self.unpack / processors + self.decode)
+        rest = later * (self.unpack + self.decode) + self.pack
+        together = first + max(rest / processors, later * self.decode)
+        return together * SIDE_BY_SIDE + self.digest
 
 
 def apply_seconds(
@@ -125,6 +140,7 @@ def apply_work(
         decode=_decode_s(rates, sizes, sizes.new_raw, end),
         pack=_pack_s(speeds, sizes, codec, end),
         digest=digest,
+        ahead=min(1.0, _WINDOW_BYTES / max(1.0, sizes.new_raw)),
     )
 
 
@@ -140,7 +156,11 @@ def _decode_s(
     device, measured = (float(getattr(rate, end)) for rate in rates)
     if sizes.coded is None:
         return written * device
-    seconds = written * WRITTEN_S_PER_BYTE + sizes.coded * CODED_S_PER_BYTE
+    seconds = (
+        written * WRITTEN_S_PER_BYTE
+        + sizes.delta * READ_S_PER_BYTE
+        + sizes.coded * CODED_S_PER_BYTE
+    )
     return seconds * float(getattr(DECODE_SPREAD, end)) * device / measured
 
 
@@ -165,7 +185,6 @@ def search_s(costs: PackSearch, work: SearchWork) -> float:
     """Return how long packing takes on the machine of the table, in seconds."""
     return (
         work.raw_bytes / KIB * costs.raw_us_per_kib * 1e-6
-        + work.searches * costs.search_ns * 1e-9
         + work.steps * costs.step_ns * 1e-9
     )
 

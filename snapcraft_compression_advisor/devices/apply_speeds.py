@@ -27,29 +27,36 @@ def _s_per_byte(low: float, mid: float, high: float) -> Interval:
     return Interval(low=low, mid=mid, high=high)
 
 
-def _per_raw_kib(low: float, mid: float, high: float) -> ByteCost:
-    return ByteCost(
-        raw_s_per_byte=_s_per_byte(low, mid, high),
-        stored_s_per_byte=Interval.exactly(0.0),
-    )
+def _per_kib(ends: tuple[float, float, float], *, by_stored: bool = False) -> ByteCost:
+    cost, nothing = _s_per_byte(*ends), Interval.exactly(0.0)
+    if by_stored:
+        return ByteCost(raw_s_per_byte=nothing, stored_s_per_byte=cost)
+    return ByteCost(raw_s_per_byte=cost, stored_s_per_byte=nothing)
 
 
 MEASURED = ApplySpeeds(
     unpack={
-        name: _per_raw_kib(*each.tool_time.unpack) for name, each in CODECS.items()
+        name: _per_kib(each.tool_time.unpack, by_stored=each.tool_time.by_stored)
+        for name, each in CODECS.items()
     },
-    pack={name: _per_raw_kib(*each.tool_time.pack) for name, each in CODECS.items()},
-    rebuild_s_per_byte=_s_per_byte(2.58, 7.39, 12.63),
-    patch_s_per_byte=_s_per_byte(2.22, 7.70, 27.20),
+    pack={name: _per_kib(each.tool_time.pack) for name, each in CODECS.items()},
+    rebuild_s_per_byte=_s_per_byte(2.15, 6.18, 11.17),
+    patch_s_per_byte=_s_per_byte(1.93, 6.43, 24.16),
     digest_s_per_byte=Interval.exactly(3.0 / 1e6 / KIB),
 )
 """On the machine of the table; the digest is an assumption."""
 
-WRITTEN_S_PER_BYTE = 2.64e-9
-CODED_S_PER_BYTE = 64.9e-9
-DECODE_SPREAD = Interval(low=0.88, mid=1.0, high=1.29)
-"""``xdelta3 -d`` on the machine of the table: per byte that it writes, per byte of a
-delta that LZMA has to decode, and the least and the greatest per that."""
+WRITTEN_S_PER_BYTE = 2.12e-9
+READ_S_PER_BYTE = 1.51e-9
+CODED_S_PER_BYTE = 54.5e-9
+DECODE_SPREAD = Interval(low=0.91, mid=1.0, high=1.27)
+"""``xdelta3 -d`` on the machine of the table: per byte that it writes, per byte of the
+delta, per byte of it that LZMA has to decode; the least and the greatest per that."""
+
+
+SIDE_BY_SIDE = 1.09
+"""How long programs take on two processors, per what the same processor time alone
+would: they share caches and memory."""
 
 
 def derived_speeds(low: float, mid: float, high: float) -> ApplySpeeds:

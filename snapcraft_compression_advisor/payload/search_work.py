@@ -1,8 +1,8 @@
 """How much a compressor has to search in a payload's contents, told from some blocks.
 
-Packing takes lzo five times as long for some programs as for text or pictures. What
-decides are the places where it searches, and how many earlier places with the same
-first bytes it looks at there: see :func:`search_work`.
+Packing takes lzo five times as long for some programs as for text or pictures, and xz
+half as long again. What decides is how many earlier places with the same first bytes
+are looked at, over all places where a match is searched for: see :func:`search_work`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ _KEY_BYTES = 8
 _MOST_STEPS = 512
 """Steps of one search that tell the time best, of the 2,048 that level 8 may take: the
 long chains are those of runs, and end with a match."""
+_LAZY_PLACES = 2
+"""After the start of a match, those where a longer one is looked for (``try_lazy`` of
+level 8, ``lzo1x_9x.c``)."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing
 _PLACE_BITS = np.uint64(17)
 
@@ -39,12 +42,10 @@ class SearchWork:
     """What a compressor has to do to pack some contents.
 
     :param raw_bytes: of the contents.
-    :param searches: places where it searches.
-    :param steps: earlier places that it looks at there.
+    :param steps: earlier places that it looks at where it searches for a match.
     """
 
     raw_bytes: float
-    searches: float
     steps: float
 
 
@@ -55,18 +56,14 @@ def search_work(payload: Payload) -> SearchWork:
     """
     raw_bytes = sum(entry.size_bytes for entry in payload.inventory.files())
     count = raw_bytes // DATA_BLOCK_BYTES // _BLOCKS_PER_DRAWN
-    seen = searches = steps = 0.0
+    seen = steps = 0.0
     for path, offset in drawn_blocks(
         payload, min(max(count, _LEAST_BLOCKS), _MOST_BLOCKS)
     ):
         block = payload.read(path, offset=offset, length=DATA_BLOCK_BYTES)
-        found = block_work(block)
-        share = 1 / max(1, len(block))
         seen += 1
-        searches += found.searches * share
-        steps += found.steps * share
-    mean = raw_bytes / max(1.0, seen)
-    return SearchWork(raw_bytes=raw_bytes, searches=searches * mean, steps=steps * mean)
+        steps += block_work(block).steps / max(1, len(block))
+    return SearchWork(raw_bytes=raw_bytes, steps=steps * raw_bytes / max(1.0, seen))
 
 
 def drawn_blocks(payload: Payload, count: int) -> Iterator[tuple[str, int]]:
@@ -89,20 +86,28 @@ def block_work(block: bytes) -> SearchWork:
     """Return what packing one block takes.
 
     lzo searches wherever no match goes on: a place is taken to be such a one where
-    the eight bytes from the place before it on didn't come before. At each it goes
+    the eight bytes from the place before it on didn't come before. It also searches at
+    the places after the one where a match begins, for a longer one. At each it goes
     through the earlier places whose first three bytes have the same hash; of these
     there are about as many as in the parts of the block within its window.
     """
     if len(block) <= _KEY_BYTES:
-        return SearchWork(raw_bytes=len(block), searches=len(block), steps=0.0)
-    fresh = ~np.append([False], _came_before(block))
+        return SearchWork(raw_bytes=len(block), steps=0.0)
+    fresh = _with_next(~np.append([False], _came_before(block)), _LAZY_PLACES)
     hashes = _hashes(block)[: len(fresh)]
     steps = np.minimum(_chain_lengths(hashes), _MOST_STEPS)
     return SearchWork(
         raw_bytes=len(block),
-        searches=float(np.count_nonzero(fresh)),
         steps=float(steps[fresh[: len(steps)]].sum()),
     )
+
+
+def _with_next(places: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:
+    """Return places together with as many that follow each."""
+    found: NDArray[np.bool_] = places.copy()
+    for number in range(1, min(count, len(places) - 1) + 1):
+        found[number:] |= places[:-number]
+    return found
 
 
 def _came_before(block: bytes) -> NDArray[np.bool_]:

@@ -33,8 +33,6 @@ _FEW_CHUNKS = 24
 """So few are matched whole: a change in one of them counts."""
 _WINDOW_BYTES = 8 * MIB
 """What xdelta3 takes of the new stream at once (``XD3_DEFAULT_WINSIZE``)."""
-_STORED_RATE = 0.97
-"""Literals that LZMA makes hardly shorter it stores, chunk by chunk (LZMA2)."""
 _HEADER_BYTES = 80
 _BYTES_PER_WINDOW = 40
 """Of headers, checksums and three empty sections: measured between equal images."""
@@ -164,12 +162,11 @@ def _costs(
     :returns: with it how much of that LZMA has to decode.
     """
     parts = [each.sections for each in matches]
-    rates = np.array(section_rates(joined(parts), level=level))
+    rates, coded_rates = section_rates(joined(parts), level=level)
     lengths = np.array([each.lengths for each in parts], dtype=np.float64)
     scales = np.array([each.scale for each in matches])
-    costs: NDArray[np.float64] = (lengths @ rates) * scales
-    coded_rates = rates * [rates[0] < _STORED_RATE, True, True]
-    coded: NDArray[np.float64] = (lengths @ coded_rates) * scales
+    costs: NDArray[np.float64] = (lengths @ np.array(rates)) * scales
+    coded: NDArray[np.float64] = (lengths @ np.array(coded_rates)) * scales
     return costs, coded
 
 

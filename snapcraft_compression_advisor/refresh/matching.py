@@ -38,6 +38,8 @@ _FIRST_STEP, _MOST_STEP = 32, 4096
 """Bytes that are compared at once."""
 _LITERALS_BYTES = 128 * KIB
 """Of literals that are compressed, as a sample of all."""
+_LZMA_CHUNK, _LZMA_PROPERTIES = 0x80, 0xC0
+"""Control bytes of LZMA2 from which on a chunk is compressed, and has properties."""
 _LEAST_GAIN = 2
 """A section that LZMA makes no shorter stays as it is (``SECONDARY_MIN_SAVINGS``)."""
 
@@ -74,7 +76,19 @@ def joined(parts: Sequence[Sections]) -> Sections:
     )
 
 
-def compressed_bytes(section: bytes, *, level: int) -> int:
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """How long a section is in a delta.
+
+    :param length: in bytes.
+    :param coded: how many of these LZMA has to decode.
+    """
+
+    length: int
+    coded: int
+
+
+def compressed(section: bytes, *, level: int) -> Compressed:
     """Return the length of a section in a delta.
 
     :param level: xdelta3's, which is the preset of liblzma.
@@ -84,14 +98,36 @@ def compressed_bytes(section: bytes, *, level: int) -> int:
         "preset": level,
         "dict_size": min(max(len(section), _LEAST_DICTIONARY_BYTES), _DICTIONARY_BYTES),
     }
-    length = len(lzma.compress(section, lzma.FORMAT_RAW, filters=[chain]))
-    return length if length + _LEAST_GAIN <= len(section) else len(section)
+    stream = lzma.compress(section, lzma.FORMAT_RAW, filters=[chain])
+    if len(stream) + _LEAST_GAIN > len(section):
+        return Compressed(len(section), 0)
+    return Compressed(len(stream), _coded_bytes(stream))
 
 
-def section_rates(sections: Sections, *, level: int) -> tuple[float, float, float]:
+def _coded_bytes(stream: bytes) -> int:
+    """Return how many bytes are in compressed chunks of LZMA2.
+
+    Of chunks that LZMA makes no shorter, it stores the contents. A chunk has a control
+    byte, two bytes of its contents' length, and, if it is compressed, two of its own
+    and one of properties where the control byte says so (``lzma2_decoder.c``).
+    """
+    place = coded = 0
+    while place < len(stream) and (control := stream[place]):
+        lengths = stream[place + 1 : place + 5]
+        if control < _LZMA_CHUNK:
+            place += 3 + int.from_bytes(lengths[:2], "big") + 1
+        else:
+            length = int.from_bytes(lengths[2:], "big") + 1
+            place += 5 + (control >= _LZMA_PROPERTIES) + length
+            coded += length
+    return coded
+
+
+def section_rates(sections: Sections, *, level: int) -> tuple[list[float], list[float]]:
     """Return what a byte of each section takes in a delta.
 
     :param level: xdelta3's, as snapd sets it: 3 or 7.
+    :returns: with it how much of that LZMA has to decode.
     """
     copies = COPY_FACTORS[level]
     parts = (
@@ -99,11 +135,12 @@ def section_rates(sections: Sections, *, level: int) -> tuple[float, float, floa
         (sections.instructions, copies),
         (sections.addresses, copies),
     )
-    literals, instructions, addresses = (
-        factor * compressed_bytes(part, level=level) / len(part) if part else 0.0
-        for part, factor in parts
-    )
-    return literals, instructions, addresses
+    rates, coded_rates = [], []
+    for part, factor in parts:
+        found = compressed(part, level=level)
+        rates.append(factor * found.length / max(1, len(part)))
+        coded_rates.append(factor * found.coded / max(1, len(part)))
+    return rates, coded_rates
 
 
 def find_matches(old: bytes, new: bytes, *, expected: int = 0) -> Sections:

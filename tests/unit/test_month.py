@@ -117,12 +117,12 @@ def test_contents_that_lzo_searches_much_take_longer_to_pack() -> None:
     )
 
     def packed(steps: float) -> Refresh:
-        search = SearchWork(raw_bytes=300 * MB, searches=5e7, steps=steps)
+        search = SearchWork(raw_bytes=300 * MB, steps=steps)
         return refresh_cost(habits, replace(BUILD, search=search), DEVICES)
 
     little, much = packed(1e9), packed(1e10)
     assert much.apply_s[NVME]["lzo"].mid > 2 * little.apply_s[NVME]["lzo"].mid
-    assert much.apply_s[NVME]["xz"] == little.apply_s[NVME]["xz"]
+    assert much.apply_s[NVME]["xz"].mid < 2 * little.apply_s[NVME]["xz"].mid
 
 
 def test_plain_delta_is_a_smaller_share_of_an_lzo_image() -> None:

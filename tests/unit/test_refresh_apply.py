@@ -8,23 +8,32 @@ import statistics
 import pytest
 
 from doc_commands import ROOT
-from refresh_apply_fit import PAIRS, fit, fit_decoding, predicted_s, read_table, summary
-from refresh_packing import fit as fit_packing
-from refresh_packing import packed, read_blocks
-from refresh_packing import predicted_s as packing_s
+from refresh_apply_fit import (
+    PAIRS,
+    error,
+    fit,
+    fit_decoding,
+    fit_packing,
+    fit_side_by_side,
+    least,
+    read_table,
+    summary,
+)
 from refresh_pairs import read_rows
 from snapcraft_compression_advisor.advice.refresh_cost import LZO_SHARE
-from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.units import KIB
+from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
 from snapcraft_compression_advisor.devices.apply_speeds import (
     CODED_S_PER_BYTE,
     DECODE_SPREAD,
     MEASURED,
+    READ_S_PER_BYTE,
+    SIDE_BY_SIDE,
     WRITTEN_S_PER_BYTE,
 )
 
-ROWS = read_table()
-FITTED = fit([row for row in ROWS if row["set"] == "fit"])
+ROWS = least(read_table())
+FIT = [row for row in ROWS if row["set"] == "fit"]
+FITTED = fit(FIT)
 
 
 def test_speeds_are_fitted_to_the_table() -> None:
@@ -41,50 +50,33 @@ def test_speeds_are_fitted_to_the_table() -> None:
         assert one == pytest.approx(other, rel=0.01)
 
 
-def test_packing_with_xz_is_predicted_for_pairs_that_were_not_fitted() -> None:
-    errors = [
-        predicted_s(row, MEASURED, int(row["processors"])) / float(row["seconds"]) - 1
-        for row in ROWS
-        if (row["set"], row["codec"], row["format"])
-        == ("check", "xz", "snap-1-1-xdelta3")
-    ]
-    assert len(errors) == 4
-    assert max(map(abs, errors)) <= 0.2
-
-
-def test_search_costs_are_fitted_to_the_tables() -> None:
-    known = CODECS["lzo"].pack_search
-    assert known is not None
-    costs, ends = fit_packing("lzo", read_blocks(), ROWS)
-    raw, search, step = (costs * [1e6 * KIB, 1e9, 1e9]).tolist()
-    assert (known.raw_us_per_kib, known.search_ns, known.step_ns) == pytest.approx(
-        (raw, search, step), rel=0.01
-    )
-    assert (known.least, known.greatest) == pytest.approx(ends, abs=0.01)
+def test_search_costs_are_fitted_to_the_table() -> None:
+    for codec in SHIPPABLE:
+        assert CODECS[codec].pack_search == pytest.approx(
+            fit_packing(codec, FIT), rel=0.01
+        )
 
 
 def test_decoding_is_fitted_to_the_table() -> None:
-    written, coded, least, greatest = fit_decoding(
-        [row for row in ROWS if row["set"] == "fit"]
-    )
-    assert pytest.approx(written, rel=0.02) == WRITTEN_S_PER_BYTE
-    assert pytest.approx(coded, rel=0.02) == CODED_S_PER_BYTE
-    assert (DECODE_SPREAD.low, DECODE_SPREAD.high) == pytest.approx(
-        (least, greatest), abs=0.02
-    )
+    costs, ends = fit_decoding(FIT)
+    known = [WRITTEN_S_PER_BYTE, READ_S_PER_BYTE, CODED_S_PER_BYTE]
+    assert costs == pytest.approx(known, rel=0.01)
+    assert (DECODE_SPREAD.low, DECODE_SPREAD.high) == pytest.approx(ends, abs=0.01)
 
 
-def test_packing_with_lzo_is_predicted_for_pairs_that_were_not_fitted() -> None:
-    costs, _ = fit_packing("lzo", read_blocks(), ROWS)
-    errors: dict[str, list[float]] = {}
-    for row in packed(ROWS, "lzo"):
-        if row["set"] != "fit":
-            error = packing_s(row, costs) / float(row["mksquashfs_s"]) - 1
-            errors.setdefault(row["pair"], []).append(error)
-    medians = [abs(statistics.median(some)) for some in errors.values()]
-    assert len(medians) >= 6
-    assert statistics.median(medians) <= 0.15
-    assert max(medians) <= 0.25
+def test_time_on_two_processors_is_fitted_to_the_table() -> None:
+    assert fit_side_by_side(FIT) == pytest.approx(SIDE_BY_SIDE, rel=0.01)
+
+
+def test_packing_on_the_device_is_predicted_for_pairs_that_were_not_fitted() -> None:
+    errors = [
+        abs(error(row))
+        for row in ROWS
+        if (row["set"], row["format"]) == ("check", "snap-1-1-xdelta3")
+    ]
+    assert len(errors) == 2 * 2 * 7
+    assert statistics.median(errors) <= 0.15
+    assert max(errors) <= 0.2
 
 
 @pytest.mark.parametrize("line", [*summary()])

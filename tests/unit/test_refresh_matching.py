@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.refresh.matching import (
+    Compressed,
     Sections,
-    compressed_bytes,
+    compressed,
     find_matches,
     joined,
     section_rates,
@@ -55,13 +56,24 @@ def test_no_more_is_sent_than_there_is(old: bytes, new: bytes, place: int) -> No
 
 
 def test_section_that_does_not_compress_stays_as_it_is() -> None:
-    assert compressed_bytes(OTHER, level=3) == len(OTHER)
-    assert compressed_bytes(bytes(5_000), level=3) < 100
+    assert compressed(OTHER, level=3) == Compressed(len(OTHER), 0)
+    assert compressed(bytes(5_000), level=3).length < 100
+
+
+def test_only_chunks_that_lzma_makes_shorter_are_decoded() -> None:
+    noise = random.Random(3).randbytes(1 << 20)
+    mixed = compressed(noise + bytes(1 << 20), level=3)
+    assert len(noise) < mixed.length < len(noise) + 10_000
+    assert 0 < mixed.coded < 64 * 1024  # no more than a chunk
 
 
 def test_rates_are_those_of_each_section() -> None:
     part = Sections(literals=OTHER, instructions=bytes(1_000), addresses=b"")
-    literals, instructions, addresses = section_rates(joined([part, part]), level=7)
+    rates, coded_rates = section_rates(joined([part, part]), level=7)
+    literals, instructions, addresses = rates
     assert 0.5 <= literals <= 0.6  # the second half repeats the first
     assert 0 < instructions < 0.1
     assert addresses == 0.0
+    assert all(one <= other for one, other in zip(coded_rates, rates, strict=True))
+    assert coded_rates[0] == 0.0 or coded_rates[0] > 0.5 * literals
+    assert 0 < coded_rates[1] <= instructions
