@@ -22,8 +22,8 @@ _KEPT_BYTES = 48 * MIB
 """Of what was read: the trial and the survey read many of the same blocks."""
 
 _TRIES = 3
-_TABLES_MAX_BYTES = 256 * MIB
-"""More than all tables together may come to that the reader takes (64 MiB each)."""
+_TABLES_MAX_BYTES = 64 * MIB
+"""As much as the reader takes of one table. Those of a browser have 1 MB."""
 
 _CHANGING = ("ETag", "etag", "LastModified", "Last-Modified", "mtime", "updated")
 """What stores say of a file that changes with it, by their own names for it."""
@@ -83,6 +83,7 @@ class RemoteFile(ImageFile):
         self.where, self.read_bytes = url, 0
         self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
         self._kept_bytes, self._lock = 0, threading.Lock()
+        self._held, self._held_from = b"", 0
         with _Failures(url):
             self._system, self._path = imported("fsspec").core.url_to_fs(url)
             size_bytes = self._system.info(self._path).get("size")
@@ -93,6 +94,9 @@ class RemoteFile(ImageFile):
 
     def read(self, position: int, length: int) -> bytes:
         """Return exactly ``length`` bytes from ``position``."""
+        start = position - self._held_from
+        if 0 <= start <= start + length <= len(self._held):
+            return self._held[start : start + length]
         inside = position >= 0 and 0 <= length <= self.size_bytes - position
         if length >= _PAGE_BYTES or not inside:
             return self._range(position, length)
@@ -102,6 +106,11 @@ class RemoteFile(ImageFile):
             content += self._page(first + 1)
         start = position - first * _PAGE_BYTES
         return content[start : start + length]
+
+    def hold(self, position: int, length: int) -> bytes:
+        """Read a range and keep it, for all reads within."""
+        self._held, self._held_from = self._range(position, length), position
+        return self._held
 
     def _page(self, number: int) -> bytes:
         start = number * _PAGE_BYTES
@@ -176,7 +185,7 @@ class _Failures:
         raise StorageError(message, details=details, resolution=resolution) from error
 
 
-def tables_digest(image: Image) -> str:
+def tables_digest(image: Image, file: RemoteFile) -> str:
     """Return the SHA-256 of an image's superblock and of all that follows its data.
 
     These have the time of packing, and each file's name, time and stored length of its
@@ -188,6 +197,5 @@ def tables_digest(image: Image) -> str:
     if not 0 <= end - start <= _TABLES_MAX_BYTES:
         raise damaged(image.where, f"its tables take {end - start} bytes")
     digest = hashlib.sha256(image.stored_data(0, SUPERBLOCK_BYTES))
-    for position in range(start, end, MIB):
-        digest.update(image.stored_data(position, min(MIB, end - position)))
+    digest.update(file.hold(start, end - start))  # the walk reads them, too
     return f"tables:{digest.hexdigest()}"

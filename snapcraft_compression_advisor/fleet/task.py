@@ -87,7 +87,7 @@ class SnapTask:
         file = RemoteFile(snap.path)
         identity["file_bytes"] = file.size_bytes
         image = Image(file)
-        identity["digest"] = tables_digest(image)
+        identity["digest"] = tables_digest(image, file)
         if identity["digest"] in self._known:
             return {**identity, KNOWN: True}
         # A path, as all payloads have; the address would lose one of its slashes.

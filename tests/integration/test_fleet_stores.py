@@ -59,7 +59,7 @@ def test_a_snap_in_an_object_store_gets_the_row_of_a_local_one(
         assert remote["digest"].startswith("tables:")
         assert remote["file_stamp"]
         assert remote["file_bytes"] == local["file_bytes"]
-        # All of so small a snap, its tables twice: as a digest, and in parts.
+        # All of so small a snap, some of it in two ranges.
         assert 0 < remote["read_bytes"] < 1.5 * remote["file_bytes"]
         assert told(remote) == told(local)
         assert main(arguments) == 0
