@@ -62,7 +62,7 @@ def _reasons(
     if lzo:
         yield f"{len(lzo):,} packed with xz would start faster with lzo."
     if xz:
-        yield f"{len(xz):,} packed with lzo would be smaller with xz, and gain no time."
+        yield f"{len(xz):,} packed with lzo should use xz: lzo saves too little time."
     undecided = sum(snap.verdict == "undecided" for snap in fleet.snaps)
     if undecided:
         yield f"{undecided:,} are undecided: recordings of their launches would decide."
