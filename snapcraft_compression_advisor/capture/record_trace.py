@@ -122,6 +122,11 @@ def record_trace(
     return TracedLaunch(profile=profile, trace=trace)
 
 
+def can_trace() -> bool:
+    """Tell whether strace is installed."""
+    return shutil.which("strace") is not None
+
+
 def _strace() -> str:
     program = shutil.which("strace")
     if program is None:
@@ -227,6 +232,16 @@ def traced_files(
         for _, file in sorted(seen.items())
         if file.read or file.mapped
     )
+
+
+def looked_for(trace: Trace, payload: Payload) -> frozenset[str]:
+    """Return the files of a payload that processes of an isolated launch missed.
+
+    :param payload: that has them; the launch was from one that doesn't.
+    """
+    places = _Places(payload, ())
+    found = (places.find(path) for path in trace.missing)
+    return frozenset(entry.path for entry in found if entry is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,21 @@ def recorded_profiles(
     return tuple(found.values())
 
 
+@contextmanager
+def isolated_request(
+    payload: Payload, wanted: Recording, told: Told, *, doing: str = "Launching"
+) -> Iterator[RecordRequest]:
+    """Yield how an app is started for a recording, for other launches.
+
+    :param wanted: which app, until when.
+    :param doing: what is done with it, for the user.
+    :raises AdvisorError: where it can't be started so here.
+    """
+    app = _app(payload, wanted, ())
+    with _Launch(payload, app, wanted, told).request(doing) as request:
+        yield request
+
+
 def in_place(
     profiles: Sequence[LaunchProfile], recorded: Sequence[LaunchProfile]
 ) -> tuple[LaunchProfile, ...]:
@@ -169,20 +184,28 @@ class _Launch:
         return profile
 
     def _record(self) -> LaunchProfile:
+        with self.request("Recording") as request:
+            return record_unmounted(
+                self._payload, request, self._told.progress, note=self._told.note
+            )
+
+    @contextmanager
+    def request(self, doing: str) -> Iterator[RecordRequest]:
+        """Yield how the app is started, isolated, with a display of its own.
+
+        :param doing: what is done with it, for the user.
+        """
         with _display(self._told), found_isolation(self._payload) as isolation:
             self._told.note(
-                f"Recording {self._app}: this runs the payload's program, isolated by "
+                f"{doing} {self._app}: this runs the payload's program, isolated by "
                 f"{isolation.by}"
             )
             self._say_whose_libraries()
-            request = RecordRequest(
+            yield RecordRequest(
                 app=self._app,
                 command=replace(self._command, isolation=isolation),
                 event=self._event,
                 timeout_s=self._timeout_s,
-            )
-            return record_unmounted(
-                self._payload, request, self._told.progress, note=self._told.note
             )
 
     def _chosen_event(self, until: str | None) -> LaunchEvent:

@@ -20,6 +20,7 @@ class Trace:
     :param mapped: likewise, bytes that a process could read without a further call. A
         trace doesn't tell which of them it did read.
     :param programs: files that were executed; the kernel reads these unseen.
+    :param missing: paths that were to be opened or executed, in vain.
     :param unreadable_lines: lines that were no call.
     :param unknown_files: reads of descriptors or names that the log doesn't explain.
     """
@@ -27,6 +28,7 @@ class Trace:
     ranges: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     mapped: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     programs: dict[str, None] = field(default_factory=dict)
+    missing: dict[str, None] = field(default_factory=dict)
     calls: int = 0
     unreadable_lines: int = 0
     unknown_files: int = 0
@@ -124,6 +126,8 @@ class _Follower:
             action = _ACTIONS.get(call.name)
             if action is not None and call.result is not None and call.result != -1:
                 action(self, process, call, call.result)
+            elif call.result == -1 and call.name in _OPENING:
+                self.miss(process, call, at=_OPENING[call.name])
 
     def _process(self, pid: int) -> _Process:
         """Return a process; one that is new belongs to the clone under way."""
@@ -156,6 +160,13 @@ class _Follower:
             process.files.pop(result, None)
         else:
             process.files[result] = _OpenFile(path)
+
+    def miss(self, process: _Process, call: Call, *, at: bool) -> None:
+        """Take note of what isn't there, or can't be opened."""
+        name = quoted(call.argument(int(at)))
+        path = name and process.absolute(name, base=process.base(call, at=at))
+        if path:
+            self.trace.missing[path] = None
 
     def map(self, process: _Process, call: Call, _result: int) -> None:
         protection, flags = call.argument(2), call.argument(3)
@@ -294,6 +305,14 @@ _ACTIONS: Mapping[str, Callable[[_Follower, _Process, Call, int], None]] = {
     "fchdir": _change_directory_to,
     "chroot": _change_root,
 }
+_OPENING = {
+    "open": False,
+    "openat": True,
+    "openat2": True,
+    "execve": False,
+    "execveat": True,
+}
+"""Calls that name a file, and whether a directory's descriptor stands before it."""
 _CLONES = ("clone", "clone2", "clone3", "fork", "vfork")
 
 TRACED_CALLS = (*_ACTIONS, *_CLONES)

@@ -24,6 +24,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "Compression": {
         "advise": "advise.AdviseCommand",
         "diff": "diff.DiffCommand",
+        "prefetch": "prefetch.PrefetchCommand",
         "refresh": "refresh.RefreshCommand",
         "report": "report.ReportCommand",
         "set": "edits.SetCommand",

@@ -19,6 +19,7 @@ from ..report.json_report import Report
 from ..report.lint_formats.json import LintDocument
 from ..report.measure_json import MeasurementReport
 from ..report.measure_stack import StackMeasurementReport
+from ..report.prefetch_json import PrefetchReport
 from ..report.refresh_json import RefreshReport
 from ..report.trim_json import TrimReport
 from ..settings.lint_policy import LintPolicy
@@ -62,6 +63,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "measure-stack": Schema(
         "'measure --base … --content … --format json'", StackMeasurementReport
     ),
+    "prefetch": Schema("'prefetch --format json'", PrefetchReport),
     "refresh": Schema("'refresh --format json'", RefreshReport),
     "trim": Schema("'trim --format json'", TrimReport),
     "report": Schema("'advise --format json'", Report),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..core.printable import printable
-from ..core.units import Interval, format_bytes
+from ..core.units import Interval, format_bytes, format_seconds
 from ..lint.figures import bytes_text, share_text
 from .lines import wrapped
 from .page.texts import seconds
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..trim.find import Reason
     from ..trim.plan import TrimGroup, TrimPlan
-    from ..trim.prove import Proof
+    from ..trim.prove import AppProof, Proof
 
 TITLES: Mapping[Reason, str] = {
     "supplied-libraries": "libraries that the base or a content snap has",
@@ -121,6 +121,7 @@ def _proof_lines(proof: Proof) -> Iterator[str]:
                 "launches before and after read are the same"
             )
         yield from wrapped(printable(text), first="  ", rest="    ")
+        yield from wrapped(_timed_text(app), first="    ", rest="    ")
     for each in proof.taken_back:
         yield from wrapped(
             printable(
@@ -130,6 +131,20 @@ def _proof_lines(proof: Proof) -> Iterator[str]:
             first="  ",
             rest="    ",
         )
+
+
+def _timed_text(app: AppProof) -> str:
+    """Return how much faster cold launches are; nothing where they weren't timed."""
+    if app.turns is None:
+        return ""
+    cold_s = app.turns.cold_s
+    found = app.saved
+    text = (
+        f"cold launches: {format_seconds(cold_s['before'].mean)} before, "
+        f"{format_seconds(cold_s['after'].mean)} after (measured, mean of "
+        f"{cold_s['after'].n})"
+    )
+    return f"{text}; saved: {seconds(found.saved_s)}" if found else text
 
 
 def _closing(plan: TrimPlan) -> str:

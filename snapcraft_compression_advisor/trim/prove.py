@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..capture.packed_images import packed_images
-from ..capture.recordings import recorded_profiles
+from ..capture.paired import Difference, difference
+from ..capture.record_trace import can_trace, looked_for, record_trace
+from ..capture.recordings import isolated_request, recorded_profiles
 from ..core.errors import AdvisorError
-from ..core.scratch import scratch_directory
-from ..payload.source import Payload, open_payload
+from ..payload.source import Payload
 from ..settings.lint_policy import Recording
-from ..squashfs.mksquashfs import unpack
-from .filters import emptied_directories
 from .plan import TrimGroup, TrimPlan
+from .without import AFTER, BEFORE, packed, without
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..capture.cold_turns import Turns
     from ..capture.recordings import Told
     from ..launch.profile import LaunchProfile, ProfileFile
 
-LEAST_COMMON = 0.8
-"""Of the blocks that two launches read: two recordings of one payload by different
-methods have at least 0.9 in common (docs/accuracy.md). A start on another way has far
-fewer."""
-
-_ROOM = "Set TMPDIR to a directory on a larger disk."
+LEAST_COMMON = 0.93
+"""Of the blocks that two launches from the same files read: the least of 24
+applications that were recorded twice (study/data/directory-launches.csv)."""
 
 Trial = Callable[[Sequence[TrimGroup]], Mapping[str, str]]
 """Leaves groups out, starts the apps, and returns what is wrong with which app."""
@@ -42,11 +37,24 @@ class AppProof:
     :param problem: why it can't be started even with all files; then nothing is proven.
     :param common_share: of the blocks outside the files left out that launches before
         and after read, those that both do.
+    :param traced: whether the launch was also traced for files that it looks for and
+        that were left out.
+    :param turns: cold and warm launches ``before`` and ``after``; ``None`` where they
+        weren't timed.
     """
 
     app: str
     problem: str | None = None
     common_share: float | None = None
+    traced: bool = False
+    turns: Turns | None = None
+
+    @property
+    def saved(self) -> Difference | None:
+        """How much faster cold launches are without the files."""
+        if self.turns is None:
+            return None
+        return difference(self.turns.cold_s[BEFORE], self.turns.cold_s[AFTER])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +84,19 @@ class Proof:
 
 
 def prove_trim(
-    payload: Payload, plan: TrimPlan, told: Told, *, scratch: Path | None = None
+    payload: Payload,
+    plan: TrimPlan,
+    told: Told,
+    *,
+    runs: int = 0,
+    scratch: Path | None = None,
 ) -> Proof:
     """Leave the sure groups out of a copy, start every app, and compare.
 
-    A group without which an app doesn't start, or reads something else, is found by
-    bisection and taken back.
+    A group without which an app doesn't start, reads something else, or looks for what
+    is gone, is found by bisection and taken back.
 
+    :param runs: cold launches to time before and after, in turns; 0 for none.
     :param scratch: where copies and images go; the system's temporary directory by
         default.
     :raises AdvisorError: where no app can be started at all, or there is no room.
@@ -95,26 +109,29 @@ def prove_trim(
     common: dict[str, float] = {}
 
     def trial(groups: Sequence[TrimGroup]) -> Mapping[str, str]:
-        with _without(payload, groups, scratch) as trimmed:
-            return dict(_problems(trimmed, profiles, groups, told, common))
+        with without(payload, groups, scratch) as trimmed:
+            return dict(_problems(payload, trimmed, profiles, groups, told, common))
 
     groups = list(plan.sure)
-    while profiles and (problems := trial(groups)):
+    while profiles and groups and (problems := trial(groups)):
         app, problem = next(iter(problems.items()))
         group = find_culprit(groups, trial)
         taken_back.append(TakenBack(group=group, app=app, problem=problem))
         groups.remove(group)
-        if not groups:
-            break
-    before_bytes = _packed_bytes(payload, plan.codec, told, scratch)
-    with _without(payload, groups, scratch) as trimmed:
-        after_bytes = _packed_bytes(trimmed, plan.codec, told, scratch)
+    before_bytes, after_bytes, turns = packed(
+        payload, plan.codec, groups, (profiles, told, runs), scratch
+    )
     return Proof(
         groups=tuple(groups),
         apps=tuple(
             AppProof(app=app, problem=found)
             if isinstance(found, str)
-            else AppProof(app=app, common_share=common.get(app, 1.0))
+            else AppProof(
+                app=app,
+                common_share=common.get(app, 1.0),
+                traced=can_trace(),
+                turns=turns.get(app),
+            )
             for app, found in started.items()
         ),
         taken_back=tuple(taken_back),
@@ -135,17 +152,23 @@ def find_culprit(groups: Sequence[TrimGroup], trial: Trial) -> TrimGroup:
     return left[0]
 
 
-def _recorded(payload: Payload, app: str, told: Told) -> LaunchProfile | str:
-    """Return a recorded launch, or why there is none."""
+def _recorded(
+    payload: Payload, app: str, told: Told, *, again: bool = False
+) -> LaunchProfile | str:
+    """Return a recorded launch, or why there is none.
+
+    :param again: whether one that is kept doesn't do.
+    """
     wanted = Recording(app=app, required=True)
     try:
-        (profile,) = recorded_profiles(payload, (wanted,), told)
+        (profile,) = recorded_profiles(payload, (wanted,), told, again=again)
     except AdvisorError as error:
         return str(error)
     return profile
 
 
-def _problems(
+def _problems(  # noqa: PLR0913, PLR0917 # what is compared, and how
+    payload: Payload,
     trimmed: Payload,
     profiles: Mapping[str, LaunchProfile],
     groups: Sequence[TrimGroup],
@@ -164,8 +187,54 @@ def _problems(
             continue
         share = common_share(profile.files, after.files, gone)
         common[app] = share
-        if share < LEAST_COMMON:
+        if share < LEAST_COMMON * _repeated_share(payload, profile, share, gone, told):
             yield app, f"its launch reads something else: {share:.0%} in common"
+        elif missed := _missed(payload, trimmed, app, groups, told):
+            yield app, f"it looks for {missed[0]}"
+
+
+def _repeated_share(
+    payload: Payload,
+    profile: LaunchProfile,
+    share: float,
+    gone: frozenset[str],
+    told: Told,
+) -> float:
+    """Return what an app's launches have in common with nothing left out.
+
+    That is looked at only where the launch without some files leaves a doubt.
+    """
+    if share >= LEAST_COMMON:
+        return 1.0
+    again = _recorded(payload, profile.app, told, again=True)
+    if isinstance(again, str):
+        return 1.0
+    return common_share(profile.files, again.files, gone)
+
+
+def _missed(
+    payload: Payload,
+    trimmed: Payload,
+    app: str,
+    groups: Sequence[TrimGroup],
+    told: Told,
+) -> list[str]:
+    """Return the files left out that a traced launch tries to open, sorted.
+
+    A library that another snap brings is looked for in this one, too.
+    """
+    counted = {
+        path
+        for group in groups
+        if group.reason != "supplied-libraries"
+        for path in group.files
+    }
+    if not counted or not can_trace():
+        return []
+    wanted = Recording(app=app, required=True)
+    with isolated_request(trimmed, wanted, told, doing="Tracing") as request:
+        traced = record_trace(trimmed, replace(request, warm_up=False), told.progress)
+    return sorted(looked_for(traced.trace, payload) & counted)
 
 
 def common_share(
@@ -186,43 +255,3 @@ def _blocks(
         if file.path not in gone:
             for first, last in file.blocks:
                 yield from ((file.path, number) for number in range(first, last + 1))
-
-
-@contextmanager
-def _without(
-    payload: Payload, groups: Sequence[TrimGroup], scratch: Path | None
-) -> Iterator[Payload]:
-    """Give a copy of a payload without some files; its files are hard links."""
-    gone = {path for group in groups for path in group.files}
-    with scratch_directory(scratch, resolution=_ROOM) as folder:
-        tree = folder / "prime"
-        if payload.kind == "snap":
-            unpack(payload.path, tree)
-        else:
-            shutil.copytree(
-                payload.path, tree, symlinks=True, copy_function=_link_or_copy
-            )
-        for path in gone:
-            (tree / path).unlink()
-        emptied = emptied_directories(gone, payload.inventory)
-        for path in sorted(emptied, reverse=True):  # what is in one before it
-            (tree / path).rmdir()
-        with open_payload(tree) as trimmed:
-            yield trimmed
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:  # another file system, or a file of somebody else
-        shutil.copy2(source, target, follow_symlinks=False)
-
-
-def _packed_bytes(
-    payload: Payload, codec: str, told: Told, scratch: Path | None
-) -> int:
-    """Return the size of the image of a payload."""
-    with packed_images(
-        payload, (codec,), scratch=scratch, progress=told.progress
-    ) as images:
-        return images.paths[codec].stat().st_size

@@ -34,6 +34,14 @@ kind=$(echo lib | tr b b)
 exec cat "$SNAP/usr/$kind/needed.$(echo a)" > /dev/null
 """
 
+CURIOUS = """\
+#!/bin/sh
+kind=$(echo doc)
+cat "$SNAP/usr/share/$kind/sample/README" > /dev/null 2>&1
+head -c 1 "$SNAP/data/first" > /dev/null
+exit 0
+"""
+
 
 @pytest.fixture
 def prime(tmp_path: Path) -> Path:
@@ -74,6 +82,30 @@ def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> N
     assert sure == {"documentation"}
     assert {path: path.stat().st_mtime for path in prime.rglob("*")} == before
     assert not list(scratch.iterdir())
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
+    prime = fill_launchable(tmp_path / "prime")
+    text = SNAP_YAML.partition("apps:")[0] + "apps: {launchy: {command: bin/curious}}\n"
+    (prime / "meta/snap.yaml").write_text(text)
+    (prime / "bin/curious").write_text(CURIOUS)
+    (prime / "bin/curious").chmod(0o755)
+    for name in ("include/idle.h", "doc/sample/README"):
+        path = prime / "usr" / ("share" if "doc" in name else "") / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(random.Random(2).randbytes(9_000))
+    ran = advisor(
+        "trim", prime, "--prove", "--runs", "2", "--format", "json",
+        TMPDIR=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    proof = json.loads(ran.stdout)["proof"]
+    (taken,) = proof["taken_back"]
+    assert taken["problem"] == "it looks for usr/share/doc/sample/README"
+    (app,) = proof["apps"]
+    assert (app["problem"], app["traced"]) == (None, True)
+    assert app["cold_before_s"] > 0 < app["cold_after_s"]
 
 
 def test_nothing_is_written_where_an_app_proves_nothing(

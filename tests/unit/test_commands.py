@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.cli.commands import command_groups
 ALL = {
     "advise", "set", "lint", "rule", "launch-set", "record", "measure", "calibrate",
     "devices", "diff", "fleet", "fleet-lint", "fleet-query", "fleet-report", "refresh",
-    "report", "schema", "trim",
+    "report", "schema", "prefetch", "trim",
 }  # fmt: skip
 
 

@@ -80,7 +80,10 @@ def test_recorded_launch_needs_no_recording() -> None:
     recorded = replace(launch.launch_set, source="recorded", basis=None)
     launches = (replace(launch, launch_set=recorded),)
     report = build_report(replace(analysis, launches=launches))
-    assert [step.title for step in steps(report)] == ["Set the key in snapcraft.yaml"]
+    assert [step.title for step in steps(report)] == [
+        "Set the key in snapcraft.yaml",
+        "Measure whether reading ahead makes app0 start faster",
+    ]
 
 
 def test_undecided_advice_has_the_steps_of_the_report() -> None:
@@ -95,8 +98,8 @@ def test_undecided_advice_has_the_steps_of_the_report() -> None:
 def test_three_fixes_that_save_most_are_told_those_of_launches_first() -> None:
     seconds = (0.5, 0.9, 0.1, 2.0, 0.3)
     found = [finding(rule, s) for rule, s in zip(RULES, seconds, strict=True)]
-    told = steps(report_with(*found))[2:]
-    trim = ("compression-advisor trim 'prime/\\xff'",)
+    told = steps(report_with(*found))[2:-1]
+    trim = ("compression-advisor trim 'prime/\\xff' --prove",)
     assert [step.lines for step in told] == [
         ("compression-advisor rule SCA202",), trim, trim,
     ]  # fmt: skip
@@ -109,7 +112,19 @@ def test_three_fixes_that_save_most_are_told_those_of_launches_first() -> None:
 def test_fixes_whose_gain_is_not_certain_or_not_known_are_not_told() -> None:
     unknown = replace(DEBUG_SYMBOLS, gain=None)
     report = report_with(finding("SCA302", 3, undecided=True), unknown)
-    assert len(steps(report)) == 2
+    assert len(steps(report)) == len(steps(report_with()))
+
+
+def test_reading_ahead_is_to_be_measured_where_launches_wait() -> None:
+    report = make_full_report(apps=2)
+    record, prefetch = steps(report)[-1].lines
+    advisor = "compression-advisor"
+    assert record == f"{advisor} record 'prime/\\xff' -o run.json --app app0"
+    options = "--launch-profile run.json --prove"
+    assert prefetch == f"{advisor} prefetch 'prime/\\xff' {options}"
+    advice = report.recommendation.model_copy(update={"verdict": "no-benefit"})
+    idle = report.model_copy(update={"recommendation": advice})
+    assert not any("prefetch" in line for each in steps(idle) for line in each.lines)
 
 
 def test_nothing_to_do_is_no_part_of_the_page() -> None:

@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
-from snapcraft_compression_advisor.capture.record_trace import traced_files
+from snapcraft_compression_advisor.capture.record_trace import (
+    looked_for,
+    traced_files,
+)
 from snapcraft_compression_advisor.capture.trace import Trace, follow
 from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
@@ -36,6 +39,20 @@ def ranges(*lines: str) -> dict[str, list[tuple[int, int]]]:
 def test_files_only_opened_do_not_count() -> None:
     trace = follow(['1 openat(AT_FDCWD, "/a", O_RDONLY) = 3', "1 close(3) = 0"])
     assert (trace.ranges, trace.calls) == ({}, 2)
+
+
+def test_files_that_are_not_there_are_known_as_far_as_the_snap_has_them() -> None:
+    no = "= -1 ENOENT (No such file or directory)"
+    trace = follow_lines(
+        f'1 openat(AT_FDCWD, "/snap/hello/x1/lib/../doc/a", O_RDONLY) {no}',
+        f'1 execve("/snap/hello/current/bin/b", ["b"], 0x7f) {no}',
+        f'1 openat(AT_FDCWD, "/snap/hello/x1/never", O_RDONLY) {no}',
+        f'1 openat(AT_FDCWD, "/snap/other/x1/doc/c", O_RDONLY) {no}',
+        '1 openat(AT_FDCWD, "/snap/hello/x1/doc/c", O_RDONLY) = 3',
+    )
+    names = ("doc/a", "doc/c", "bin/b", "lib/d")
+    payload = make_payload(dict.fromkeys(names, b"contents"))
+    assert looked_for(trace, payload) == {"doc/a", "bin/b"}
 
 
 def test_mapped_files_count_over_the_range_that_is_mapped() -> None:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ..report_launch import LaunchReport
 
 _FIXES = 3
+_PROFILE = "run.json"
+_DECIDED = frozenset({"change", "keep"})
+"""Verdicts where launches wait for blocks, and where nothing else has to be done
+first."""
 TRIMMED = frozenset(f"SCA30{number}" for number in (3, 4, 5, 6, 7, 8))
 """Rules on files that ``trim`` lists, with filters that leave them out."""
 
@@ -29,7 +33,12 @@ def next_section(
 
     :param findings: of lint on the same payload; ``None`` where it wasn't linted.
     """
-    steps = (*_key(report), *_decide(report), *_fixes(report, findings or ()))
+    steps = (
+        *_key(report),
+        *_decide(report),
+        *_fixes(report, findings or ()),
+        *_ahead(report),
+    )
     if not steps:
         return None
     return Section(
@@ -106,7 +115,7 @@ def _fixes(report: Report, findings: Sequence[FindingReport]) -> Iterator[Step]:
     """Yield the fixes that save most: of launches first, which are many."""
     payload = report.payload
     trim = shlex.join(
-        ("compression-advisor", "trim", payload.path, *payload.stack_options)
+        ("compression-advisor", "trim", payload.path, *payload.stack_options, "--prove")
     )
     known = [
         (finding, finding.gain)
@@ -126,6 +135,26 @@ def _fixes(report: Report, findings: Sequence[FindingReport]) -> Iterator[Step]:
                     else f"compression-advisor rule {finding.rule}",
                 ),
             )
+
+
+def _ahead(report: Report) -> Iterator[Step]:
+    """Yield how to find out whether reading ahead helps, where launches wait at all."""
+    launches = [each for each in report.launches if each.files and each.weight is None]
+    if report.recommendation.verdict not in _DECIDED or not launches:
+        return
+    path, app = report.payload.path, launches[0].app
+    words = ["compression-advisor", "record", path, "-o", _PROFILE]
+    if len(report.launches) > 1:
+        words += ["--app", app]
+    prefetch = ("prefetch", path, "--launch-profile", _PROFILE, "--prove")
+    yield Step(
+        title=f"Measure whether reading ahead makes {app} start faster",
+        text="Nothing estimates it: it depends on the kernel and on the disk.",
+        lines=(
+            *([shlex.join(words)] if _guessed(launches[0]) else []),
+            shlex.join(("compression-advisor", *prefetch)),
+        ),
+    )
 
 
 def _saves(gain: GainReport) -> str:

@@ -1,0 +1,128 @@
+"""``compression-advisor prefetch``: what a launch reads, read ahead."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import ClassVar
+
+from craft_cli import emit
+
+from ..codecs import CODECS
+from ..core.errors import UsageError
+from ..launch.profile import read_profile
+from ..payload.source import find_payload, open_payload
+from ..prefetch.plan import plan_prefetch
+from ..prefetch.program import write_files
+from ..report.prefetch_json import render_prefetch_json
+from ..report.prefetch_text import render_prefetch_text
+from ..settings.quantities import event_text
+from .arguments import (
+    PATH,
+    Arguments,
+    Command,
+    details,
+    format_argument,
+    output_argument,
+    quantity,
+    whole_number,
+)
+from .record_options import told_here
+from .write import check_outputs, write_output
+
+RENDERERS = {"text": render_prefetch_text, "json": render_prefetch_json}
+DEFAULT_BUDGET_MB = 100
+"""What most launches read is less; it bounds what a wrong list costs."""
+DEFAULT_RUNS = 10
+MEGABYTE = 1_000_000
+
+
+class PrefetchCommand(Command):
+    """Read ahead what a launch reads."""
+
+    name = "prefetch"
+    help_msg = "Read ahead what a launch reads, by a program in the command-chain"
+    overview = (
+        "Make a list of the data blocks that a recorded launch reads, in the order of "
+        "the image, and a small program that reads them ahead in the background and "
+        "starts the app at once. It is the first entry of the app's command-chain. "
+        "It does nothing where they are cached, and whatever fails, the app starts.\n\n"
+        "Reading ahead helps only where a launch waits for one block after the other "
+        "while the kernel could decompress several, or where the disk is idle "
+        "meanwhile. --prove measures it on this machine: without, with, and with a "
+        "wrong list.\n\n"
+        "Nothing is written unless --write is given."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        **PATH,
+        "--launch-profile FILE": details(
+            "a recorded launch of an app of the snap (required)", required=True
+        ),
+        "--budget MB": details(
+            "read ahead no more than this, uncompressed; programs and libraries come "
+            f"first (default: {DEFAULT_BUDGET_MB})",
+            type=whole_number(least=1),
+            default=DEFAULT_BUDGET_MB,
+        ),
+        "--write DIR": "write the program and its list to this directory, for a part "
+        "of the project that dumps it (default: change nothing)",
+        "--prove": "start the app from a mounted image, isolated as with 'advise "
+        "--record', and time cold and warm launches in turns. This runs the payload's "
+        "programs",
+        "--runs COUNT": details(
+            "with --prove: cold and warm launches of each kind (default: "
+            f"{DEFAULT_RUNS})",
+            type=whole_number(least=2),
+            default=DEFAULT_RUNS,
+        ),
+        "--codec": details(
+            "with --prove: of the image (default: the payload's, else xz)",
+            choices=tuple(CODECS),
+        ),
+        "--until EVENT": details(
+            "with --prove: what ends a launch, as 'record' takes it (default: the "
+            "first window, else the end of the command)",
+            type=quantity(event_text),
+        ),
+        "--scratch DIR": "with --prove: directory for the image; one in memory "
+        "(/dev/shm) leaves out the disk (default: TMPDIR, else /tmp)",
+        **format_argument(RENDERERS),
+        **output_argument(),
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Print what is read ahead, and write and prove it where that is asked for."""
+        check_outputs(parsed_args.output)
+        path = parsed_args.path or find_payload(Path.cwd())
+        target: Path | None = parsed_args.write
+        if target is not None and target.exists() and not target.is_dir():
+            message = f"{str(target)!r} is not a directory"
+            raise UsageError(message, resolution="Specify a directory with --write.")
+        profile = read_profile(parsed_args.launch_profile)
+        proof = None
+        with open_payload(path) as payload:
+            emit.progress("Choosing what is read ahead")
+            plan = plan_prefetch(payload, profile, parsed_args.budget * MEGABYTE)
+            if parsed_args.prove:
+                # Few runs start anything.
+                from ..prefetch.prove import prove_prefetch  # noqa: PLC0415 # as above
+
+                proof = prove_prefetch(
+                    payload,
+                    plan,
+                    told_here(),
+                    codec=parsed_args.codec or payload.packed_with or "xz",
+                    rounds=parsed_args.runs,
+                    until=parsed_args.until,
+                    scratch=parsed_args.scratch,
+                )
+            if target is not None:
+                for file in write_files(target, plan, payload.snap):
+                    emit.progress(f"Written: {file}", permanent=True)
+            chain = payload.snap.apps[plan.app].command_chain
+            snap = payload.snap.name
+        text = RENDERERS[parsed_args.format](
+            plan, proof, snap=snap, chain=chain, written_to=target
+        )
+        write_output(text, parsed_args.output)

@@ -1,0 +1,77 @@
+"""A payload without some files: a copy, its image, launches timed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..capture.cold_turns import Turns, Variant, launch_in_turns
+from ..capture.packed_images import packed_images
+from ..capture.payload_copy import payload_copy
+from ..capture.recordings import isolated_request
+from ..payload.source import Payload, open_payload
+from ..settings.lint_policy import Recording
+from .filters import emptied_directories
+from .plan import TrimGroup
+
+if TYPE_CHECKING:
+    from ..capture.recordings import Told
+
+BEFORE, AFTER = "before", "after"
+
+
+@contextmanager
+def without(
+    payload: Payload, groups: Sequence[TrimGroup], scratch: Path | None
+) -> Iterator[Payload]:
+    """Give a copy of a payload without some files, and without emptied directories."""
+    gone = {path for group in groups for path in group.files}
+    with payload_copy(payload, scratch) as tree:
+        for path in gone:
+            (tree / path).unlink()
+        emptied = emptied_directories(gone, payload.inventory)
+        for path in sorted(emptied, reverse=True):  # what is in one before it
+            (tree / path).rmdir()
+        with open_payload(tree) as trimmed:
+            yield trimmed
+
+
+def packed(
+    payload: Payload,
+    codec: str,
+    groups: Sequence[TrimGroup],
+    timed: tuple[Iterable[str], Told, int],
+    scratch: Path | None,
+) -> tuple[int, int, Mapping[str, Turns]]:
+    """Return the sizes of both images, and launches from them.
+
+    :param timed: the apps, who is told, and how many launches of each.
+    """
+    apps, told, runs = timed
+    with (
+        without(payload, groups, scratch) as trimmed,
+        packed_images(
+            payload, (codec,), scratch=scratch, progress=told.progress
+        ) as whole,
+        packed_images(
+            trimmed, (codec,), scratch=scratch, progress=told.progress
+        ) as less,
+    ):  # fmt: skip
+        images = {BEFORE: whole.paths[codec], AFTER: less.paths[codec]}
+        turns = {app: _turns(payload, app, images, told, runs) for app in apps if runs}
+        before_bytes, after_bytes = (path.stat().st_size for path in images.values())
+    return before_bytes, after_bytes, turns
+
+
+def _turns(
+    payload: Payload, app: str, images: Mapping[str, Path], told: Told, runs: int
+) -> Turns:
+    wanted = Recording(app=app, required=True)
+    with isolated_request(payload, wanted, told, doing="Timing") as request:
+        variants = {
+            name: Variant(image=image, command=request.command)
+            for name, image in images.items()
+        }
+        return launch_in_turns(variants, request, rounds=runs, progress=told.progress)
