@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import trim_prove
 from snapcraft_compression_advisor.trim.prove import LEAST_COMMON
 
 ROOT = Path(__file__).parents[2]
@@ -45,3 +46,9 @@ def test_bar_of_the_proof_is_the_least_that_repeated_launches_have_in_common() -
         shares.append(common / (one + other - common))
     assert math.floor(100 * min(shares)) / 100 == LEAST_COMMON
     assert len(shares) == 24
+
+
+def test_page_has_the_tables_of_the_proofs() -> None:
+    page = (ROOT / "docs/trim.md").read_text(encoding="utf-8")
+    rows = trim_prove.read_rows(trim_prove.PROVED)
+    assert "\n".join(trim_prove.table_lines(rows)) in page

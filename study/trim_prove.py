@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Prove trims on applications drawn by lot: built, trimmed, started, packed.
+
+    xvfb-run -a .venv/bin/python study/trim_prove.py --scratch DIR [--started 10]
+
+The script draws from the applications of Debian 12 in ``data/drawn.csv`` that were
+recorded, none of which is blind, in an order by a seed. It builds the prime directory
+of each as a publisher's ``stage-packages`` do (``prime_from_debs.py``), with all that
+the packages bring, and has ``compression-advisor trim --prove`` leave out what nothing
+needs, until so many applications could be started. It writes
+
+    study/data/trim-proved.csv   what became of each; sizes of packed images with xz
+
+and can be stopped and started again. One that can't be built, or can't be started even
+with all files (it needs another program's service, or has paths of an installed system
+built in), or is larger than 100 MB, is in the table with the reason, and counts for
+nothing. It needs apt, the network, bubblewrap, strace, and root to mount images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import islice
+from pathlib import Path
+
+from draw import Drawn, read_drawn
+from prime_error import note
+from snap_metadata import snap_name
+
+DATA = Path(__file__).parent / "data"
+PROVED = DATA / "trim-proved.csv"
+FIELDS = (
+    *("application", "kind", "outcome", "reason", "files", "raw_bytes"),
+    *("sure_files", "sure_raw_bytes", "predicted_bytes", "before_bytes"),
+    *("after_bytes", "common_share", "taken_back", "cold_before_s", "cold_after_s"),
+    *("saved_low_s", "saved_s", "saved_high_s"),
+)
+_BUILD = Path(__file__).with_name("prime_from_debs.py")
+_BUILDERS = 2
+Figures = dict[str, object]
+PROVEN = "proven"
+STARTED = frozenset({PROVEN, "taken back"})
+_SIZES = ("before_bytes", "after_bytes")
+_FOLDERS = ("usr/share", "usr/lib", "usr/lib/x86_64-linux-gnu", "usr/share/games")
+_RELEASE = "bookworm"
+_SEED = 24
+_REASON_LENGTH = 120
+_MOST_BYTES = 100_000_000
+"""Of a prime directory; larger ones take minutes to pack twice."""
+
+
+def main() -> None:
+    """Prove as many applications as are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--scratch", type=Path, default=Path("/var/tmp"))  # noqa: S108 # eviction takes a disk
+    parser.add_argument("--started", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=0)
+    parser.add_argument("-o", "--output", type=Path, default=PROVED)
+    parser.add_argument("--table", action="store_true", help="print docs/trim.md's")
+    arguments = parser.parse_args()
+    rows, wanted = read_rows(arguments.output), arguments.started
+    if arguments.table:
+        print("\n".join(table_lines(rows)))
+        return
+    known = {row["application"] for row in rows}
+    left = iter([row for row in drawn() if row.package not in known])
+    with ThreadPoolExecutor(_BUILDERS) as pool:
+
+        def start(row: Drawn) -> tuple[Drawn, Future[Figures]]:
+            folder = arguments.scratch / snap_name(row.package)
+            return row, pool.submit(built, row, folder / "prime")
+
+        ahead = deque(start(row) for row in islice(left, 2 * _BUILDERS))
+        while ahead and sum(row["outcome"] in STARTED for row in rows) < wanted:
+            drawn_row, building = ahead.popleft()
+            folder = arguments.scratch / snap_name(drawn_row.package)
+            found: Figures = {"application": drawn_row.package, "kind": drawn_row.kind}
+            found |= building.result()
+            if "outcome" not in found:
+                found |= trimmed(folder / "prime", folder, arguments.runs)
+            note(f"{drawn_row.package}: {found['outcome']}")
+            shutil.rmtree(folder, ignore_errors=True)
+            rows.append(found)
+            write_rows(arguments.output, rows)
+            ahead.extend(start(row) for row in islice(left, 1))
+        for row, building in ahead:
+            building.cancel()
+            wait([building])
+            shutil.rmtree(
+                arguments.scratch / snap_name(row.package), ignore_errors=True
+            )
+
+
+def drawn() -> list[Drawn]:
+    """Return the applications in the order of the lot."""
+    rows = read_drawn()
+    blind = {row.package for row in rows if row.set == "blind"}
+    found = sorted(
+        (
+            row
+            for row in rows
+            if row.release == _RELEASE and row.outcome == "recorded"
+            if row.package not in blind
+        ),
+        key=lambda row: row.package,
+    )
+    random.Random(_SEED).shuffle(found)  # noqa: S311 # a sample, not a secret
+    return found
+
+
+def built(row: Drawn, prime: Path) -> Figures:
+    """Build a prime directory, and return its figures.
+
+    :returns: with an outcome where it isn't used.
+    """
+    raw_bytes = installed_bytes(row.package)
+    if raw_bytes > _MOST_BYTES:
+        return {"outcome": "too large", "raw_bytes": raw_bytes}
+    program, _, words = row.command.partition(" ")
+    build = [sys.executable, str(_BUILD), row.package, "--output", str(prime)]
+    done = subprocess.run(
+        [*build, "--command", program], check=False, capture_output=True, text=True
+    )
+    if done.returncode:
+        reason = done.stderr.strip().splitlines()[-1:]
+        return {"outcome": "not built", "reason": " ".join(reason)[:_REASON_LENGTH]}
+    start_as(prime, program, words)
+    add_layout(prime, row.package)
+    files = [path for path in prime.rglob("*") if path.is_file()]
+    sizes = (path.stat().st_size for path in files if not path.is_symlink())
+    return {"files": len(files), "raw_bytes": sum(sizes)}
+
+
+def installed_bytes(package: str) -> int:
+    """Return what a package and all that it needs take, as apt says."""
+    listed = subprocess.run(
+        [sys.executable, str(_BUILD), package, "--print-packages"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    names = [line.split()[0] for line in listed.stdout.splitlines() if line]
+    shown = subprocess.run(
+        ["apt-cache", "show", "--no-all-versions", *(names or [package])],  # noqa: S607
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    sizes = re.findall(r"^Installed-Size: (\d+)", shown.stdout, re.MULTILINE)
+    return sum(map(int, sizes)) * 1024
+
+
+def start_as(prime: Path, program: str, words: str) -> None:
+    """Have the app start with the arguments of its recorded launch."""
+    path = prime / "meta/snap.yaml"
+    text = path.read_text(encoding="utf-8")
+    command = f'command: "{program}"'
+    whole = f'command: "{program} {words}"' if words else command
+    path.write_text(text.replace(command, whole), encoding="utf-8")
+
+
+def add_layout(prime: Path, package: str) -> None:
+    """Show an application its own directories at the paths that it has built in."""
+    found = [
+        f"{folder}/{package}"
+        for folder in _FOLDERS
+        if (prime / folder / package).is_dir()
+    ]
+    if found:
+        lines = (f"  /{path}: {{bind: $SNAP/{path}}}\n" for path in found)
+        with (prime / "meta/snap.yaml").open("a", encoding="utf-8") as file:
+            file.write("layout:\n" + "".join(lines))
+
+
+def trimmed(prime: Path, folder: Path, runs: int) -> dict[str, object]:
+    """Return what trim says of a prime directory."""
+    report = folder / "trim.json"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "snapcraft_compression_advisor", "trim"),
+            *(str(prime), "--prove", "--runs", str(runs)),
+            *("--format", "json", "--output", str(report)),
+        ],
+        env={**os.environ, "TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        return {"outcome": "failed", "reason": lines[-1][:_REASON_LENGTH]}
+    found = json.loads(report.read_text(encoding="utf-8"))
+    proof = found["proof"]
+    if not proof["apps"] or proof["apps"][0]["problem"]:
+        problem = proof["apps"][0]["problem"] if proof["apps"] else "no app"
+        return {"outcome": "not started", "reason": problem[:_REASON_LENGTH]}
+    app = proof["apps"][0]
+    sure = [each for each in found["groups"] if each["risk"] is None]
+    saved_s = app["saved_s"] or {}
+    return {
+        "outcome": "taken back" if proof["taken_back"] else PROVEN,
+        "reason": "; ".join(each["problem"] for each in proof["taken_back"]),
+        "sure_files": sum(len(each["files"]) for each in sure),
+        "sure_raw_bytes": sum(each["raw_bytes"] for each in sure),
+        "predicted_bytes": round(found["sure_bytes"]["mid"]),
+        "before_bytes": proof["before_bytes"],
+        "after_bytes": proof["after_bytes"],
+        "common_share": round(app["common_share"], 4),
+        "taken_back": len(proof["taken_back"]),
+        "cold_before_s": app["cold_before_s"],
+        "cold_after_s": app["cold_after_s"],
+        "saved_low_s": saved_s.get("low"),
+        "saved_s": saved_s.get("mid"),
+        "saved_high_s": saved_s.get("high"),
+    }
+
+
+def read_rows(table: Path) -> list[dict[str, object]]:
+    """Return the rows of a table; none where it isn't there."""
+    if not table.exists():
+        return []
+    with table.open(newline="", encoding="utf-8") as file:
+        return [dict(row) for row in csv.DictReader(file)]
+
+
+def table_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return the tables of docs/trim.md."""
+    started = [row for row in rows if row["outcome"] in STARTED]
+    proven = [row for row in started if row["outcome"] == PROVEN]
+    saved = sorted(saved_share(row) for row in started)
+    errors = sorted(abs(prediction_error(row)) for row in proven)
+    common = min(float(str(row["common_share"])) for row in started)
+    median = f"{statistics.median(saved):.1%} ({saved[0]:.1%} to {saved[-1]:.1%})"
+    error = f"{statistics.median(errors):.2%}, worst {errors[-1]:.2%}"
+    figures = {
+        "started here with all files": f"{len(started)} of {len(rows)} drawn",
+        "start and read the same without the sure files": (
+            f"{len(proven)} of {len(started)}"
+        ),
+        "image smaller by: median": median,
+        "predicted against packed saving: median error": error,
+        "blocks that both launches read, of all that either reads: least": (
+            f"{common:.1%}"
+        ),
+    }
+    heads = (
+        "| application | kind | image before | after | smaller by | predicted off by |"
+    )
+    return [
+        *("| figure | found |", "|---|---|"),
+        *(f"| {name} | {found} |" for name, found in figures.items()),
+        *("", heads, "|---|---|---|---|---|---|"),
+        *map(_line, started),
+    ]
+
+
+def _line(row: Mapping[str, object]) -> str:
+    before, after = (f"{number(row, key) / 1e6:.1f} MB" for key in _SIZES)
+    saved, error = f"{saved_share(row):.1%}", "one group taken back"
+    if row["outcome"] == PROVEN:
+        error = f"{prediction_error(row):+.2%}"
+    cells = (row["application"], row["kind"], before, after, saved, error)
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def number(row: Mapping[str, object], key: str) -> float:
+    """Return a figure of a row."""
+    return float(str(row[key]))
+
+
+def saved_share(row: Mapping[str, object]) -> float:
+    """Return by which share an image is smaller."""
+    before, after = (number(row, key) for key in _SIZES)
+    return (before - after) / before
+
+
+def prediction_error(row: Mapping[str, object]) -> float:
+    """Return by which share of the saving the prediction is off."""
+    before, after = (number(row, key) for key in _SIZES)
+    return number(row, "predicted_bytes") / (before - after) - 1
+
+
+def write_rows(table: Path, rows: list[dict[str, object]]) -> None:
+    """Write a table."""
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
