@@ -28,6 +28,7 @@ budgets:
   refresh-size: 30%              # against --baseline: the delta that users download
 apps: [calc, editor]             # target apps, the deciding one first
 devices: [nvme-laptop, ./kiosk.yaml]    # or shares: {nvme-laptop: 0.7, sbc-emmc: 0.3}
+kernels: [ubuntu-22.04, ubuntu-24.04, debian-12]    # that the devices may have
 launch-profile: [launch.json]    # recorded; files are relative to this one
 record: {app: calc}              # or recorded now, which runs the payload's program
 targets:

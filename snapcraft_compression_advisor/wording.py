@@ -232,11 +232,15 @@ def _decides(reason: Decides) -> Iterator[str]:
     yield _by_device(reason.by_device)
 
 
+def verdict_words(verdict: DeviceVerdict) -> str:
+    """Say what a device gives by itself."""
+    return _VERDICTS[verdict.verdict].format(verdict.compression)
+
+
 def _by_device(verdicts: Sequence[DeviceVerdict]) -> str:
     devices: dict[str, list[str]] = {}
     for each in verdicts:
-        said = _VERDICTS[each.verdict].format(each.compression)
-        devices.setdefault(said, []).append(each.device)
+        devices.setdefault(verdict_words(each), []).append(each.device)
     if len(devices) == 1:
         return "Each device gives the same verdict by itself."
     told = (f"{said} on {_listed(names)}" for said, names in devices.items())

@@ -175,6 +175,9 @@ def _profile(name: str) -> DeviceProfile:
         apply=derived_speeds(*_scales("xz", xz)),
         sources=tuple(source for source in sources if source),
         kernel=KernelProfile(**document["kernel"]),
+        decompressions_per_block=Interval(**{end: times[end] for end in _ENDS})
+        if times
+        else Interval.exactly(1.0),
     )
 
 

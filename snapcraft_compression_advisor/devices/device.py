@@ -12,6 +12,8 @@ from ..core.units import Interval
 from ..squashfs.metadata import METADATA_BYTES
 from .kernel import NOT_IN_PROFILE, KernelProfile
 
+_ONCE = Interval.exactly(1.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockCost:
@@ -105,6 +107,8 @@ class DeviceProfile:
     :param metadata: by codec, what reading and decompressing a metadata block takes, in
         seconds; where it wasn't measured, see :meth:`metadata_block_s`.
     :param kernel: how it reads squashfs.
+    :param decompressions_per_block: how often a launch's blocks are decompressed, as
+        far as ``decompress`` has it in it.
     """
 
     name: str
@@ -118,6 +122,7 @@ class DeviceProfile:
     sources: tuple[str, ...]
     metadata: Mapping[str, Interval] = field(default_factory=dict)
     kernel: KernelProfile = NOT_IN_PROFILE
+    decompressions_per_block: Interval = _ONCE
 
     def metadata_block_s(self, codec: str) -> Interval:
         """Return what a metadata block costs that isn't in squashfs's cache.

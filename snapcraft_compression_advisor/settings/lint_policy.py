@@ -12,6 +12,7 @@ import pydantic
 from ..advice.evidence import Policy
 from ..codecs import CompressorName  # pydantic reads it at run time
 from ..core.units import KIB
+from ..devices.builtin_kernels import is_variant
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from .quantities import (
     SECONDS,
@@ -293,6 +294,11 @@ class LintPolicy(PolicyModel):
         "relative to this file; by name, the share of the users who have it: then lzo "
         "must be worth its size on average, not on each",
     )
+    kernels: Texts = pydantic.Field(
+        default=(),
+        description="systems whose kernels the devices may have, such as ubuntu-22.04: "
+        "estimates and verdicts for each kernel that costs differ with",
+    )
     launch_profile: Texts = pydantic.Field(
         default=(), description="recorded launches: files, relative to this one"
     )
@@ -346,7 +352,8 @@ class LintPolicy(PolicyModel):
         largest = max(self.devices.values())  # sums of larger shares aren't finite
         parts = [share / largest for share in self.devices.values()]
         shares = (part / sum(parts) for part in parts)
-        return dict(zip(device_names, shares, strict=True))
+        plain = (name for name in device_names if not is_variant(name))
+        return dict(zip(plain, shares, strict=True))
 
     @pydantic.model_validator(mode="after")
     def _no_contradictions(self) -> LintPolicy:

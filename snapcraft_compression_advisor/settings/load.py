@@ -20,6 +20,7 @@ from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError, UsageError
 from ..core.units import KIB
 from ..devices.builtin_devices import find_device
+from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
 from ..devices.device_file import choose_devices
 from ..launch.profile import LaunchProfile, read_profile
@@ -271,8 +272,8 @@ def _devices(
     """Return the devices that the policy names, and those that only budgets name.
 
     :param file: that names them, where it is one.
-    :raises AdvisorError: where there is no such device, a budget's isn't one of those
-        named, or a device's file can't be read or isn't a profile.
+    :raises AdvisorError: where there is no such device or kernel, a budget's isn't one
+        of those named, or a device's file can't be read or isn't a profile.
     """
     try:
         devices = choose_devices(tuple(policy.devices))
@@ -281,7 +282,11 @@ def _devices(
         lacking = [name for name in budgets if name not in names]
         if lacking and policy.devices:
             raise _unnamed(lacking[0], names)
-        return (*devices, *map(find_device, lacking))
+        kept = {*policy.budgets.cold_start}
+        if isinstance(policy.devices, Mapping):  # shares are of these, on average
+            kept |= names
+        devices = (*devices, *map(find_device, lacking))
+        return with_kernels(devices, policy.kernels, kept=kept)
     except UsageError as error:
         if file is None:
             raise

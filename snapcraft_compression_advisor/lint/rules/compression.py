@@ -26,6 +26,8 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     "apps": "target apps, the deciding one first",
     "devices": "devices on which lzo must gain, or on average if shares of the users "
     "are given",
+    "kernels": "systems whose kernels the devices may have: the evidence says what "
+    "each device gives with each of them",
     "launch-profile": "recorded launches, which narrow the intervals",
 }
 

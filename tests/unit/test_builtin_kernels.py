@@ -1,0 +1,159 @@
+"""Kernels that a project names: what they change in a device's costs."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import find_device
+from snapcraft_compression_advisor.devices.builtin_kernels import (
+    KERNELS,
+    ONCE,
+    REPEATED,
+    decompressions_per_block,
+    find_kernel,
+    with_kernels,
+)
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.run import check_selectors
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.load import Sources, load_settings
+
+CONFIGS = Path(__file__).parents[2] / "study/data/kernel-configs.csv"
+READERS = CONFIGS.with_name("kernel-readers.csv")
+NVME = find_device("nvme-laptop")
+
+
+def test_kernels_are_as_their_configurations() -> None:
+    with CONFIGS.open(encoding="utf-8") as file:
+        rows = {
+            row["system"].lower().replace(" ", "-"): row
+            for row in csv.DictReader(line for line in file if line[0] != "#")
+        }
+    rows["raspi"] = rows.pop("raspberry-pi")
+    for name, kernel in KERNELS.items():
+        row = rows[name]
+        assert (kernel.file_mode, kernel.decompressors) == (
+            row["file_mode"],
+            row["decompressors"],
+        )
+        known = kernel.versions.replace("unknown", "not stated")
+        assert row["kernel"].startswith(known)
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [("5.7", ONCE), ("5.8", REPEATED), ("5.16", REPEATED), ("5.17", ONCE)],
+)
+def test_only_linux_5_8_to_5_16_decompress_again(
+    versions: str, expected: Interval
+) -> None:
+    kernel = replace(find_kernel("ubuntu-22.04"), versions=versions)
+    assert decompressions_per_block(kernel) == expected
+
+
+@pytest.mark.parametrize("versions", ["unknown", "4.15 to 6.8", "5.10 to 6.1"])
+def test_unknown_versions_may_be_both(versions: str) -> None:
+    kernel = replace(find_kernel("raspi"), versions=versions)
+    times = decompressions_per_block(kernel)
+    assert (times.low, times.high) == (1.0, REPEATED.high)
+
+
+def test_repeated_reads_are_the_medians_of_what_was_counted() -> None:
+    with READERS.open(encoding="utf-8") as file:
+        rows = [*csv.DictReader(line for line in file if line[0] != "#")]
+    for readers, expected in (
+        ("1", REPEATED.low),
+        ("2, one reads 1/8", REPEATED.mid),
+        ("4 alike", REPEATED.high),
+    ):
+        times = [
+            int(row["read_bytes"]) / int(row["once_bytes"])
+            for row in rows
+            if row["kernel"] == "5.10" and row["readers"] == readers
+        ]
+        assert len(times) == 10
+        assert statistics.median(times) == pytest.approx(expected, rel=0.02)
+
+
+def test_device_stands_for_the_kernels_that_it_costs_the_same_with() -> None:
+    devices = with_kernels([NVME], ["ubuntu-24.04", "ubuntu-22.04", "debian-12"])
+    assert [each.name for each in devices] == [
+        "nvme-laptop",
+        "nvme-laptop@ubuntu-22.04",
+    ]
+    assert devices[0].description.endswith("; as with ubuntu-24.04, debian-12")
+    assert devices[0].decompress == NVME.decompress
+    assert devices[1].kernel is KERNELS["ubuntu-22.04"]
+
+
+def test_blocks_take_as_often_as_long() -> None:
+    (device,) = with_kernels([NVME], ["ubuntu-22.04"])
+    before = NVME.decompress["xz"].raw_s_per_byte
+    after = device.decompress["xz"].raw_s_per_byte
+    assert after.mid == pytest.approx(before.mid * REPEATED.mid)
+    assert after.low == pytest.approx(before.low * REPEATED.low)
+    assert device.fill == NVME.fill
+
+
+def test_device_that_repeats_already_repeats_no_more() -> None:
+    system = find_device("chromium-system-4")
+    (device,) = with_kernels([system], ["ubuntu-24.04"])
+    assert device.decompressions_per_block == ONCE
+    before, after = system.decompress["lzo"], device.decompress["lzo"]
+    times = system.decompressions_per_block.mid
+    assert after.block_s.mid == pytest.approx(before.block_s.mid / times)
+
+
+def test_device_with_a_budget_stays() -> None:
+    devices = with_kernels([NVME], ["ubuntu-22.04"], kept={"nvme-laptop"})
+    assert [each.name for each in devices] == [
+        "nvme-laptop",
+        "nvme-laptop@ubuntu-22.04",
+    ]
+
+
+def test_wrong_name_is_refused_with_the_right_one() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_kernel("ubuntu-2204")
+    assert "Did you mean 'ubuntu-22.04'?" in (caught.value.resolution or "")
+
+
+def _load(tmp_path: Path, text: str) -> list[str]:
+    file = tmp_path / "compression-advisor.yaml"
+    file.write_text(text, encoding="utf-8")
+    settings = load_settings(
+        Sources(file=file), check_rules=partial(check_selectors, rules=ALL_RULES)
+    )
+    names = [device.name for device in settings.devices]
+    settings.policy.to_policy(names)
+    return names
+
+
+def test_policy_names_kernels(tmp_path: Path) -> None:
+    text = "devices: hdd-laptop\nkernels: [ubuntu-24.04, ubuntu-22.04]\n"
+    assert _load(tmp_path, text) == ["hdd-laptop", "hdd-laptop@ubuntu-22.04"]
+
+
+def test_shares_of_users_are_those_of_the_devices_alone(tmp_path: Path) -> None:
+    text = (
+        "devices: {nvme-laptop: 0.7, hdd-laptop: 0.3}\nkernels: [ubuntu-22.04, raspi]\n"
+    )
+    names = _load(tmp_path, text)
+    policy = LintPolicy.model_validate({"devices": {"nvme-laptop": 7, "hdd-laptop": 3}})
+    assert policy.to_policy(names).device_shares == {
+        "nvme-laptop": 0.7,
+        "hdd-laptop": 0.3,
+    }
+
+
+def test_wrong_kernel_in_a_file_is_said_with_the_file(tmp_path: Path) -> None:
+    with pytest.raises(BadDataError, match=r"compression-advisor\.yaml: No kernel"):
+        _load(tmp_path, "kernels: windows\n")

@@ -1,0 +1,61 @@
+"""The study of kernels: what is built, and what the kept data say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kernel_builds
+import kernel_emulated
+import kernel_tables
+
+PAGE = Path(__file__).parents[2] / "docs/kernels.md"
+
+
+@pytest.mark.parametrize(
+    ("version", "choice"),
+    [("5.10", False), ("6.1", False), ("6.2", True), ("6.12", True)],
+)
+def test_kernels_from_6_2_on_choose_at_mount(version: str, *, choice: bool) -> None:
+    assert kernel_builds.has_choice(version) is choice
+
+
+def test_kernels_with_a_choice_are_built_once_for_all_decompressors() -> None:
+    built = {each.name: each for each in kernel_builds.builds(Path("work"))}
+    assert len(built) == 12
+    assert built["6.12-direct-percpu"].path == built["6.12-direct-single"].path
+    assert built["6.12-direct-percpu"].threads == "percpu"
+    assert built["6.1-direct-percpu"].path != built["6.1-direct-single"].path
+    assert built["6.1-direct-percpu"].threads == ""
+
+
+def test_page_has_the_tables_of_the_data() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    lines = [line for line in kernel_tables.report_lines() if line.startswith("|")]
+    assert len(lines) > 20
+    missing = [line for line in lines if line not in page]
+    assert not missing, "run 'study/kernels.py report'"
+
+
+def test_archive_is_what_the_kernel_unpacks() -> None:
+    packed = kernel_emulated.archive({"init": b"abc", "lzo.ko": b""})
+    assert packed.startswith(b"070701")
+    assert len(packed) % 4 == 0
+    names = (b"init\0", b"lzo.ko\0", b"TRAILER!!!\0")
+    assert sorted(map(packed.index, names)) == list(map(packed.index, names))
+    start = packed.index(b"init\0")
+    data = -(-(start + len(b"init\0")) // 4) * 4
+    assert packed[data : data + 3] == b"abc"
+    assert int(packed[54:62], 16) == 3
+
+
+def test_results_are_by_codec_and_compared_with_one_reader() -> None:
+    said = (
+        "boot\r\nRESULT lzo 1 100\r\nRESULT lzo 7/8+1/8 of 2 104\r\nRESULT xz 1 80\r\n"
+    )
+    assert list(kernel_emulated.result_rows(said)) == [
+        ("lzo", "1", 100, 100),
+        ("lzo", "2, one reads 1/8", 104, 100),
+        ("xz", "1", 80, 80),
+    ]
