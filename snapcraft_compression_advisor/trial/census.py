@@ -14,6 +14,7 @@ from ..core.units import MIB
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
+from .block_model import block_models
 from .look import closer_look, fastest_look, look_at_blocks
 from .phase import (
     Phase,
@@ -29,20 +30,24 @@ MOST_BLOCKS = 16_384
 MOST_BYTES = 320 * MIB
 """Payloads of up to so many blocks and bytes are looked at whole."""
 
-SPREAD_BLOCKS = 2_048
+SPREAD_BLOCKS = 3_072
 """Blocks looked at of a larger payload, evenly spread. That they aren't all adds 0.2 to
 0.3 % of the size to the error (one standard deviation; a browser, an office suite and a
 Python application), about half of what the smaller phases do."""
 CLOSER_BLOCKS = 640
-TRIED_BLOCKS = 56
-"""Blocks of each step at first. With them, on a browser, an office suite, a game and a
-Python application, sizes with xz are off by 0.3 to 0.7 % (one standard deviation of 100
-draws), those with lzo by 0.2 to 0.5 %."""
 SNAP_CLOSER_BLOCKS = 320
-SNAP_TRIED_BLOCKS = 48
-"""Likewise for a snap: to read a block of it takes longer than to look at it, and all
-sizes of one codec are known. On the same four, packed with xz, sizes with lzo are off
-by 0.3 to 0.8 %; packed with lzo, those with xz likewise (80 draws)."""
+"""Blocks looked at closely in the first round; of a snap, where to read a block takes
+longer than to look at it, and all sizes of one codec are known."""
+
+TRIED_BLOCKS = 16
+"""Blocks tried in the first round. A model fitted beforehand predicts them from the
+closer look; that they are tried shows how far the payload is unlike the applications
+that it was fitted to."""
+
+TRIED_ALONE_BLOCKS = 56
+"""Likewise without a model, where a library is missing or a snap has a codec that can't
+be shipped: these blocks alone tell how sizes follow from the closer look. A payload
+that has no more is tried whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +216,8 @@ class Ladder:
         nothing = np.zeros(0)
         self.sample = Sample(members=nothing.astype(np.int64), shares=nothing)
         self._look = closer_look(known=self.census.codec)
+        first = self.census.codec or self._look.fastest.name
+        self.models = block_models(self.census.codec, (first, *self._look.column_names))
         self._seen: dict[int, NDArray[np.float64]] = {}
 
     def climb(self, *, scale: float) -> None:
@@ -221,7 +228,8 @@ class Ladder:
         """
         known = self.census.codec
         closer = CLOSER_BLOCKS if known is None else SNAP_CLOSER_BLOCKS
-        tried = TRIED_BLOCKS if known is None else SNAP_TRIED_BLOCKS
+        few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale
+        tried = TRIED_BLOCKS if self.models and not few else TRIED_ALONE_BLOCKS
         start = first_step(self._seed, scale=scale)
         phase = self._closer(self.census.blocks, round(closer * scale), start)
         self.phases = (*self.census.phases, phase)

@@ -84,6 +84,13 @@ class ExcerptLook:
         """How many sizes there are of a block."""
         return len(self.predictors)
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Which codec tells each size by which faster one."""
+        return tuple(
+            f"{each.closer.name} by {each.fast.name}" for each in self.predictors
+        )
+
     def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
         """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
 

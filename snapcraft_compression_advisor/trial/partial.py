@@ -102,7 +102,9 @@ class PartialTrial:
             self._trials[name] = _Trial(
                 phases=self.ladder.phases,
                 sample=sample,
-                estimate=estimate_total(self.ladder.phases, sample, stored),
+                estimate=estimate_total(
+                    self.ladder.phases, sample, stored, self.ladder.models.get(name)
+                ),
                 stored_bytes=stored,
             )
 

@@ -33,7 +33,7 @@ class Effort:
     codecs: tuple[str, ...] = tuple(CODECS)
 
 
-ORDINARY = Effort(scales=(1, 2), narrow_enough=0.015, narrow_enough_of_snap=0.025)
+ORDINARY = Effort(scales=(1, 2), narrow_enough=0.02, narrow_enough_of_snap=0.025)
 """For figures that people read. Twice the blocks at half of the step hit every other
 one again, which needn't be tried twice."""
 

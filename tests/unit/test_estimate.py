@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from censuses import make_census, names_alone, part_of
+from snapcraft_compression_advisor.trial.block_model import BlockModel
 from snapcraft_compression_advisor.trial.census import spread
 from snapcraft_compression_advisor.trial.estimate import (
     Estimate,
@@ -40,10 +41,21 @@ def drawn(phase: Phase, count: int, *, seed: int = 0) -> Sample:
 
 
 def estimate(
-    *phases: Phase, slow: NDArray[np.float64], count: int, seed: int = 0
+    *phases: Phase,
+    slow: NDArray[np.float64],
+    count: int,
+    seed: int = 0,
+    model: BlockModel | None = None,
 ) -> Estimate:
     sample = drawn(phases[-1], count, seed=seed)
-    return estimate_total(phases, sample, slow[sample.members])
+    return estimate_total(phases, sample, slow[sample.members], model)
+
+
+def model_of_hint(*, bias: float = 0.004, factor: float = 1.0) -> BlockModel:
+    """Return a model that takes the closer look for the size, times a factor."""
+    coefficients = np.zeros(10)
+    coefficients[2] = factor  # after the constant and the census's ratio
+    return BlockModel(coefficients=coefficients, scatter=0.01, bias=bias)
 
 
 def looked_at_closer(
@@ -129,6 +141,83 @@ def test_closer_look_at_some_blocks_narrows_the_interval_which_holds() -> None:
     assert np.median([each.half_width_bytes for each in found]) < alone / 2
 
 
+def test_few_blocks_beside_a_model_do_as_well_as_many_alone() -> None:
+    census, slow = make_census(BLOCKS)
+    biases = np.random.default_rng(4).normal(1, 0.004, 60)
+    found, alone = [], []
+    for seed, factor in enumerate(biases.tolist()):
+        closer = looked_at_closer(census, slow, count=600, seed=seed)
+        few = estimate(
+            *(census, closer),
+            slow=slow,
+            count=16,
+            seed=seed,
+            model=model_of_hint(bias=0.004, factor=factor),
+        )
+        found.append(few)
+        alone.append(estimate(census, closer, slow=slow, count=54, seed=seed))
+    assert held(found, slow.sum()) >= 0.93
+    assert np.median([each.half_width_bytes for each in found]) < 1.05 * np.median(
+        [each.half_width_bytes for each in alone]
+    )
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.2])
+def test_payload_unlike_all_others_has_a_wider_interval_that_holds(
+    factor: float,
+) -> None:
+    census, slow = make_census(BLOCKS)
+    like, unlike = (
+        [
+            estimate(
+                census,
+                looked_at_closer(census, slow, count=600, seed=seed),
+                slow=slow,
+                count=16,
+                seed=seed,
+                model=model_of_hint(factor=each),
+            )
+            for seed in range(60)
+        ]
+        for each in (1.0, factor)
+    )
+    assert held(unlike, slow.sum()) >= 0.9
+    assert np.median([each.half_width_bytes for each in unlike]) > np.median(
+        [each.half_width_bytes for each in like]
+    )
+
+
+def test_blocks_alike_show_a_small_bias_that_others_would_hide() -> None:
+    census, slow = make_census(BLOCKS)
+    closer = closer_phase(census, census.members, np.ones(BLOCKS), slow[:, None])
+    model = replace(model_of_hint(factor=0.98), scatter=0.04)
+    scattered = slow * np.random.default_rng(2).normal(1, 0.04, BLOCKS)
+    alike, unlike = (
+        estimate(census, closer, slow=sizes, count=16, model=model).total_bytes
+        / sizes.sum()
+        for sizes in (slow, scattered)
+    )
+    assert alike > 0.99
+    assert unlike < alike
+
+
+def test_few_blocks_that_a_model_happens_to_hit_leave_an_error() -> None:
+    census, slow = make_census(BLOCKS)
+    closer = closer_phase(census, census.members, np.ones(BLOCKS), slow[:, None])
+    found = estimate(census, closer, slow=slow, count=12, model=model_of_hint())
+    assert found.half_width_bytes > 0.001 * slow.sum()
+
+
+def test_blocks_tried_in_any_case_are_known_beside_a_model() -> None:
+    census, slow = make_census(40)
+    closer = closer_phase(census, census.members, np.ones(40), slow[:, None])
+    found = estimate(
+        census, closer, slow=slow, count=1000, model=model_of_hint(factor=0.5)
+    )
+    assert found.total_bytes == pytest.approx(slow.sum())
+    assert found.half_width_bytes == 0
+
+
 def test_estimate_predicts_the_blocks_of_every_phase() -> None:
     census, slow = make_census(BLOCKS)
     closer = looked_at_closer(census, slow, count=600)
@@ -191,7 +280,7 @@ def test_single_block_is_its_own_total() -> None:
 @pytest.mark.parametrize("degrees", [5, 10, 30, 120])
 def test_quantile_is_students(degrees: int) -> None:
     # The share of the distribution below it, by the trapezoidal rule.
-    t = np.linspace(-400, quantile(degrees + 6), 2_000_001)
+    t = np.linspace(-400, quantile(degrees, 2.17), 2_000_001)
     density = (1 + t**2 / degrees) ** (-(degrees + 1) / 2)
     scale = math.gamma((degrees + 1) / 2) / math.gamma(degrees / 2)
     density *= scale / math.sqrt(degrees * math.pi)

@@ -1,0 +1,126 @@
+"""The model that predicts what slow codecs make of a block."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.trial.block_model import block_models, model_columns
+from snapcraft_compression_advisor.trial.look import closer_look, fastest_look
+
+STUDY = Path(__file__).parents[2] / "study"
+LOOKS = ("zstd", *closer_look().column_names)
+CODECS_OF = {
+    "none": {"xz", "lzo", "gzip", "zstd", "lz4"},
+    "xz": {"lzo", "gzip", "zstd", "lz4"},
+    "lzo": {"xz", "gzip", "zstd", "lz4"},
+}
+PAYLOADS = [
+    (None, LOOKS),
+    ("xz", ("xz", *closer_look(known="xz").column_names)),
+    ("lzo", ("lzo", *closer_look(known="lzo").column_names)),
+]
+
+
+@pytest.mark.parametrize(("known", "looks"), PAYLOADS)
+def test_payload_has_a_model_for_every_codec_that_isnt_known(
+    known: str | None, looks: tuple[str, ...]
+) -> None:
+    assert block_models(known, looks).keys() == CODECS_OF[known or "none"]
+
+
+@pytest.mark.parametrize(
+    ("known", "looks"),
+    [
+        (None, LOOKS[:2]),  # without lzo's library
+        (None, ("gzip", *LOOKS[1:])),  # without that of zstd
+        ("gzip", ("gzip", *LOOKS[1:])),
+    ],
+)
+def test_no_model_is_used_on_other_looks(
+    known: str | None, looks: tuple[str, ...]
+) -> None:
+    assert not block_models(known, looks)
+
+
+def test_sizes_are_from_nothing_to_the_whole_block() -> None:
+    rng = np.random.default_rng(3)
+    ratios, raw_bytes = rng.random((500, 4)), rng.uniform(1, 1 << 17, 500)
+    for model in block_models(None, LOOKS).values():
+        predicted = model.predict(ratios, raw_bytes)
+        assert (predicted >= 0).all()
+        assert (predicted <= 1).all()
+
+
+def test_block_that_no_look_compresses_is_stored() -> None:
+    ratios, raw_bytes = np.ones((3, 4)), np.array([100.0, 5000.0, 131072.0])
+    for model in block_models(None, LOOKS).values():
+        assert (model.predict(ratios, raw_bytes) == 1).all()
+
+
+def test_columns_are_the_looks_the_length_and_their_products() -> None:
+    columns = model_columns(np.array([[0.5, 0.25]]), np.array([2.0**17]))
+    assert columns.tolist() == [[1, 0.5, 0.25, 1, 0.25, 0.125, 0.5, 0.0625, 0.25, 1]]
+
+
+def test_blocks_of_program_text_are_predicted_closely() -> None:
+    contents = b"".join(
+        path.read_bytes()
+        for path in sorted(Path(json.__file__).parents[1].glob("*.py"))[:60]
+    )
+    chance = random.Random(5)
+    blocks = [
+        contents[start : start + 131072]
+        for start in (chance.randrange(len(contents) - 131072) for _ in range(6))
+    ]
+    looks = [(*fastest_look().at(each), *closer_look().at(each)) for each in blocks]
+    ratios = np.array(looks) / 131072
+    for name, model in block_models(None, LOOKS).items():
+        predicted = model.predict(ratios, np.full(6, 131072.0)).sum() * 131072
+        true = sum(len(CODECS[name].compress(each)) for each in blocks)
+        assert predicted == pytest.approx(true, rel=0.1)
+
+
+def test_file_is_what_the_study_fits_to_its_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(STUDY))
+    sys.modules.pop("block_sizes", None)
+    import block_sizes  # noqa: PLC0415 # of the study
+
+    with block_sizes.DATA.open(newline="") as file:
+        fitted: Any = block_sizes.fit_all(list(csv.DictReader(file)))
+    kept = json.loads(
+        files("snapcraft_compression_advisor.trial")
+        .joinpath("block_model.json")
+        .read_text()
+    )
+    assert {**fitted, "fitted_at": kept["fitted_at"]}.keys() == kept.keys()
+    for known, models in fitted["models"].items():
+        assert models["columns"] == kept["models"][known]["columns"]
+        for codec, model in models["codecs"].items():
+            same = kept["models"][known]["codecs"][codec]
+            assert model["scatter"] == pytest.approx(same["scatter"], abs=2e-4)
+            assert model["bias"] == pytest.approx(same["bias"], abs=2e-4)
+            assert model["coefficients"] == pytest.approx(
+                same["coefficients"], rel=1e-3, abs=1e-3
+            )
+
+
+@pytest.mark.parametrize("known", ["none", "xz", "lzo"])
+@pytest.mark.parametrize("codec", ["xz", "lzo"])
+def test_applications_left_out_are_predicted_within_a_percent(
+    known: str, codec: str
+) -> None:
+    text = files("snapcraft_compression_advisor.trial").joinpath("block_model.json")
+    fitted = json.loads(text.read_text())["models"][known]["codecs"].get(codec)
+    assert fitted is None or (fitted["bias"] < 0.01 and fitted["scatter"] < 0.06)
