@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measured_process import run_measured
+from measured_process import keep_bytecode, run_measured
 from trial import build_prime, machine, note, pack
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.names:
         build_prime(name, arguments.primes / name, arguments.cache)
+    keep_bytecode(arguments.primes / ".bytecode")
     with tempfile.TemporaryDirectory() as scratch:
         rows = [
             row

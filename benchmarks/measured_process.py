@@ -28,6 +28,15 @@ class Measured:
     peak_bytes: int
 
 
+def keep_bytecode(folder: Path) -> None:
+    """Have the processes that are started keep compiled code, as installations do.
+
+    Some environments forbid it; then each run would compile the whole program anew.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder.absolute())
+
+
 def run_measured(command: Sequence[str], *, cwd: Path | None = None) -> Measured:
     """Run a command and measure it; its output is dropped.
 

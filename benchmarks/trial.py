@@ -13,6 +13,7 @@ usage: trial.py [--primes DIR] [--cache DIR] [--seeds N] [-o FILE] [NAME…]
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -23,18 +24,22 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
 
-from measured_process import Measured, run_measured
+from measured_process import Measured, keep_bytecode, run_measured
+from page_parts import replace_part
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
+from snapcraft_compression_advisor.trial import census
 from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.estimate import estimate_total
+from snapcraft_compression_advisor.trial.look import look_at_blocks
 from snapcraft_compression_advisor.trial.partial import HALVED
 from snapcraft_compression_advisor.trial.phase import every_other
 
@@ -42,6 +47,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from snapcraft_compression_advisor.payload.layout import Layout
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.look import ExcerptLook, WholeLook
 
 PAYLOADS = {
     "cli": ["jq"],
@@ -66,8 +75,6 @@ PAIR = ("browser", "office")
 STUDY = Path(__file__).parents[1] / "study"
 
 INTRODUCTION = """\
-# What the sampled trial costs, and how large its error is
-
 The payloads are five applications from Debian 12 with their dependencies, without the
 files that the base snap supplies: jq (cli), NumPy, SciPy and Matplotlib with Tk
 (python-app), Chromium (browser), LibreOffice Calc and Writer (office), SuperTuxKart
@@ -123,15 +130,16 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.names:
         build_prime(name, arguments.primes / name, arguments.cache)
+    keep_bytecode(arguments.primes / ".bytecode")
     with tempfile.TemporaryDirectory(dir=arguments.primes) as scratch:
         rows = [
             measure(name, arguments.primes / name, Path(scratch), arguments.seeds)
             for name in arguments.names
         ]
         growth = measure_growth(arguments.primes, Path(scratch))
-    text = "\n".join([*report(rows, growth), ""])
+    text = "\n".join(report(rows, growth))
     if arguments.output:
-        arguments.output.write_text(text)
+        replace_part(arguments.output, "five", text)
     else:
         print(text)
 
@@ -215,7 +223,10 @@ def intervals_held(
     The draws and estimates are the product's own; only the blocks' sizes come from the
     images rather than from compressing them again.
     """
-    with open_payload(prime) as payload:
+    with (
+        open_payload(prime) as payload,
+        patch.object(census, "look_at_blocks", Remembered()),
+    ):
         layout = lay_out(payload)
         ladders = []
         for seed in range(seeds):
@@ -234,12 +245,53 @@ def intervals_held(
     return held
 
 
+class Remembered:
+    """Looks at each block once, however many draws take it."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[type, int], NDArray[np.float64]] = {}
+
+    def __call__(
+        self,
+        payload: Payload,
+        layout: Layout,
+        numbers: NDArray[np.int64],
+        look: WholeLook | ExcerptLook,
+        *,
+        fastest: Mapping[int, float] | None = None,
+    ) -> NDArray[np.float64]:
+        """See :func:`look_at_blocks`."""
+        keys = [(type(look), number) for number in numbers.tolist()]
+        new = np.array([n for kind, n in keys if (kind, n) not in self._rows], np.int64)
+        rows = look_at_blocks(payload, layout, new, look, fastest=fastest)
+        self._rows.update(
+            zip(((type(look), n) for n in new.tolist()), rows, strict=True)
+        )
+        found = np.array([self._rows[key] for key in keys], dtype=np.float64)
+        return found.reshape(len(numbers), look.columns)
+
+
 def holds(ladder: Ladder, codec: str, true: NDArray[np.float64]) -> bool:
     """Tell whether the interval of one draw holds the sum of all blocks' sizes."""
     sample = every_other(ladder.sample) if codec in HALVED else ladder.sample
-    found = estimate_total(ladder.phases, sample, true[sample.members])
+    model = ladder.models.get(codec)
+    found = estimate_total(ladder.phases, sample, true[sample.members], model)
     error = abs(found.total_bytes - float(true.sum()))
     return round(error) <= found.half_width_bytes
+
+
+def tree_digest(tree: Path) -> str:
+    """Return a digest of a directory's files; reading them puts them into the cache."""
+    digest = hashlib.blake2b(digest_size=12)
+    for path in sorted(tree.rglob("*")):
+        digest.update(f"{path.relative_to(tree)}\0".encode(errors="surrogateescape"))
+        if path.is_symlink():
+            digest.update(os.fsencode(path.readlink()))
+        elif path.is_file():
+            with path.open("rb") as file:
+                while part := file.read(1 << 20):
+                    digest.update(part)
+    return digest.hexdigest()
 
 
 def stored_sizes(path: Path) -> Iterator[tuple[tuple[str, int], int]]:
