@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 import statistics
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,11 +27,12 @@ from snapcraft_compression_advisor.devices.device import ApplySpeeds, ByteCost
 from snapcraft_compression_advisor.payload.search_work import SearchWork
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 Row = dict[str, str]
 """One application of a delta, by column."""
 TABLE = Path(__file__).parent / "data" / "refresh-apply.csv"
+DIGESTS = Path(__file__).parent / "data" / "refresh-digest.csv"
 PAIRS = Path(__file__).parent / "data" / "refresh-pairs.csv"
 COLUMNS = (
     *("set", "pair", "codec", "format", "processors", "round"),
@@ -65,7 +65,7 @@ def report() -> Iterator[str]:
     )
     yield f"on two processors: {fit_side_by_side(fitted):.3f} of that"
     for row in rows:
-        seconds = float(row["seconds"])
+        seconds = measured_s(row)
         yield (
             f"{row['set']} {row['pair']:14} {row['codec']:5} {row['format']:17} "
             f"{row['processors']} {seconds:7.3f} s, predicted "
@@ -87,7 +87,7 @@ def summary() -> Iterator[str]:
                 key = (name, codec, "snap-1-1-xdelta3", processors)
                 (row,) = (each for each in rows if key_of(each) == key)
                 errors.setdefault((codec, processors), []).append(abs(error(row)))
-                cells += [f"{float(row['seconds']):.2f} s"]
+                cells += [f"{measured_s(row):.2f} s"]
                 cells += [f"{predicted_s(row):.2f} s ({error(row):+.0%})"]
             contents = f"{float(row['new_raw_bytes']) / 1e6:.0f}"
             yield f"| {' | '.join([name, contents, processors, *cells])} |"
@@ -101,7 +101,7 @@ def summary() -> Iterator[str]:
         ("plain deltas", [abs(error(row)) for row in plain]),
         (
             f"those of {_LEAST_S} s and more",
-            [abs(error(row)) for row in plain if float(row["seconds"]) >= _LEAST_S],
+            [abs(error(row)) for row in plain if measured_s(row) >= _LEAST_S],
         ),
     ):
         yield (
@@ -112,7 +112,26 @@ def summary() -> Iterator[str]:
 
 def error(row: Row) -> float:
     """Return how far a predicted time is off, as a share of the measured one."""
-    return predicted_s(row) / float(row["seconds"]) - 1
+    return predicted_s(row) / measured_s(row) - 1
+
+
+def measured_s(row: Row) -> float:
+    """Return how long a row took, with the digest of the new image."""
+    key = row["pair"], row["codec"]
+    digest = digests_s().get(key)
+    if digest is None:
+        digest = float(row["new_image_bytes"]) * MEASURED.digest_s_per_byte.mid
+    return float(row["seconds"]) + digest
+
+
+@cache
+def digests_s() -> dict[tuple[str, str], float]:
+    """Return how long the digest of each new image takes."""
+    with DIGESTS.open(encoding="utf-8", newline="") as file:
+        return {
+            (row["pair"], row["codec"]): float(row["seconds"])
+            for row in csv.DictReader(file)
+        }
 
 
 def key_of(row: Row) -> tuple[str, ...]:
@@ -233,8 +252,8 @@ def read_table() -> list[Row]:
 
 
 def predicted_s(row: Row) -> float:
-    """Return what the model says of a row; its images are in memory, no digest."""
-    return replace(work_of(row), digest=0.0).seconds(int(row["processors"]))
+    """Return what the model says of a row; its images are in memory."""
+    return work_of(row).seconds(int(row["processors"]))
 
 
 def work_of(row: Row) -> ApplyWork:
@@ -291,8 +310,15 @@ def fit(rows: Sequence[Row]) -> ApplySpeeds:
         pack=pack,
         rebuild_s_per_byte=spread(aware, "xdelta3_s", "new_raw_bytes"),
         patch_s_per_byte=spread(plain, "xdelta3_s", "new_image_bytes"),
-        digest_s_per_byte=MEASURED.digest_s_per_byte,
+        digest_s_per_byte=fit_digest({row["pair"] for row in rows}),
     )
+
+
+def fit_digest(pairs: Collection[str]) -> Interval:
+    """Return the seconds of the digest per byte of an image."""
+    with DIGESTS.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["pair"] in pairs]
+    return spread(rows, "seconds", "bytes")
 
 
 def fit_bytes(rows: Sequence[Row], program: str, size: str) -> ByteCost:
@@ -319,6 +345,7 @@ def shown(speeds: ApplySpeeds) -> Iterator[str]:
         for codec, cost in costs.items():
             per_byte = cost.raw_s_per_byte + cost.stored_s_per_byte
             yield f'{name} "{codec}": {shown_ends(per_byte)},'
+    yield f"digest {shown_ends(speeds.digest_s_per_byte)}"
     yield f"rebuild {shown_ends(speeds.rebuild_s_per_byte)}"
     yield f"patch {shown_ends(speeds.patch_s_per_byte)}"
 
