@@ -117,7 +117,8 @@ def _table_lines(
 ) -> Iterator[str]:
     """Yield a table of all codecs; where devices don't fit in, several tables."""
     table = codec_table(report, launch)
-    fitting = max(1, (style.wrap_columns - _SIZE_COLUMNS) // _COST_COLUMNS)
+    columns = max(_COST_COLUMNS, *(len(head) + 2 for head in table.heads[3:]), 0)
+    fitting = max(1, (style.wrap_columns - _SIZE_COLUMNS) // columns)
     for start in range(0, max(1, len(table.heads) - 3), fitting):
         if start:
             yield ""
@@ -126,11 +127,11 @@ def _table_lines(
             for row in (table.heads, *table.rows)
         ]
         if launch:
-            width = _SIZE_COLUMNS + _COST_COLUMNS * (len(rows[0]) - 3)
+            width = _SIZE_COLUMNS + columns * (len(rows[0]) - 3)
             yield f"seconds added to a cold launch of {launch.app}".rjust(width)
         for name, image, versus, *costs in rows:
             size, interval = parted(image)
-            added = "".join(cost.rjust(_COST_COLUMNS) for cost in costs)
+            added = "".join(cost.rjust(columns) for cost in costs)
             line = f"{name:7} {size:>8} {interval:6}{versus:>7}{added}"
             yield line.replace("\N{EN DASH}", "-")  # which every terminal has
 
