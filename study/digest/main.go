@@ -2,7 +2,8 @@
 //
 //	cd study/digest && go run . IMAGE... > ../data/refresh-digest.csv
 //
-// A row has the least of five rounds, from memory. The module is the one that snapd's
+// A row has the least of five rounds, from memory; the CSV the least of four such runs,
+// three of them with other programs stopped. The module is the one that snapd's
 // go.mod names (commit bee548f).
 package main
 
