@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from ...payload.snap_yaml import SNAP_YAML_PATH
 from ...squashfs.entry import EntryKind
 from ..launch_set import BlindSpot, desktop_file
+from .families import compiled
 from .own_files import is_data
 from .snap_paths import PROGRAM_FOLDERS
 
@@ -47,19 +48,19 @@ _TOOLKITS = re.compile(
 _TOOLKIT_PARTS = re.compile(r"(libQt[56]\w+|libwx_gtk\w+|libadwaita|libhandy)[-.].*")
 _LANGUAGES = (
     (
-        re.compile(r"(lib)?python\d.*|python"),
-        re.compile(r".*(\.pyc?|/(dist|site)-packages/.*\.so|/lib-dynload/.*)"),
+        r"(lib)?python\d.*|python",
+        r".*(\.pyc?|/(dist|site)-packages/.*\.so|/lib-dynload/.*)",
     ),
-    (re.compile(r"perl\d?.*"), re.compile(r".*(\.p[lm]|/auto/.*\.so)")),
-    (re.compile(r"ruby\d?.*"), re.compile(r".*(\.rb|/ruby/.*\.so)")),
-    (re.compile(r"node(js)?|gjs.*|cjs.*|electron"), re.compile(r".*\.([mc]?js|node)")),
-    (re.compile(r"lua.*|love.*|texlua"), re.compile(r".*(\.lua|/lua/.*\.so)")),
-    (re.compile(r"tclsh.*|wish.*"), re.compile(r".*\.tcl")),
-    (re.compile(r"R|Rscript"), re.compile(r".*(\.rd[bx]|/library/.*\.so)")),
-    (re.compile(r"java|libjvm\.so"), re.compile(r".*\.jar")),
-    (re.compile(r"mono.*|dotnet"), re.compile(r".*\.(dll|exe)")),
-    (re.compile(r"php.*"), re.compile(r".*\.php")),
-    (re.compile(r"guile.*"), re.compile(r".*(\.scm|\.go)")),
+    (r"perl\d?.*", r".*(\.p[lm]|/auto/.*\.so)"),
+    (r"ruby\d?.*", r".*(\.rb|/ruby/.*\.so)"),
+    (r"node(js)?|gjs.*|cjs.*|electron", r".*\.([mc]?js|node)"),
+    (r"lua.*|love.*|texlua", r".*(\.lua|/lua/.*\.so)"),
+    (r"tclsh.*|wish.*", r".*\.tcl"),
+    (r"R|Rscript", r".*(\.rd[bx]|/library/.*\.so)"),
+    (r"java|libjvm\.so", r".*\.jar"),
+    (r"mono.*|dotnet", r".*\.(dll|exe)"),
+    (r"php.*", r".*\.php"),
+    (r"guile.*", r".*(\.scm|\.go)"),
 )
 """Of each language, names of what runs its programs, and files of its modules."""
 
@@ -166,9 +167,9 @@ def modules_of(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     """Return what names the modules of the languages of some programs."""
     known = set(names)
     return tuple(
-        modules
+        compiled(modules)
         for program, modules in _LANGUAGES
-        if any(program.fullmatch(name) for name in known)
+        if any(map(compiled(program).fullmatch, known))
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ...squashfs.entry import EntryKind
@@ -20,9 +21,18 @@ if TYPE_CHECKING:
     from ...payload.inventory import Entry, Inventory
 
 
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a regular expression of a table, compiled once and only if it is needed.
+
+    Most rules' files aren't looked for: no launch starts every toolkit.
+    """
+    return re.compile(pattern)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A rule.
+    """A rule, with the texts of its regular expressions (:func:`compiled`).
 
     :param trigger: what the name of a mapped library or started program matches, or
         one word of a command.
@@ -34,9 +44,9 @@ class Family:
     """
 
     name: str
-    trigger: re.Pattern[str]
-    folder: re.Pattern[str]
-    file: re.Pattern[str]
+    trigger: str
+    folder: str
+    file: str
     beside: bool = False
     near: bool = False
     opens: bool = False
@@ -61,9 +71,9 @@ def opened_by(
     return tuple(
         Family(
             name=name,
-            trigger=re.compile(trigger),
-            folder=re.compile(folder if beside else rf"(?:.*/)?{folder}"),
-            file=re.compile(file),
+            trigger=trigger,
+            folder=folder if beside else rf"(?:.*/)?{folder}",
+            file=file,
             beside=beside,
             near=near,
             opens=opens,
@@ -113,7 +123,7 @@ class FamilyFiles:
         for family in families:
             folders = {
                 trigger.folder
-                for name in filter(family.trigger.fullmatch, known)
+                for name in filter(compiled(family.trigger).fullmatch, known)
                 for trigger in known[name]
                 if family.triggered_by(trigger)
             }
@@ -127,20 +137,22 @@ class FamilyFiles:
 
     def _all(self, family: Family) -> list[Entry]:
         if family.name not in self._anywhere:
+            named, file = compiled(family.folder), compiled(family.file)
             self._anywhere[family.name] = [
                 entry
                 for folder, entries in self._folders.items()
-                if family.folder.fullmatch(folder)
+                if named.fullmatch(folder)
                 for entry in entries
-                if family.file.fullmatch(entry.path.rpartition("/")[2])
+                if file.fullmatch(entry.path.rpartition("/")[2])
             ]
         return self._anywhere[family.name]
 
     def _beside(self, family: Family, folders: set[str]) -> Iterator[Entry]:
+        named, file = compiled(family.folder), compiled(family.file)
         for folder in sorted(folders):
             for place in (folder, *self._below.get(folder, ())):
                 inside = place[len(folder) :].lstrip("/")
-                if family.folder.fullmatch(inside):
+                if named.fullmatch(inside):
                     for entry in self._folders.get(place, ()):
-                        if family.file.fullmatch(entry.path.rpartition("/")[2]):
+                        if file.fullmatch(entry.path.rpartition("/")[2]):
                             yield entry

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .families import opened_by
+from .families import compiled, opened_by
 from .family_others import OTHERS
 from .opengl import IMPORTS_OPENGL, OPENS_OPENGL, WINDOW_OF_OPENGL
 from .runtimes import RUNTIMES
@@ -295,22 +295,19 @@ def opens_windows(path: str) -> bool:
     return bool(TOOLKIT.fullmatch(name) or WINDOW_SYSTEM.fullmatch(name))
 
 
-_WINDOW_KINDS = tuple(
-    (name, re.compile(mapped))
-    for name, mapped in (
-        ("LibreOffice", _OFFICE_PROGRAM),
-        ("Mozilla", r"libxul\.so"),
-        ("Chromium engine", rf"chrom\S+|electron|resources\.pak|{_QT_WEB}"),
-        ("Java", r"java|libjvm\.so"),
-        ("GTK 4", r"libgtk-4\S+"),
-        ("GTK 3", r"libgtk-3\S+"),
-        ("GTK 2", r"libgtk-x11-2\S+"),
-        ("Qt", r"libQt[56]Gui\S+"),
-        ("SDL", r"libSDL\d?-\S+"),
-        ("Tk", r"libtk\d\S*"),
-    )
+_WINDOW_KINDS = (
+    ("LibreOffice", _OFFICE_PROGRAM),
+    ("Mozilla", r"libxul\.so"),
+    ("Chromium engine", rf"chrom\S+|electron|resources\.pak|{_QT_WEB}"),
+    ("Java", r"java|libjvm\.so"),
+    ("GTK 4", r"libgtk-4\S+"),
+    ("GTK 3", r"libgtk-3\S+"),
+    ("GTK 2", r"libgtk-x11-2\S+"),
+    ("Qt", r"libQt[56]Gui\S+"),
+    ("SDL", r"libSDL\d?-\S+"),
+    ("Tk", r"libtk\d\S*"),
 )
-_RUNTIME_KINDS = tuple((each.kind, each.mapped) for each in reversed(RUNTIMES))
+_RUNTIME_KINDS = tuple((each.kind, each.mapped.pattern) for each in reversed(RUNTIMES))
 PROGRAM = "plain program"
 OTHER_WINDOW = "other program with windows"
 UNKNOWN = "script in a language that isn't followed"
@@ -331,7 +328,7 @@ def application_kind(
         if trigger.folder or ".so" in trigger.name  # one of a content snap
     }
     for kind, mapped in _WINDOW_KINDS if window else _RUNTIME_KINDS:
-        if any(mapped.fullmatch(name) for name in names):
+        if any(map(compiled(mapped).fullmatch, names)):
             return kind
     if not followed:
         return UNKNOWN

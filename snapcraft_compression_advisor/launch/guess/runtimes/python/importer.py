@@ -9,6 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ....launch_set import BlindSpot
+from ...families import compiled
 from .code import MODULE, NOT_PYTHON, TOO_MUCH, read_code
 from .imports import imported_names
 
@@ -53,20 +54,17 @@ _CALLED_BY_TOOLKITS = frozenset({
 })  # fmt: skip
 """What toolkits call by name as an application starts: GTK's, wx's, Qt's and Kivy's."""
 
-_UNSEEN_IMPORTS = tuple(
-    (re.compile(pattern), names)
-    for pattern, names in (
-        (r"(PyQt[56])\.\w+", (r"\1.sip", r"\1.QtCore")),
-        (r"(PyQt[56])\.QtWidgets", (r"\1.QtGui",)),
-        (r"PySide2\.\w+", ("PySide2.QtCore", "shiboken2")),
-        (r"PySide6\.\w+", ("PySide6.QtCore", "shiboken6")),
-        (r"(PySide[26])\.QtWidgets", (r"\1.QtGui",)),
-        (r"numpy\.random\.bit_generator", ("secrets",)),
-        (r"gi\.overrides\.Gdk", ("gi._gi_cairo", "cairo")),
-        (r"kivy\.core\.window", ("kivy.core.window.window_sdl2",)),
-        (r"kivy\.core\.text", ("kivy.core.text.text_sdl2",)),
-        (r"kivy\.core\.image", ("kivy.core.image.img_sdl2",)),
-    )
+_UNSEEN_IMPORTS = (
+    (r"(PyQt[56])\.\w+", (r"\1.sip", r"\1.QtCore")),
+    (r"(PyQt[56])\.QtWidgets", (r"\1.QtGui",)),
+    (r"PySide2\.\w+", ("PySide2.QtCore", "shiboken2")),
+    (r"PySide6\.\w+", ("PySide6.QtCore", "shiboken6")),
+    (r"(PySide[26])\.QtWidgets", (r"\1.QtGui",)),
+    (r"numpy\.random\.bit_generator", ("secrets",)),
+    (r"gi\.overrides\.Gdk", ("gi._gi_cairo", "cairo")),
+    (r"kivy\.core\.window", ("kivy.core.window.window_sdl2",)),
+    (r"kivy\.core\.text", ("kivy.core.text.text_sdl2",)),
+    (r"kivy\.core\.image", ("kivy.core.image.img_sdl2",)),
 )
 """What modules import by a computed name, or in C."""
 
@@ -166,7 +164,7 @@ class Importer:
 
     def _import(self, name: str) -> None:
         for pattern, also in _UNSEEN_IMPORTS:
-            match = pattern.fullmatch(name)
+            match = compiled(pattern).fullmatch(name)
             if match is not None:
                 self._pending.extend(match.expand(each) for each in also)
         found = self._finder.find(name)
