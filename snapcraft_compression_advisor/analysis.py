@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .advice.evidence import AVERAGE, ColdStart, Evidence, Policy, Saving
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
-from .advice.refresh_cost import BuildSizes, refresh_cost
 from .advice.refreshes import Refresh
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
@@ -18,14 +18,15 @@ from .devices.device import DeviceProfile
 from .launch.interval_parts import average_figures, average_saving
 from .launch.launch_set import select_apps
 from .launch.model import combined, total_s
-from .launch.profile import LaunchProfile
 from .launches import LaunchAnalysis, Surroundings, estimates_of, find_launches
-from .payload.search_work import search_work
 from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
 from .trial.exact import run_exact_trial
 from .trial.result import Progress, TrialResult
 from .trial.sampled import ORDINARY, Effort, run_sampled_trial
+
+if TYPE_CHECKING:
+    from .launch.profile import LaunchProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +267,10 @@ def _refresh(payload: Payload, request: Request, trial: TrialResult) -> Refresh 
     images = {codec: size for codec, size in sizes.items() if size is not None}
     if habits is None or len(images) < len(sizes):
         return None
+    # Few projects say so.
+    from .advice.refresh_cost import BuildSizes, refresh_cost
+    from .payload.search_work import search_work
+
     packs = habits.deltas == "snap-1-1-xdelta3"
     build = BuildSizes(
         images=images,

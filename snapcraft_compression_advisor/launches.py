@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from .advice.evidence import Saving
 from .core.errors import UsageError
 from .core.units import Interval
 from .devices.device import DeviceProfile
-from .launch.fit import FittedProfile
 from .launch.interval_parts import interval_parts
 from .launch.launch_set import LaunchSet, select_apps
 from .launch.model import (
@@ -20,12 +20,15 @@ from .launch.model import (
     expect_blocks,
     seconds_saved,
 )
-from .launch.profile import LaunchProfile
 from .launch.stack import StackPart, average, find_parts
 from .payload.source import Payload
 from .payload.stack import stack_of
 from .trial.result import Progress, TrialResult
 from .trial.sampled import LEAST, run_sampled_trial
+
+if TYPE_CHECKING:
+    from .launch.fit import FittedProfile
+    from .launch.profile import LaunchProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import get_args
 
@@ -25,12 +25,16 @@ from .arguments import Arguments, details, quantity
 _DEFAULTS = Policy()
 _ADVICE_OPTIONS = ("min_saving", "max_launches", "link_mbit_per_s", "deciding_apps")
 _COMMON_OPTIONS = (("apps", "app"), ("devices", "device"), ("launch_profile",) * 2)
-_SELECTOR: pydantic.TypeAdapter[str] = pydantic.TypeAdapter(Selector)
+
+
+@cache
+def _selector() -> pydantic.TypeAdapter[str]:
+    return pydantic.TypeAdapter(Selector)
 
 
 def _selectors(text: str) -> list[str]:
     try:
-        return [_SELECTOR.validate_python(each.strip()) for each in text.split(",")]
+        return [_selector().validate_python(each.strip()) for each in text.split(",")]
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]["msg"]
         raise argparse.ArgumentTypeError(

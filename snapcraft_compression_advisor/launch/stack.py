@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ..core.units import Interval
 from ..payload.stack import StackedPayload, layers_of
-from .fit import fit_layer, fit_profile
 from .guess.guess import static_launch_set
 from .launch_set import GuessBasis, LaunchFile, LaunchSet, share_ranges
 
@@ -121,6 +120,9 @@ def find_parts(
 def _fitted(profile: LaunchProfile | None, layer: Layer) -> FittedProfile | None:
     if profile is None:
         return None
+    # Most runs guess what a launch reads.
+    from .fit import fit_layer, fit_profile
+
     if layer.role == "app":
         return fit_profile(profile, layer.payload.inventory)
     return fit_layer(profile, layer.role, layer.name, layer.payload.inventory)

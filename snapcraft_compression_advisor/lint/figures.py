@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from ..analysis import Analysis
 from ..core.units import Interval, format_bytes, format_seconds
 from ..diff.figures import BaselineDelta
-from ..refresh.delta import DeltaFormat
 from .finding import Origin
+
+if TYPE_CHECKING:
+    from ..refresh.delta import DeltaFormat
 
 _MANY_LAUNCHES = 1_000
 DELTA_NAMES: Mapping[DeltaFormat, str] = {

@@ -15,7 +15,6 @@ from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..launch.launch_set import select_apps
-from ..launch.profile import LaunchProfile
 from ..launches import Surroundings
 from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata
 from ..payload.source import Payload
@@ -37,6 +36,7 @@ from .run import make_selection, run_rules
 
 if TYPE_CHECKING:
     from ..capture.first_run import MeasuredCaches
+    from ..launch.profile import LaunchProfile
     from ..preflight.resquash import Resquash
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
-from typing import Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Protocol, TypeVar, get_args
 
 import pydantic
 from pydantic_core import ErrorDetails
@@ -19,13 +19,14 @@ from pydantic_core import ErrorDetails
 from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError, UsageError
 from ..core.units import KIB
-from ..devices.builtin_devices import find_device
+from ..devices.builtin_devices import default_devices, find_device
 from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
-from ..devices.device_file import choose_devices
-from ..launch.profile import LaunchProfile, read_profile
 from .lint_policy import SCHEMA, LintPolicy, contradictions
 from .quantities import PolicyModel
+
+if TYPE_CHECKING:
+    from ..launch.profile import LaunchProfile
 
 
 class CheckRules(Protocol):
@@ -248,7 +249,7 @@ def load_settings(
             without_budgets=narrow and "devices" in sources.options.model_fields_set,
             file=None if "devices" in set_above else sources.file,
         ),
-        profiles=tuple(read_profile(Path(each)) for each in policy.launch_profile),
+        profiles=_profiles(policy),
     )
 
 
@@ -276,7 +277,7 @@ def _devices(
         of those named, or a device's file can't be read or isn't a profile.
     """
     try:
-        devices = choose_devices(tuple(policy.devices))
+        devices = _named_devices(policy)
         names = {device.name for device in devices}
         budgets = () if without_budgets else policy.budgets.cold_start
         lacking = [name for name in budgets if name not in names]
@@ -292,6 +293,24 @@ def _devices(
             raise
         message = f"{file}: {error}"  # a name in the file, not an argument
         raise BadDataError(message, resolution=error.resolution) from error
+
+
+def _named_devices(policy: LintPolicy) -> tuple[DeviceProfile, ...]:
+    if not policy.devices:
+        return default_devices()
+    # Reads files: only where devices are named.
+    from ..devices.device_file import choose_devices
+
+    return choose_devices(tuple(policy.devices))
+
+
+def _profiles(policy: LintPolicy) -> tuple[LaunchProfile, ...]:
+    if not policy.launch_profile:
+        return ()
+    # Few projects have recorded a launch.
+    from ..launch.profile import read_profile
+
+    return tuple(read_profile(Path(each)) for each in policy.launch_profile)
 
 
 def _unnamed(device: str, names: Iterable[str]) -> UsageError:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ...core.units import Interval, format_bytes
 from ...diff.figures import BaselineDelta
-from ...refresh.changes import ChangeKind, FileChange
 from ...settings.quantities import Share
 from ..figures import bytes_text, delta_name
 from ..finding import MOST_FILES, Evidence, Finding, Location
 from ..rule import Context, Judge, Rule, image_place
+
+if TYPE_CHECKING:
+    from ...refresh.changes import ChangeKind, FileChange
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.01

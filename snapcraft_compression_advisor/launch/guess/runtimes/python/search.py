@@ -1,0 +1,91 @@
+"""What an app's programs in Python load: modules, metadata, typelibs."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from .....payload.linkage import library_path
+from .....squashfs.entry import EntryKind
+from ..introspection import introspected
+from ..runtime import Loaded
+from .finder import ModuleFinder
+from .importer import Importer
+from .start import EntryPoints, start
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+    from ....launch_set import BlindSpot
+    from ..runtime import StartedApp
+
+_NAMESPACE = "gi.repository."
+
+
+def loaded_files(
+    app: StartedApp, program: re.Pattern[str]
+) -> Iterator[Loaded | BlindSpot]:
+    """Yield what programs load, and what of it can't be known.
+
+    :param program: names of the interpreter.
+    """
+    points = EntryPoints(app)
+    finder = ModuleFinder(app.payload.inventory, folders=_folders(app, program))
+    importer = Importer(
+        app.payload,
+        finder,
+        groups=points.modules,
+        folder_of=lambda path: _folder(app, path),
+    )
+    start(app, importer, points)
+    importer.run()
+    typelibs = tuple(introspected(app, _namespaces(importer), importer.versions))
+    importer.import_also(_overrides(typelibs))
+    importer.run()
+    for entry in importer.files.values():
+        kind = "extension" if entry.path.endswith(".so") else "module"
+        yield Loaded(entry=entry, way=f"python-{kind}")
+    for entry in points.read.values():
+        yield Loaded(entry=entry, way="python-metadata")
+    yield from typelibs
+    yield from importer.blind_spots
+
+
+def _folders(app: StartedApp, program: re.Pattern[str]) -> Iterator[str]:
+    """Yield the directories that are searched before the language's own."""
+    for script in app.scripts("python", ".py"):
+        yield posixpath.dirname(script.path)
+    for invocation in app.invocations(program):
+        if invocation.folder:  # -m and -c search the current directory
+            yield invocation.folder
+    for part in library_path(app.environment.get("PYTHONPATH", "")):
+        folder = _folder(app, part)
+        if folder is not None:
+            yield folder
+
+
+def _folder(app: StartedApp, path: str) -> str | None:
+    """Return the directory that a path leads to, one of the payload's root too."""
+    for place in (path, path.lstrip("/")):
+        entry = app.paths.locate(place).entry
+        if entry is not None and entry.kind is EntryKind.DIRECTORY:
+            return entry.path
+    return None
+
+
+def _namespaces(importer: Importer) -> list[str]:
+    """Return the GObject namespaces that are imported."""
+    return sorted(
+        module.removeprefix(_NAMESPACE)
+        for module in importer.names
+        if module.startswith(_NAMESPACE)
+    )
+
+
+def _overrides(loaded: tuple[Loaded, ...]) -> Iterator[str]:
+    """Yield what PyGObject imports for each namespace that it loads."""
+    for each in loaded:
+        name = posixpath.basename(each.entry.path)
+        if name.endswith(".typelib"):
+            yield f"gi.overrides.{name.partition('-')[0]}"
