@@ -48,7 +48,6 @@ class AdviseCommand(Command):
     """Pack with every codec, estimate launches, recommend."""
 
     name = "advise"
-    help_msg = "Advise which compression suits a prime directory or a built snap"
     overview = (
         "Compress a prime directory or a built snap with every squashfs codec, "
         "determine which data blocks a launch reads, estimate what a cold launch "

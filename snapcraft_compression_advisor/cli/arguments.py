@@ -9,6 +9,8 @@ from typing import Any, ClassVar, TypeVar
 
 from craft_cli import BaseCommand
 
+from .commands import COMMANDS, UNCOMMON
+
 _T = TypeVar("_T")
 
 Arguments = Mapping[str, "str | Mapping[str, Any]"]
@@ -113,10 +115,15 @@ def output_argument(
 
 
 class Command(BaseCommand):
-    """A command whose arguments are data."""
+    """A command whose arguments are data, and whose summary is in the list."""
 
-    common = True
     arguments: ClassVar[Arguments] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Take the summary that the list of commands has."""
+        groups = COMMANDS.values()
+        cls.common = cls.name not in UNCOMMON
+        cls.help_msg = next(each[cls.name][1] for each in groups if cls.name in each)
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""

@@ -41,7 +41,6 @@ class CalibrateCommand(Command):
     """Measure this machine for its device profile."""
 
     name = "calibrate"
-    help_msg = "Measure this machine and write a device profile"
     overview = (
         "Pack blocks of this machine's files with each codec, mount the images, "
         "time cold reads from memory and from storage, and fit a device profile "

@@ -8,9 +8,15 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from craft_cli import BaseCommand, GlobalArgument
+from craft_cli import BaseCommand, CommandGroup, GlobalArgument
 
-from .commands import APP_NAME, command_groups, make_dispatcher
+from .commands import (
+    APP_NAME,
+    command_groups,
+    command_names,
+    every_command,
+    make_dispatcher,
+)
 
 _REPEATED = ("*", "+")
 _OPTIONAL = ("*", "?")
@@ -73,15 +79,19 @@ class CommandText:
 def read_commands() -> tuple[CommandText, ...]:
     """Return every command in the order of the program's help."""
     return tuple(
-        CommandText(
-            name=command.name,
-            group=group.name,
-            summary=command.help_msg,
-            overview=command.overview,
-            arguments=tuple(_arguments(command)),
-        )
-        for group in command_groups([])
+        _text(command, group.name)
+        for group in every_command()
         for command in group.commands
+    )
+
+
+def _text(command: type[BaseCommand], group: str) -> CommandText:
+    return CommandText(
+        name=command.name,
+        group=group,
+        summary=command.help_msg,
+        overview=command.overview,
+        arguments=tuple(_arguments(command)),
     )
 
 
@@ -134,15 +144,17 @@ def command_help(arguments: Sequence[str]) -> str | None:
     """
     if any(each.startswith("--format") for each in arguments):
         return None
-    commands = {each.name: each for each in read_commands()}
-    name = next((each for each in arguments if each in commands), None)
+    names = command_names()
+    name = next((each for each in arguments if each in names), None)
     if name is None:
         return None
-    command = commands[name]
-    others = [each for each in commands.values() if each.group == command.group]
+    groups = command_groups(["--help", name])
+    group = next(each for each in groups if name in _names(each))
+    found = next(each for each in group.commands if each.name == name)
+    command = _text(found, group.name)
     named = [each for each in command.arguments if not each.names]
     options = [each for each in command.arguments if each.names]
-    see = ", ".join(each.name for each in others if each.name != name)
+    see = ", ".join(each for each in _names(group) if each != name)
     blocks = [
         f"Usage:\n{_INDENT}{command.usage}",
         *map(_filled, command.overview.split("\n\n")),
@@ -153,6 +165,10 @@ def command_help(arguments: Sequence[str]) -> str | None:
         f"For a summary of all commands, run '{APP_NAME} help --all'.",
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _names(group: CommandGroup) -> list[str]:
+    return [each.name for each in group.commands]
 
 
 def _list(heading: str, arguments: Sequence[ArgumentText]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The program: its name, its commands, its general options.
 
-Each command is imported only where it is run: imports cost a third of a lint.
+Each command is imported only where it is run, or its own help is shown: imports cost a
+third of a lint. So what it does is said here.
 """
 
 from __future__ import annotations
@@ -20,35 +21,100 @@ _GENERAL_OPTIONS = [
     GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),
 ]
 
-_MODULES: Mapping[str, Mapping[str, str]] = {
+COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Compression": {
-        "advise": "advise.AdviseCommand",
-        "diff": "diff.DiffCommand",
-        "prefetch": "prefetch.PrefetchCommand",
-        "refresh": "refresh.RefreshCommand",
-        "report": "report.ReportCommand",
-        "set": "edits.SetCommand",
-        "trim": "trim.TrimCommand",
+        "advise": (
+            "advise.AdviseCommand",
+            "Advise which compression suits a prime directory or a built snap",
+        ),
+        "diff": (
+            "diff.DiffCommand",
+            "Compare two builds of a snap: image, files, cold launches",
+        ),
+        "prefetch": (
+            "prefetch.PrefetchCommand",
+            "Read ahead what a launch reads, by a program in the command-chain",
+        ),
+        "refresh": (
+            "refresh.RefreshCommand",
+            "Estimate what users download when a new build comes out",
+        ),
+        "report": (
+            "report.ReportCommand",
+            "Make a page with charts from saved JSON reports",
+        ),
+        "set": (
+            "edits.SetCommand",
+            "Set the compression in a project's snapcraft.yaml",
+        ),
+        "trim": (
+            "trim.TrimCommand",
+            "List files that a snap needn't ship, as filters for snapcraft.yaml",
+        ),
     },
-    "Lint": {"lint": "lint.LintCommand", "rule": "listings.RuleCommand"},
+    "Lint": {
+        "lint": (
+            "lint.LintCommand",
+            "Check prime directories or built snaps for what makes them slow or large",
+        ),
+        "rule": (
+            "listings.RuleCommand",
+            "Explain a rule of 'lint', or list all",
+        ),
+    },
     "Launch": {
-        "launch-set": "launch_set.LaunchSetCommand",
-        "record": "record.RecordCommand",
-        "measure": "measure.MeasureCommand",
+        "launch-set": (
+            "launch_set.LaunchSetCommand",
+            "Guess from files alone which data blocks a launch reads",
+        ),
+        "record": (
+            "record.RecordCommand",
+            "Record which data blocks a launch reads, for advise and measure",
+        ),
+        "measure": (
+            "measure.MeasureCommand",
+            "Measure cold and warm launches with every codec",
+        ),
     },
     "Device": {
-        "calibrate": "calibrate.CalibrateCommand",
-        "devices": "listings.DevicesCommand",
+        "calibrate": (
+            "calibrate.CalibrateCommand",
+            "Measure this machine and write a device profile",
+        ),
+        "devices": (
+            "listings.DevicesCommand",
+            "List the built-in device profiles and the sources of their figures",
+        ),
     },
     "Fleet": {
-        "fleet": "fleet.FleetCommand",
-        "fleet-report": "fleet_report.FleetReportCommand",
-        "fleet-query": "fleet_query.FleetQueryCommand",
-        "fleet-lint": "fleet_lint.FleetLintCommand",
+        "fleet": (
+            "fleet.FleetCommand",
+            "Analyse many built snaps into one data set",
+        ),
+        "fleet-report": (
+            "fleet_report.FleetReportCommand",
+            "Make a page of a fleet's data set",
+        ),
+        "fleet-query": (
+            "fleet_query.FleetQueryCommand",
+            "Ask a fleet's data set in SQL",
+        ),
+        "fleet-lint": (
+            "fleet_lint.FleetLintCommand",
+            "Check a fleet's data set: share of snaps over budget, regressions",
+        ),
     },
-    "Formats": {"schema": "schema.SchemaCommand"},
+    "Formats": {
+        "schema": (
+            "schema.SchemaCommand",
+            "Print the JSON Schema of a file that is read or written",
+        ),
+    },
 }
-"""By group and command name, the module beside this one and its class."""
+"""By group and name: the module beside this one with its class; what it does."""
+
+UNCOMMON = frozenset({"launch-set"})
+"""Only the list of all commands has these."""
 
 _PARTED = frozenset({("fleet", "report"), ("fleet", "query"), ("fleet", "lint")})
 """Names that may be written as two words."""
@@ -63,22 +129,34 @@ _HELP = frozenset({"-h", "--help"})
 def command_groups(arguments: Sequence[str]) -> list[CommandGroup]:
     """Return the command that is asked for, in its group; else all of them.
 
+    What the command line doesn't name isn't imported: it has only what help shows.
+
     :param arguments: of the command line. Help shows all commands, so it gets them.
     """
-    names = {name for commands in _MODULES.values() for name in commands}
     first = arguments[0] if arguments else ""
-    wanted = {first} & names if _HELP.isdisjoint(arguments) else set()
+    alone = first in command_names() and _HELP.isdisjoint(arguments)
+    named = {first} if alone else {*arguments}
     return [
         CommandGroup(group, found)
-        for group, commands in _MODULES.items()
+        for group, commands in COMMANDS.items()
         if (
             found := [
-                _command(place)
-                for name, place in commands.items()
-                if name in (wanted or names)
+                _command(place) if name in named else _summary(name, said)
+                for name, (place, said) in commands.items()
+                if name in named or not alone
             ]
         )
     ]
+
+
+def every_command() -> list[CommandGroup]:
+    """Return all commands, imported."""
+    return command_groups(["--help", *command_names()])
+
+
+def command_names() -> frozenset[str]:
+    """Return the names of all commands."""
+    return frozenset(name for commands in COMMANDS.values() for name in commands)
 
 
 def joined(arguments: Sequence[str]) -> list[str]:
@@ -128,3 +206,13 @@ def _command(place: str) -> type[BaseCommand]:
     loaded = import_module(f"snapcraft_compression_advisor.cli.{module}")
     command: type[BaseCommand] = getattr(loaded, name)
     return command
+
+
+def _summary(command_name: str, said: str) -> type[BaseCommand]:
+    class Summary(BaseCommand):
+        name = command_name
+        help_msg = said
+        overview = said
+        common = command_name not in UNCOMMON
+
+    return Summary

@@ -29,7 +29,6 @@ class DiffCommand(Command):
     """Compare two builds."""
 
     name = "diff"
-    help_msg = "Compare two builds of a snap: image, files, cold launches"
     overview = (
         "Compare two builds of the same snap: how much the image grew, how much "
         "longer a cold launch takes, which files caused it, and whether the "

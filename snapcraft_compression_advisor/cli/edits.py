@@ -23,7 +23,6 @@ class SetCommand(Command):
     """Change one line of snapcraft.yaml."""
 
     name = "set"
-    help_msg = "Set the compression in a project's snapcraft.yaml"
     overview = (
         "Change or insert the 'compression' key of a project's snapcraft.yaml. No "
         "other line changes: comments, quotes, order and line endings are kept."

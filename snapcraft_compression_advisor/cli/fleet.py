@@ -32,7 +32,6 @@ class FleetCommand(Command):
     """Analyse many snaps."""
 
     name = "fleet"
-    help_msg = "Analyse many built snaps into one data set"
     overview = (
         "Analyse built snaps, several at once, and add a row for each to a data set: "
         "identity, sizes by codec, seconds of launches, advice and findings. The data "

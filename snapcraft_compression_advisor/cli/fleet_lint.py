@@ -44,7 +44,6 @@ class FleetLintCommand(Command):
     """Check a data set."""
 
     name = "fleet-lint"
-    help_msg = "Check a fleet's data set: share of snaps over budget, regressions"
     overview = (
         "Print the findings of all snaps of a data set. The exit status is 1 if more "
         "snaps than --max-share have a finding as severe as --fail-on. Budgets are "

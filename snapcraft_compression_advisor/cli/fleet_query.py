@@ -18,7 +18,6 @@ class FleetQueryCommand(Command):
     """Ask a data set."""
 
     name = "fleet-query"
-    help_msg = "Ask a fleet's data set in SQL"
     overview = (
         "Run SQL on a data set, by DuckDB. The view 'snaps' has a row for each snap, "
         "'launches' one for each app and device of it, 'findings' one for each of its "

@@ -34,7 +34,6 @@ class FleetReportCommand(Command):
     """Make a fleet's page."""
 
     name = "fleet-report"
-    help_msg = "Make a page of a fleet's data set"
     overview = (
         "Write a page on all snaps of a data set: which should change their "
         "compression, ranked by gain, codecs, distributions of cold launches and "

@@ -26,8 +26,6 @@ class LaunchSetCommand(Command):
     """Guess what a launch reads; write the guess, or compare it."""
 
     name = "launch-set"
-    common = False
-    help_msg = "Guess from files alone which data blocks a launch reads"
     overview = (
         "Derive from a payload's files which data blocks a cold launch of an app "
         "reads, each with the share of launches in which it is read. 'advise' "

@@ -58,9 +58,6 @@ class LintCommand(Command):
     """Check rules and budgets."""
 
     name = "lint"
-    help_msg = (
-        "Check prime directories or built snaps for what makes them slow or large"
-    )
     overview = (
         "Check prime directories or built snaps against the rules and the "
         "project's budgets, and print the findings. 'rule' explains the rules.\n\n"

@@ -20,7 +20,6 @@ class DevicesCommand(Command):
     """List the built-in device profiles."""
 
     name = "devices"
-    help_msg = "List the built-in device profiles and the sources of their figures"
     overview = (
         "List the profiles for 'advise --device NAME', with their figures and sources."
     )
@@ -36,7 +35,6 @@ class RuleCommand(Command):
     """Explain rules."""
 
     name = "rule"
-    help_msg = "Explain a rule of 'lint', or list all"
     overview = (
         "Print when a rule fails, why that matters, how to fix it and which policy "
         "options it uses. Without an ID, list all rules."

@@ -68,7 +68,6 @@ class MeasureCommand(Command):
     """Pack, mount, launch and time, with every codec."""
 
     name = "measure"
-    help_msg = "Measure cold and warm launches with every codec"
     overview = (
         "Pack the payload with each codec, mount each image, and time cold and "
         "warm launches, alternating between the codecs. With --launch-profile, "

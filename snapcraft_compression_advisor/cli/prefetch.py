@@ -41,7 +41,6 @@ class PrefetchCommand(Command):
     """Read ahead what a launch reads."""
 
     name = "prefetch"
-    help_msg = "Read ahead what a launch reads, by a program in the command-chain"
     overview = (
         "Make a list of the data blocks that a recorded launch reads, in the order of "
         "the image, and a small program that reads them ahead in the background and "

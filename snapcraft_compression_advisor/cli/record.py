@@ -40,7 +40,6 @@ class RecordCommand(Command):
     """Launch an app, see what it reads, keep that as a file."""
 
     name = "record"
-    help_msg = "Record which data blocks a launch reads, for advise and measure"
     overview = (
         "Start an app of the payload and record which data blocks a cold launch "
         "reads. The file is small and relocatable: keep it beside snapcraft.yaml "

@@ -45,7 +45,6 @@ class RefreshCommand(Command):
     """Estimate what a refresh downloads."""
 
     name = "refresh"
-    help_msg = "Estimate what users download when a new build comes out"
     overview = (
         "Estimate what a refresh from one build to the next downloads: the whole "
         "image, or one of the two deltas that snapd knows, with xz and with lzo; and "

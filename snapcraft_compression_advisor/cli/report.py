@@ -66,7 +66,6 @@ class ReportCommand(Command):
     """Make a page from saved reports."""
 
     name = "report"
-    help_msg = "Make a page with charts from saved JSON reports"
     overview = (
         "Write the page of 'advise --report' from reports that 'advise', 'measure' "
         "and 'lint' saved with '--format json'. Measured launches are drawn beside "

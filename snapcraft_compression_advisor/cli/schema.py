@@ -75,7 +75,6 @@ class SchemaCommand(Command):
     """Print a schema."""
 
     name = "schema"
-    help_msg = "Print the JSON Schema of a file that is read or written"
     overview = (
         "Print the JSON Schema of compression-advisor.yaml, of another file that the "
         "advisor reads, or of a report. Editors and programs use it to validate "

@@ -51,7 +51,6 @@ class TrimCommand(Command):
     """List what needn't ship."""
 
     name = "trim"
-    help_msg = "List files that a snap needn't ship, as filters for snapcraft.yaml"
     overview = (
         "List the files of a prime directory or a built snap that nothing needs when "
         "the snap runs, with what they take in the image: libraries that the base or "

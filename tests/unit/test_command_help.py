@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
     read_commands,
     read_global_options,
 )
-from snapcraft_compression_advisor.cli.commands import command_groups
+from snapcraft_compression_advisor.cli.commands import every_command
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.cli.schema import SCHEMAS
 
@@ -31,7 +31,7 @@ THINGS = {
 }  # fmt: skip
 ACTIONS = [
     pytest.param(action, id=f"{command.name} {action.dest}")
-    for group in command_groups([])
+    for group in every_command()
     for command in group.commands
     for action in command_parser(command)._actions
 ]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from snapcraft_compression_advisor.cli.commands import command_groups
+from snapcraft_compression_advisor.cli.commands import command_groups, every_command
 
 ALL = {
     "advise", "set", "lint", "rule", "launch-set", "record", "measure", "calibrate",
@@ -37,6 +37,18 @@ def test_all_commands_are_there_where_none_or_help_is_asked_for(
     arguments: tuple[str, ...],
 ) -> None:
     assert names(*arguments) == ALL
+
+
+def test_help_says_of_commands_what_they_say_of_themselves() -> None:
+    said, own = (
+        [
+            (group.name, each.name, each.help_msg, each.common)
+            for group in groups
+            for each in group.commands
+        ]
+        for groups in (command_groups([]), every_command())
+    )
+    assert said == own
 
 
 def test_other_commands_are_not_imported() -> None:

@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
     read_commands,
     read_global_options,
 )
-from snapcraft_compression_advisor.cli.commands import command_groups, split_command
+from snapcraft_compression_advisor.cli.commands import every_command, split_command
 
 COMPLETE = """\
 source /dev/stdin
@@ -56,9 +56,7 @@ def shown() -> list[object]:
 def test_every_command_line_of_the_pages_is_one_that_the_program_takes(
     words: list[str],
 ) -> None:
-    commands = {
-        each.name: each for group in command_groups([]) for each in group.commands
-    }
+    commands = {each.name: each for group in every_command() for each in group.commands}
     general = {name for each in read_global_options() for name in each.names}
     if words[0] in general | {"help"}:
         return
