@@ -2,10 +2,12 @@
 """Fit what slow codecs make of a block to quick looks at it (``block_model.json``).
 
 ``sample`` draws blocks of applications' trees, looks at each as the product does and
-has every codec compress it. ``fit`` fits one model for each codec to them, by least
-squares weighted with the blocks' lengths, and tells how far it is off on applications
-that were left out: an eighth of them at a time, and every file of theirs that another
-application has too.
+has every codec compress it. A folder without meta/snap.yaml (``usr/lib/ruby``)
+stands for a snap whose files are of few kinds. ``fit`` fits one model for each codec to
+all blocks, by least squares weighted with their lengths, and tells how far it is off on
+payloads that were left out: an eighth of them at a time, and every file of theirs that
+another one has too. Kinds of files miss in different directions, which evens out in a
+whole tree and not in a folder; a snap on a base lies between them.
 
 usage: block_sizes.py sample TREE… | fit
 """
@@ -15,7 +17,13 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
+import shutil
 import sys
+import tempfile
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,18 +47,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from snapcraft_compression_advisor.payload.source import Payload
+
 DATA = Path(__file__).parent / "data" / "block-sizes.csv"
 MODELS = (
     Path(__file__).parents[1] / "snapcraft_compression_advisor/trial/block_model.json"
 )
-BLOCKS_EACH = 40
+BLOCKS_EACH = 60
+LEAST_BLOCKS = 20
+"""Payloads of fewer tell no bias."""
+FOLDER = "folder"
+SNAP_YAML = "name: sample\nversion: '1'\nsummary: s\ndescription: d\nbase: core24\n"
 FOLDS = 8
+HALVINGS = 40
+MOST = 0.8
+MOST_CHI2 = 1.6424
+"""The square of a standard normal variable is that at most in so many cases."""
 RIDGE = 1e-4
 """Penalty on standardised coefficients: keeps the products, which say much the same,
 from cancelling each other out."""
 LOOKS = ("zstd 1", "xz by zstd", "lzo by lzo", "lzo by zstd")
 TARGETS = tuple(name for name in CODECS if name != "none")
-FIELDS = ("application", "file", "file_bytes", "raw_bytes", *LOOKS, *TARGETS)
+FIELDS = ("payload", "kind", "file", "file_bytes", "raw_bytes", *LOOKS, *TARGETS)
 COLUMNS = {
     NOT_PACKED: LOOKS,
     "xz": ("xz", "lzo by lzo", "lzo by zstd"),
@@ -80,7 +98,7 @@ def main() -> None:
 
 def sample_blocks(tree: Path) -> Iterator[tuple[object, ...]]:
     """Yield what looks and codecs make of blocks spread evenly over a tree."""
-    with open_payload(tree) as payload:
+    with payload_of(tree) as (kind, payload):
         layout = lay_out(payload)
         drawn, _ = spread(layout.raw_bytes(), ~layout.holes, BLOCKS_EACH)
         for number in drawn.tolist():
@@ -91,8 +109,24 @@ def sample_blocks(tree: Path) -> Iterator[tuple[object, ...]]:
                 continue  # zeros
             size = int(layout.sizes[layout.file_numbers[block.path]])
             sizes = (len(CODECS[name].compress(contents)) for name in TARGETS)
-            name = Path(block.path).name
-            yield tree.name, name, size, len(contents), *map(round, looks), *sizes
+            file = (Path(block.path).name, size, len(contents))
+            yield tree.name, kind, *file, *map(round, looks), *sizes
+
+
+@contextmanager
+def payload_of(tree: Path) -> Iterator[tuple[str, Payload]]:
+    """Open an application's tree, or a copy of a folder that is made one."""
+    if (tree / "meta/snap.yaml").exists():
+        with open_payload(tree) as payload:
+            yield "application", payload
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        prime = Path(temporary)
+        shutil.copytree(tree, prime / tree.name, symlinks=True)
+        (prime / "meta").mkdir()
+        (prime / "meta/snap.yaml").write_text(SNAP_YAML)
+        with open_payload(prime) as payload:
+            yield FOLDER, payload
 
 
 def fit_all(rows: Sequence[Mapping[str, str]]) -> dict[str, object]:
@@ -101,19 +135,22 @@ def fit_all(rows: Sequence[Mapping[str, str]]) -> dict[str, object]:
         name: np.array([float(row[name]) for row in rows])
         for name in ("raw_bytes", *LOOKS, *TARGETS)
     }
-    applications = [row["application"] for row in rows]
-    contents = [f"{row['file']} {row['file_bytes']}" for row in rows]
+    payloads = Payloads(
+        names=np.array([f"{row['kind']} {row['payload']}" for row in rows]),
+        contents=np.array([f"{row['file']} {row['file_bytes']}" for row in rows]),
+    )
+    kinds = Counter(name.split()[0] for name in set(payloads.names.tolist()))
     return {
         "made_by": "study/block_sizes.py fit",
         "fitted_to": f"study/data/{DATA.name}",
         "fitted_at": date.today().isoformat(),  # noqa: DTZ011 # a day is enough
-        "applications": len(set(applications)),
+        "payloads": dict(sorted(kinds.items())),
         "blocks": len(rows),
         "models": {
             known: {
                 "columns": [name.removesuffix(" 1") for name in columns],
                 "codecs": {
-                    target: fit_codec(table, columns, target, applications, contents)
+                    target: fit_codec(table, columns, target, payloads)
                     for target in TARGETS
                     if target != known
                 },
@@ -123,35 +160,44 @@ def fit_all(rows: Sequence[Mapping[str, str]]) -> dict[str, object]:
     }
 
 
+@dataclass(frozen=True)
+class Payloads:
+    """Where each block is from.
+
+    :param contents: the same for blocks of a file that two payloads have.
+    """
+
+    names: NDArray[np.str_]
+    contents: NDArray[np.str_]
+
+
 def fit_codec(
     table: Mapping[str, NDArray[np.float64]],
     columns: Sequence[str],
     target: str,
-    applications: Sequence[str],
-    contents: Sequence[str],
+    payloads: Payloads,
 ) -> dict[str, object]:
-    """Return a codec's model and its errors on applications left out."""
+    """Return a codec's model and its errors on payloads left out."""
     raw_bytes = table["raw_bytes"]
     ratios = np.column_stack([table[name] for name in columns]) / raw_bytes[:, None]
     x = model_columns(ratios, raw_bytes)
     y, weights = table[target] / raw_bytes, raw_bytes / DATA_BLOCK_BYTES
-    names, files = np.array(applications), np.array(contents)
     missed = np.zeros(len(y))
-    for part in folds(names):
-        known = ~part & ~np.isin(files, files[part])
+    for part in folds(payloads.names):
+        known = ~part & ~np.isin(payloads.contents, payloads.contents[part])
         coefficients = solve(x[known], y[known], weights[known])
         predicted = np.clip(x[part] @ coefficients, 0.0, 1.0)
         missed[part] = (y[part] - predicted) * weights[part]
     stored = y * weights
     return {
         "scatter": round(float(missed.std() / stored.mean()), 4),
-        "bias": round(spread_of_applications(missed, stored, names), 4),
+        "bias": round(spread_of_payloads(missed, stored, payloads.names), 4),
         "coefficients": [float(f"{c:.7g}") for c in solve(x, y, weights)],
     }
 
 
 def folds(names: NDArray[np.str_]) -> Iterator[NDArray[np.bool_]]:
-    """Yield which blocks are of one part of the applications."""
+    """Yield which blocks are of one part of the payloads."""
     numbers = {name: number for number, name in enumerate(sorted(set(names.tolist())))}
     of_blocks = np.array([numbers[name] for name in names.tolist()])
     for fold in range(FOLDS):
@@ -174,30 +220,33 @@ def solve(
     return coefficients
 
 
-def spread_of_applications(
+def spread_of_payloads(
     missed: NDArray[np.float64],
     stored: NDArray[np.float64],
     names: NDArray[np.str_],
 ) -> float:
-    """Return by how much whole applications are off, one standard deviation.
+    """Return by how much whole payloads are off, one standard deviation.
 
-    What means of some blocks scatter more than these blocks' own scatter explains.
+    What means of some blocks scatter more than these blocks' own scatter explains: that
+    of a normal distribution with four fifths of the payloads as near. A few are off by
+    far more, which the blocks that are tried show.
     """
-    means, by_chance = [], []
+    squares, by_chance = [], []
     for name in sorted(set(names.tolist())):
         own = names == name
         count = int(np.count_nonzero(own))
-        if count >= BLOCKS_EACH // 2:
+        if count >= LEAST_BLOCKS:
             shares = missed[own] / stored[own].mean()
-            means.append(float(shares.mean()))
+            squares.append(float(shares.mean()) ** 2)
             by_chance.append(float(shares.var(ddof=1)) / count)
-    square = float(np.mean(np.square(means)) - np.mean(by_chance))
-    return max(LEAST_BIAS, float(np.sqrt(max(0.0, square))))
-
-
-LEAST_BIAS = 0.004
-"""No application is taken to be known better: forty blocks of each don't show less, and
-there are others than those that were sampled."""
+    low, high = 0.0, max(squares)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        ratios = np.array(squares) / (middle + np.array(by_chance))
+        low, high = (
+            (middle, high) if np.quantile(ratios, MOST) > MOST_CHI2 else (low, middle)
+        )
+    return math.sqrt(high)
 
 
 if __name__ == "__main__":

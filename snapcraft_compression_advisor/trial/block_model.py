@@ -30,8 +30,8 @@ class BlockModel:
 
     :param coefficients: of the columns of :func:`model_columns`.
     :param scatter: what it misses of a block, one standard deviation in shares of the
-        mean block's size: applications left out.
-    :param bias: likewise of a whole application.
+        mean block's size: payloads left out.
+    :param bias: likewise of a whole payload.
     """
 
     coefficients: NDArray[np.float64]

@@ -36,10 +36,6 @@ SCATTER_WEIGHT = 12
 """As how many blocks a model's known scatter counts beside that of the blocks tried: a
 few may all happen to be predicted well."""
 
-_UNLIKE = 2.0
-"""By how many of its own standard deviations a bias is off where it shows that a
-payload is unlike the applications of the fit."""
-
 _LARGEST_LEVERAGE = 0.9
 _LEAST_DEGREES = 2.0
 _TOLD_BY_SAMPLE = 6
@@ -203,11 +199,11 @@ def _correct(
 ) -> tuple[NDArray[np.float64], Misses]:
     """Predict by a model, corrected by what it misses of the known blocks.
 
-    An application's bias is one of many, whose spread is known from applications left
-    out (:attr:`BlockModel.bias`). Few blocks tell it less well than that, so what they
-    say counts in proportion (an empirical Bayes estimator). Where they show more than
-    twice their own error, the spread is at least what goes beyond that: an application
-    unlike those of the fit isn't taken for one of them.
+    A payload's bias is one of many, whose spread is known from payloads left out
+    (:attr:`BlockModel.bias`). Few blocks tell it less well than that, so what they say
+    counts in proportion (an empirical Bayes estimator). Where they show more than
+    chance explains, the spread is at least the rest: a payload unlike those of the fit
+    isn't taken for one of them.
     """
     places = phase.places_of(known.members)
     predicted = np.where(phase.zeros, 0.0, model.predict(phase.ratios, phase.raw_bytes))
@@ -248,7 +244,7 @@ def _bias(
     shown_by_chance = by_chance
     if count >= SCATTER_WEIGHT:  # blocks may be more alike than those of the fit
         shown_by_chance = min(by_chance, squares / (count - 1) / count)
-    spread = max(model.bias**2, found**2 - _UNLIKE**2 * shown_by_chance)
+    spread = max(model.bias**2, found**2 - shown_by_chance)
     belief = spread / (spread + by_chance)
     error = total * float(np.sqrt(belief * by_chance))
     if not squares:

@@ -118,9 +118,9 @@ def test_file_is_what_the_study_fits_to_its_data(
 
 @pytest.mark.parametrize("known", ["none", "xz", "lzo"])
 @pytest.mark.parametrize("codec", ["xz", "lzo"])
-def test_applications_left_out_are_predicted_within_a_percent(
+def test_payloads_left_out_are_predicted_within_two_percent(
     known: str, codec: str
 ) -> None:
     text = files("snapcraft_compression_advisor.trial").joinpath("block_model.json")
     fitted = json.loads(text.read_text())["models"][known]["codecs"].get(codec)
-    assert fitted is None or (fitted["bias"] < 0.01 and fitted["scatter"] < 0.06)
+    assert fitted is None or (fitted["bias"] < 0.02 and fitted["scatter"] < 0.06)
