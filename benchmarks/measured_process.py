@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -40,12 +42,15 @@ def keep_bytecode(folder: Path) -> None:
 def run_measured(command: Sequence[str], *, cwd: Path | None = None) -> Measured:
     """Run a command and measure it; its output is dropped.
 
+    It has no results of earlier runs, unless the environment names a place for them.
+
     :raises SystemExit: where it fails, with what it said.
     """
     start = time.perf_counter()
     process = subprocess.Popen(
         command,
         cwd=cwd,
+        env={VARIABLE: OFF, **os.environ},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,6 +29,9 @@ settings.register_profile(
 # To look for what nobody has met yet: HYPOTHESIS_PROFILE=explore pytest tests/unit
 settings.register_profile("explore", settings.get_profile("same"), derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+# No test uses results of another, and none leaves any in the user's cache directory.
+os.environ[VARIABLE] = OFF
 
 # A shell that starts the tests in the background has them ignore what a terminal's keys
 # send, and nohup what its end sends; so would the programs that the tests start.

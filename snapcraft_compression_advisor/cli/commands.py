@@ -19,6 +19,13 @@ SUMMARY = (
 )
 _GENERAL_OPTIONS = [
     GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),
+    GlobalArgument(
+        "no_cache",
+        "flag",
+        None,
+        "--no-cache",
+        "Neither use nor keep results of earlier runs; the answers are the same",
+    ),
 ]
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {

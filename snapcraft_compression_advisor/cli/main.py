@@ -29,6 +29,7 @@ from craft_cli import (
 from .. import __version__
 from ..core.deferred_signals import HELD_BACK, DeferredSignals
 from ..core.errors import AdvisorError, StorageError
+from ..core.result_store import OFF, VARIABLE, keeping_results
 from ..core.units import MIB
 from .command_texts import command_help
 from .commands import APP_NAME, command_groups, joined, make_dispatcher, split_command
@@ -183,14 +184,17 @@ def _dispatch(arguments: list[str]) -> int:
         if arguments in (["-V"], ["--version"]):
             write_output(f"{APP_NAME} {__version__}\n", None)
             return os.EX_OK
-        dispatcher.pre_parse_args(
+        options = dispatcher.pre_parse_args(
             split_command(arguments, command_names=("measure", "record"))
         )
         dispatcher.load_command(arguments)
     except ProvideHelpException as text:
         write_output(command_help(arguments) or f"{text}\n", None)
         return os.EX_OK
-    return dispatcher.run() or os.EX_OK
+    if options["no_cache"]:
+        os.environ[VARIABLE] = OFF  # also for the processes that a fleet starts
+    with keeping_results():
+        return dispatcher.run() or os.EX_OK
 
 
 def _start_emitter() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..core.errors import AdvisorError
+from ..core.result_store import keeping_results
 from .columns import Row
 from .sources import Snap
 from .task import SnapTask, failure, lost
@@ -38,7 +39,12 @@ def main(tasks: int, rows: int) -> None:
     :param tasks: descriptor; its first message is the request, limits included.
     :param rows: descriptor.
     """
-    with open(tasks, "rb") as source, open(rows, "wb") as sink, ExitStack() as until:
+    with (
+        open(tasks, "rb") as source,
+        open(rows, "wb") as sink,
+        keeping_results(),
+        ExitStack() as until,
+    ):
         request, limit_bytes, processor = _taken(source)
         _settle(processor)
         try:

@@ -14,6 +14,7 @@ from craft_cli import emit
 from ..analysis import Analysis, Request, analyse
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import AdvisorError, ToolError
+from ..core.result_store import keeping_results
 from ..launch.launch_set import check_app, select_apps
 from ..lint.lint import LintRequest, analysis_request
 from ..lint.rule import Context
@@ -211,7 +212,11 @@ class Advisor:
         :raises AdvisorError: where it can't be analysed.
         """
         _check_codecs()
-        with open_artifact(artifact) as payload, ExitStack() as until:
+        with (
+            keeping_results(),
+            open_artifact(artifact) as payload,
+            ExitStack() as until,
+        ):
             request = _request(artifact, self.settings, payload, until)
             request = _with_recordings(payload, request, self.settings)
             return analyse(payload, request, progress=emit.progress)

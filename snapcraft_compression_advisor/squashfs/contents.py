@@ -70,20 +70,32 @@ class ContentsReader:
 
     def _read(self, block: ImageBlock, max_bytes: int, decompress: Decompress) -> bytes:
         """Return what a data or fragment block contains."""
+        raw = self._stored(block)
+        if block.is_stored:
+            return raw
+        try:
+            return decompress(raw, max_bytes)
+        except BadDataError as error:
+            reason = f"the block at {block.position} doesn't decompress"
+            raise damaged(self._file.where, reason, details=str(error)) from error
+
+    def _stored(self, block: ImageBlock) -> bytes:
+        """Return a block as it stands in the image."""
         position, stored_bytes = block.position, block.stored_bytes
         end = position + stored_bytes
         inside = position >= SUPERBLOCK_BYTES and end <= self._superblock.used_bytes
         if not inside or not 0 < stored_bytes <= self._superblock.block_bytes:
             reason = f"no block of {stored_bytes} bytes can be at {position}"
             raise damaged(self._file.where, reason)
-        raw = self._file.read(position, stored_bytes)
-        if block.is_stored:
-            return raw
-        try:
-            return decompress(raw, max_bytes)
-        except BadDataError as error:
-            reason = f"the block at {position} doesn't decompress"
-            raise damaged(self._file.where, reason, details=str(error)) from error
+        return self._file.read(position, stored_bytes)
+
+    def compressed(self, blocks: FileBlocks, index: int) -> bytes | None:
+        """Return a file's block before it is decompressed, see ``Image.compressed``."""
+        if index >= len(blocks):
+            return None
+        position = self._position(blocks, index)
+        block = next(blocks.blocks(index, position=position))
+        return self._stored(block) if block.compressed else None
 
     def fragment_block(self, index: int) -> ImageBlock:
         """Return where a fragment block is, see ``Image.fragment_block``."""

@@ -194,6 +194,15 @@ class Image:
         """Return the contents of one data block; nothing else is read."""
         return self._contents.block(block)
 
+    def compressed(self, entry: ImageEntry, index: int) -> bytes | None:
+        """Return a file's data block as the image holds it, to recognise it by.
+
+        :param index: of the block in the file, from 0.
+        :returns: ``None`` where nothing has to be decompressed to read it.
+        """
+        blocks = entry.blocks
+        return None if blocks is None else self._contents.compressed(blocks, index)
+
     def stored_data(self, position: int, length: int) -> bytes:
         """Return bytes of the image as they stand there, to compare stored blocks.
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import ClassVar, TypeVar
 
@@ -18,9 +19,9 @@ from ..codecs.deflate import Gzip
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
 from ..codecs.zstandard import Zstd
-from ..core.errors import StorageError
 from ..payload.layout import DataBlock, Layout
 from ..payload.source import Payload
+from .kept import Block, method_of
 
 EXCERPT_BYTES = 32 * 1024
 EXCERPT_PIECES = 16
@@ -58,6 +59,11 @@ class WholeLook:
     codec: Codec
     columns: ClassVar[int] = 1
 
+    @property
+    def method(self) -> str:
+        """All that its sizes depend on beside a block's contents."""
+        return f"whole {method_of(self.codec)}"
+
     def at(
         self,
         contents: bytes,
@@ -90,6 +96,14 @@ class ExcerptLook:
         return tuple(
             f"{each.closer.name} by {each.fast.name}" for each in self.predictors
         )
+
+    @property
+    def method(self) -> str:
+        """All that its sizes depend on beside a block's contents."""
+        codecs = [
+            (method_of(each.closer), method_of(each.fast)) for each in self.predictors
+        ]
+        return f"excerpt {EXCERPT_PIECES} of {EXCERPT_BYTES} {codecs}"
 
     def at(self, contents: bytes, fastest: float | None = None) -> tuple[float, ...]:
         """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
@@ -179,12 +193,15 @@ def look_at_blocks(
 
     def rows(batch: NDArray[np.int64]) -> list[tuple[float, ...]]:
         return [
-            look.at(read_block(payload, layout.block(n)), seen.get(n))
+            Block(payload, layout.block(n)).sizes(
+                method,
+                partial(look.at, fastest=seen.get(n)),
+                columns=look.columns,
+            )
             for n in batch.tolist()
         ]
 
-    seen = fastest or {}
-
+    seen, method = fastest or {}, look.method
     batches = np.split(numbers, range(_BATCH_BLOCKS, len(numbers), _BATCH_BLOCKS))
     found = [row for batch in map_in_order(rows, batches) for row in batch]
     return np.array(found, dtype=np.float64).reshape(len(numbers), look.columns)
@@ -195,11 +212,7 @@ def read_block(payload: Payload, block: DataBlock) -> bytes:
 
     :raises StorageError: where the file isn't what was listed any more.
     """
-    contents = payload.read(block.path, offset=block.offset, length=block.raw_bytes)
-    if len(contents) == block.raw_bytes:
-        return contents
-    message = f"{block.path!r} became shorter while it was read"
-    raise StorageError(message, resolution="Wait until the build ends and try again.")
+    return Block(payload, block).contents
 
 
 def map_in_order(

@@ -19,7 +19,8 @@ from ..payload.source import Payload, SnapPayload
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from .census import Ladder
 from .estimate import Estimate, difference_half_width, estimate_total
-from .look import map_in_order, read_block
+from .kept import Block, compressed_bytes
+from .look import map_in_order
 from .phase import Phase, Sample, every_other
 from .result import CodecTrial, StoredBlocks, TrialResult, Wanted, notes_on_payload
 from .stored import (
@@ -118,8 +119,8 @@ class PartialTrial:
                     codecs.setdefault(member, []).append(name)
 
         def sizes(member: int) -> list[int]:
-            block = read_block(self._payload, self._layout.block(member))
-            return [len(CODECS[name].compress(block)) for name in codecs[member]]
+            block = Block(self._payload, self._layout.block(member))
+            return [compressed_bytes(block, CODECS[name]) for name in codecs[member]]
 
         members = sorted(codecs)
         for member, found in zip(members, map_in_order(sizes, members), strict=True):

@@ -14,7 +14,8 @@ from ..codecs import CODECS
 from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.units import MIB, Interval
 from ..payload.source import Payload
-from ..trial.look import map_in_order, read_block
+from ..trial.kept import Block, compressed_bytes
+from ..trial.look import map_in_order
 from ..trial.result import StoredBlocks, TrialResult
 from ..trial.stored import BlockSizes, StoredSizes
 from ..trial.tables import build_tables, table_bytes
@@ -111,8 +112,8 @@ def _tried(
     )
     drawn = _drawn(numbers, layout.raw_bytes())
     found = map_in_order(
-        lambda number: len(
-            CODECS[codec].compress(read_block(payload, layout.block(number)))
+        lambda number: compressed_bytes(
+            Block(payload, layout.block(number)), CODECS[codec]
         ),
         drawn,
     )
