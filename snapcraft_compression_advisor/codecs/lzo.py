@@ -46,8 +46,8 @@ class Lzo(BoundCodec):
     pack_search = PackSearch(
         raw_us_per_kib=37.31,
         step_ns=2.008,
-        least=0.85,
-        greatest=1.21,
+        least=0.77,
+        greatest=1.23,
     )
     in_launch = Interval(low=0.64, mid=1.14, high=2.05)
     title = "liblzo2"

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from ..core.units import MIB, Interval
 from .contents import Chunk, Contents
 from .drawing import draw
-from .matching import find_matches, joined, section_rates
+from .matching import (
+    COPY_FACTORS,
+    TEXT_COPY_FACTOR,
+    find_matches,
+    joined,
+    section_rates,
+)
 from .pairing import pair_files
 from .pieces import Match, likely_sources, matched
 
@@ -46,12 +52,14 @@ class Cost:
     :param files: bytes by path; those that add nothing aren't in it.
     :param sent_bytes: of chunks that aren't found whole.
     :param coded_share: of all, what LZMA makes shorter, so a device has to decode.
+    :param text_share: of all, what is sent of text.
     """
 
     size_bytes: Interval
     files: Mapping[str, float]
     sent_bytes: int
     coded_share: float
+    text_share: float = 0.0
 
 
 def chunks_cost(
@@ -97,11 +105,13 @@ def chunks_cost(
         size = drawn.total(costs, np.array([each.seen_bytes for each in matches]))
         if size.high - size.mid <= enough * size.mid:
             break
+    text = np.array([each.text for each in matches])
     return Cost(
         size_bytes=size + headers,
         files=_by_file(changed, drawn.chosen, costs / drawn.lengths[drawn.chosen]),
         sent_bytes=sum(lengths),
         coded_share=float((drawn.weights * coded).sum()) / max(1.0, size.mid),
+        text_share=float((drawn.weights * costs)[text].sum()) / max(1.0, size.mid),
     )
 
 
@@ -164,10 +174,15 @@ def _costs(
     parts = [each.sections for each in matches]
     rates, coded_rates = section_rates(joined(parts), level=level)
     lengths = np.array([each.lengths for each in parts], dtype=np.float64)
+    lengths[:, 1:] *= np.array([[_copy_factor(each, level)] for each in matches])
     scales = np.array([each.scale for each in matches])
     costs: NDArray[np.float64] = (lengths @ np.array(rates)) * scales
     coded: NDArray[np.float64] = (lengths @ np.array(coded_rates)) * scales
     return costs, coded
+
+
+def _copy_factor(match: Match, level: int) -> float:
+    return TEXT_COPY_FACTOR if match.text else COPY_FACTORS[level]
 
 
 def _by_file(

@@ -46,11 +46,13 @@ class Contents:
     :param chunks: in the stream's order; each file's side by side.
     :param counts: how many chunks a file has.
     :param read: returns one chunk's bytes, given its file and its index.
+    :param unpacked: whether these are the files' own bytes, not compressed blocks.
     """
 
     chunks: Sequence[Chunk]
     counts: dict[str, int]
     read: Callable[[str, int], bytes]
+    unpacked: bool = False
 
 
 def same_blocks(old: Payload, new: Payload) -> bool:
@@ -121,7 +123,7 @@ def raw_contents(payload: Payload, digests: StoredDigests | None = None) -> Cont
         offset = index * DATA_BLOCK_BYTES
         return payload.read(path, offset=offset, length=DATA_BLOCK_BYTES)
 
-    return Contents(chunks=chunks, counts=counts, read=read)
+    return Contents(chunks=chunks, counts=counts, read=read, unpacked=True)
 
 
 def stored_contents(payload: SnapPayload, digests: StoredDigests) -> Contents:

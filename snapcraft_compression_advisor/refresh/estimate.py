@@ -25,8 +25,14 @@ from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
 
 PLAIN_LEVEL, SNAP_AWARE_LEVEL = 3, 7
 """xdelta3's, as snapd sets them (``xdelta3PlainTuning``, ``xdelta3Tuning``)."""
-MODEL_ERROR: dict[DeltaFormat, float] = {PLAIN: 0.3, SNAP_AWARE: 0.3}
-"""Share by which an estimate may be off whatever is drawn; docs/refresh.md."""
+ABOVE_ERROR, BELOW_ERROR = 0.3, 0.6
+"""Shares by which an estimate may be too small and too large, whatever is drawn:
+docs/refresh.md. LZMA and xdelta3 make less of new contents that are much like those
+sent before than it tells."""
+TEXT_ERROR = 2.0
+"""What text adds to that at the low end: xdelta3 copies from what it sent before, and
+one application's descriptions of interfaces, which all say much the same, were
+estimated 2.8 times too large."""
 PACKED_DRAWS = {8: 0.25, 16: math.inf}
 """Changed blocks that are compressed where no image holds them: with xz, each takes
 some hundredths of a second."""
@@ -85,7 +91,7 @@ class DeltaEstimator:
         names = text_cost(
             listing(self._old), listing(self._new), level=SNAP_AWARE_LEVEL
         )
-        return _delta(cost, names, MODEL_ERROR[SNAP_AWARE])
+        return _delta(cost, names)
 
     def plain(self, codec: str) -> DeltaSize:
         """Estimate the plain delta between both builds, packed with a codec."""
@@ -97,7 +103,7 @@ class DeltaEstimator:
             tables = text_cost(
                 _stored_tables(before[0]), _stored_tables(after[0]), level=PLAIN_LEVEL
             )
-            return _delta(cost, tables, MODEL_ERROR[PLAIN])
+            return _delta(cost, tables)
         old, new = self._old, self._new
         raw_old, raw_new = self._raw
         cost = chunks_cost(
@@ -112,7 +118,7 @@ class DeltaEstimator:
             packed_tables(new, raw_new, codec),
             level=PLAIN_LEVEL,
         )
-        return _delta(cost, tables, MODEL_ERROR[PLAIN])
+        return _delta(cost, tables)
 
 
 def estimate_deltas(
@@ -136,13 +142,14 @@ def refusal(new: Payload, codec: str) -> str | None:
     return f"images with {codec} and compressor options have no snap-aware delta"
 
 
-def _delta(cost: Cost, rest_bytes: int, model_error: float) -> DeltaSize:
+def _delta(cost: Cost, rest_bytes: int) -> DeltaSize:
     size = cost.size_bytes
+    below = 1 + BELOW_ERROR + TEXT_ERROR * cost.text_share
     return DeltaSize(
         size_bytes=Interval(
-            low=(size.low + rest_bytes) / (1 + model_error),
+            low=(size.low + rest_bytes) / below,
             mid=size.mid + rest_bytes,
-            high=(size.high + rest_bytes) * (1 + model_error),
+            high=(size.high + rest_bytes) * (1 + ABOVE_ERROR),
         ),
         files=cost.files,
         coded_share=cost.coded_share * size.mid / max(1.0, size.mid + rest_bytes),

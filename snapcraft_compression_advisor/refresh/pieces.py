@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..core.units import KIB
 from .contents import Chunk, Contents
@@ -27,11 +28,13 @@ class Match:
     :param sections: of the piece.
     :param scale: how many such pieces the chunk has.
     :param seen_bytes: of the chunk, in the piece or known to be equal.
+    :param text: whether the file's own bytes are text.
     """
 
     sections: Sections
     scale: float
     seen_bytes: float
+    text: bool = False
 
 
 def matched(
@@ -50,13 +53,20 @@ def matched(
         its place.
     """
     contents = new.read(chunk.path, chunk.number)
+    piece_of = partial(
+        _piece_of,
+        contents,
+        chunk,
+        whole=whole,
+        text=new.unpacked and b"\0" not in contents,
+    )
     if not sources:
-        return _piece_of(contents, 0, len(contents), chunk, whole=whole).match(b"", 0)
+        return piece_of(0, len(contents)).match(b"", 0)
     nearest = min(sources, key=lambda source: abs(source[1] - chunk.number))
     here = old.read(*nearest)
     start, end = equal_bytes(here, contents), equal_end_bytes(here, contents)
     end = max(start, len(contents) - end)
-    piece = _piece_of(contents, start, end, chunk, whole=whole)
+    piece = piece_of(start, end)
     match = piece.match(here, piece.start)
     if len(match.sections.literals) > _FEW_FOUND * len(piece.contents):
         parts = [here if each == nearest else old.read(*each) for each in sources]
@@ -73,6 +83,7 @@ class _Piece:
     start: int
     differing: int
     chunk_bytes: int
+    text: bool
 
     def match(self, old: bytes, expected: int) -> Match:
         """Return what the chunk sends to who has some old bytes.
@@ -84,11 +95,12 @@ class _Piece:
             sections=find_matches(old, self.contents, expected=expected),
             scale=self.differing / length if length else 1.0,
             seen_bytes=self.chunk_bytes - self.differing + length,
+            text=self.text,
         )
 
 
-def _piece_of(
-    contents: bytes, start: int, end: int, chunk: Chunk, *, whole: bool
+def _piece_of(  # noqa: PLR0913 # three of them are bound once
+    contents: bytes, chunk: Chunk, start: int, end: int, *, whole: bool, text: bool
 ) -> _Piece:
     """Choose a piece; where it is doesn't depend on what is there."""
     most = end - start
@@ -100,6 +112,7 @@ def _piece_of(
         start=first,
         differing=end - start,
         chunk_bytes=len(contents),
+        text=text,
     )
 
 

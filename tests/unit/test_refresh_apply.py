@@ -15,7 +15,7 @@ from refresh_apply_fit import (
     fit_decoding,
     fit_packing,
     fit_side_by_side,
-    least,
+    of_rounds,
     read_table,
     summary,
 )
@@ -31,7 +31,7 @@ from snapcraft_compression_advisor.devices.apply_speeds import (
     WRITTEN_S_PER_BYTE,
 )
 
-ROWS = least(read_table())
+ROWS = of_rounds(read_table())
 FIT = [row for row in ROWS if row["set"] == "fit"]
 FITTED = fit(FIT)
 
