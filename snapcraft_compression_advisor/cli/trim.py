@@ -121,8 +121,14 @@ class TrimCommand(Command):
             if parsed_args.prove:
                 # Few runs start anything.
                 from ..trim.prove import prove_trim  # noqa: PLC0415 # as above
+                from ..trim.without import Starts  # noqa: PLC0415 # as above
 
-                proof = prove_trim(payload, plan, told_here(), runs=parsed_args.runs)
+                proof = prove_trim(
+                    payload,
+                    plan,
+                    Starts(told=told_here(), recordings=lint.policy.record),
+                    runs=parsed_args.runs,
+                )
                 plan = plan.only(proof.groups)
         if file is not None:
             _check_proof(proof)

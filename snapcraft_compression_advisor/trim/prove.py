@@ -11,15 +11,13 @@ from ..capture.record_trace import can_trace, looked_for, record_trace
 from ..capture.recordings import isolated_request, recorded_profiles
 from ..core.errors import AdvisorError
 from ..payload.source import Payload
-from ..settings.lint_policy import Recording
 from .plan import TrimGroup, TrimPlan
-from .without import AFTER, BEFORE, packed, without
+from .without import AFTER, BEFORE, Starts, packed, without
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..capture.cold_turns import Turns
-    from ..capture.recordings import Told
     from ..launch.profile import LaunchProfile, ProfileFile
 
 LEAST_COMMON = 0.93
@@ -86,7 +84,7 @@ class Proof:
 def prove_trim(
     payload: Payload,
     plan: TrimPlan,
-    told: Told,
+    starts: Starts,
     *,
     runs: int = 0,
     scratch: Path | None = None,
@@ -96,12 +94,13 @@ def prove_trim(
     A group without which an app doesn't start, reads something else, or looks for what
     is gone, is found by bisection and taken back.
 
+    :param starts: until which event an app is started, and how long.
     :param runs: cold launches to time before and after, in turns; 0 for none.
     :param scratch: where copies and images go; the system's temporary directory by
         default.
     :raises AdvisorError: where no app can be started at all, or there is no room.
     """
-    started = {app: _recorded(payload, app, told) for app in payload.snap.apps}
+    started = {app: _recorded(payload, app, starts) for app in payload.snap.apps}
     profiles = {
         app: found for app, found in started.items() if not isinstance(found, str)
     }
@@ -110,7 +109,7 @@ def prove_trim(
 
     def trial(groups: Sequence[TrimGroup]) -> Mapping[str, str]:
         with without(payload, groups, scratch) as trimmed:
-            return dict(_problems(payload, trimmed, profiles, groups, told, common))
+            return dict(_problems(payload, trimmed, profiles, groups, starts, common))
 
     groups = list(plan.sure)
     while profiles and groups and (problems := trial(groups)):
@@ -119,7 +118,7 @@ def prove_trim(
         taken_back.append(TakenBack(group=group, app=app, problem=problem))
         groups.remove(group)
     before_bytes, after_bytes, turns = packed(
-        payload, plan.codec, groups, (profiles, told, runs), scratch
+        payload, plan.codec, groups, (profiles, starts, runs), scratch
     )
     return Proof(
         groups=tuple(groups),
@@ -153,17 +152,18 @@ def find_culprit(groups: Sequence[TrimGroup], trial: Trial) -> TrimGroup:
 
 
 def _recorded(
-    payload: Payload, app: str, told: Told, *, again: bool = False
+    payload: Payload, app: str, starts: Starts, *, again: bool = False
 ) -> LaunchProfile | str:
     """Return a recorded launch, or why there is none.
 
     :param again: whether one that is kept doesn't do.
     """
-    wanted = Recording(app=app, required=True)
     try:
-        (profile,) = recorded_profiles(payload, (wanted,), told, again=again)
+        (profile,) = recorded_profiles(
+            payload, (starts.of(app),), starts.told, again=again
+        )
     except AdvisorError as error:
-        return str(error)
+        return ". ".join(filter(None, (str(error), error.resolution)))
     return profile
 
 
@@ -172,7 +172,7 @@ def _problems(  # noqa: PLR0913, PLR0917 # what is compared, and how
     trimmed: Payload,
     profiles: Mapping[str, LaunchProfile],
     groups: Sequence[TrimGroup],
-    told: Told,
+    starts: Starts,
     common: dict[str, float],
 ) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with apps that started before.
@@ -181,15 +181,17 @@ def _problems(  # noqa: PLR0913, PLR0917 # what is compared, and how
     """
     gone = frozenset(path for group in groups for path in group.files)
     for app, profile in profiles.items():
-        after = _recorded(trimmed, app, told)
+        after = _recorded(trimmed, app, starts)
         if isinstance(after, str):
             yield app, after
             continue
         share = common_share(profile.files, after.files, gone)
         common[app] = share
-        if share < LEAST_COMMON * _repeated_share(payload, profile, share, gone, told):
+        if share < LEAST_COMMON * _repeated_share(
+            payload, profile, share, gone, starts
+        ):
             yield app, f"its launch reads something else: {share:.0%} in common"
-        elif missed := _missed(payload, trimmed, app, groups, told):
+        elif missed := _missed(payload, trimmed, app, groups, starts):
             yield app, f"it looks for {missed[0]}"
 
 
@@ -198,7 +200,7 @@ def _repeated_share(
     profile: LaunchProfile,
     share: float,
     gone: frozenset[str],
-    told: Told,
+    starts: Starts,
 ) -> float:
     """Return what an app's launches have in common with nothing left out.
 
@@ -206,7 +208,7 @@ def _repeated_share(
     """
     if share >= LEAST_COMMON:
         return 1.0
-    again = _recorded(payload, profile.app, told, again=True)
+    again = _recorded(payload, profile.app, starts, again=True)
     if isinstance(again, str):
         return 1.0
     return common_share(profile.files, again.files, gone)
@@ -217,7 +219,7 @@ def _missed(
     trimmed: Payload,
     app: str,
     groups: Sequence[TrimGroup],
-    told: Told,
+    starts: Starts,
 ) -> list[str]:
     """Return the files left out that a traced launch tries to open, sorted.
 
@@ -231,7 +233,7 @@ def _missed(
     }
     if not counted or not can_trace():
         return []
-    wanted = Recording(app=app, required=True)
+    wanted, told = starts.of(app), starts.told
     with isolated_request(trimmed, wanted, told, doing="Tracing") as request:
         traced = record_trace(trimmed, replace(request, warm_up=False), told.progress)
     return sorted(looked_for(traced.trace, payload) & counted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,24 @@ if TYPE_CHECKING:
     from ..capture.recordings import Told
 
 BEFORE, AFTER = "before", "after"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starts:
+    """How apps are started.
+
+    :param recordings: of a policy, for their events and timeouts; one that names no app
+        serves those that none names.
+    """
+
+    told: Told
+    recordings: Sequence[Recording] = ()
+
+    def of(self, app: str) -> Recording:
+        """Return the launch of an app, which has to be possible."""
+        known = {each.app: each for each in self.recordings}
+        found = known.get(app) or known.get(None) or Recording()
+        return found.model_copy(update={"app": app, "required": True})
 
 
 @contextmanager
@@ -42,33 +61,35 @@ def packed(
     payload: Payload,
     codec: str,
     groups: Sequence[TrimGroup],
-    timed: tuple[Iterable[str], Told, int],
+    timed: tuple[Iterable[str], Starts, int],
     scratch: Path | None,
 ) -> tuple[int, int, Mapping[str, Turns]]:
     """Return the sizes of both images, and launches from them.
 
-    :param timed: the apps, who is told, and how many launches of each.
+    :param timed: the apps, how they are started, and how many launches of each.
     """
-    apps, told, runs = timed
+    apps, starts, runs = timed
     with (
         without(payload, groups, scratch) as trimmed,
         packed_images(
-            payload, (codec,), scratch=scratch, progress=told.progress
+            payload, (codec,), scratch=scratch, progress=starts.told.progress
         ) as whole,
         packed_images(
-            trimmed, (codec,), scratch=scratch, progress=told.progress
+            trimmed, (codec,), scratch=scratch, progress=starts.told.progress
         ) as less,
     ):  # fmt: skip
         images = {BEFORE: whole.paths[codec], AFTER: less.paths[codec]}
-        turns = {app: _turns(payload, app, images, told, runs) for app in apps if runs}
+        turns = {
+            app: _turns(payload, app, images, starts, runs) for app in apps if runs
+        }
         before_bytes, after_bytes = (path.stat().st_size for path in images.values())
     return before_bytes, after_bytes, turns
 
 
 def _turns(
-    payload: Payload, app: str, images: Mapping[str, Path], told: Told, runs: int
+    payload: Payload, app: str, images: Mapping[str, Path], starts: Starts, runs: int
 ) -> Turns:
-    wanted = Recording(app=app, required=True)
+    wanted, told = starts.of(app), starts.told
     with isolated_request(payload, wanted, told, doing="Timing") as request:
         variants = {
             name: Variant(image=image, command=request.command)

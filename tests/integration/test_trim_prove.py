@@ -108,6 +108,27 @@ def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     assert app["cold_before_s"] > 0 < app["cold_after_s"]
 
 
+def test_event_of_the_policy_ends_a_service_that_goes_on(tmp_path: Path) -> None:
+    prime = fill_launchable(tmp_path / "prime")
+    text = SNAP_YAML.partition("apps:")[0] + "apps: {launchy: {command: bin/slow}}\n"
+    (prime / "meta/snap.yaml").write_text(text)
+    header = prime / "usr/include/idle.h"
+    header.parent.mkdir(parents=True)
+    header.write_bytes(random.Random(2).randbytes(9_000))
+    (tmp_path / "compression-advisor.yaml").write_text(
+        "record: {app: launchy, until: 'output:sleeping'}\n"
+    )
+    ran = advisor(
+        "trim", prime, "--prove", "--format", "json",
+        "--policy", tmp_path / "compression-advisor.yaml",
+        TMPDIR=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    proof = json.loads(ran.stdout)["proof"]
+    assert [each["problem"] for each in proof["apps"]] == [None]
+    assert proof["after_bytes"] < proof["before_bytes"]
+
+
 def test_nothing_is_written_where_an_app_proves_nothing(
     prime: Path, tmp_path: Path
 ) -> None:
