@@ -56,7 +56,9 @@ class _Dominance:
     "reading it later, changes the launch more than anything else except the codec.",
     how_to_fix="Strip the files, leave out what isn't used, link or bundle code in the "
     "order in which the start needs it, or load the files after the window appears. "
-    "The evidence also shows what they cost with lzo.",
+    "`compression-advisor trim` prints filters for what isn't needed, and "
+    "`compression-advisor prefetch` reads the rest ahead. The evidence also shows what "
+    "the files cost with lzo.",
     options={
         "apps": "target apps",
         "devices": "devices to estimate for",

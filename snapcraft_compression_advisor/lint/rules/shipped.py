@@ -179,7 +179,7 @@ PACKAGE_CACHES = _ShippedRule(
     why="They speed up the next installation, which never happens in a snap.",
     how_to_fix="Leave them out of the part (`prime: [-var/lib/apt, -var/cache]`), or "
     "tell the tool to keep no cache: `pip install --no-cache-dir`, `npm ci --cache "
-    "/tmp/npm`.",
+    "/tmp/npm`. " + _FILTERS,
     judge=_needless_judge("package-caches", "Caches and databases of package managers"),
 )
 
@@ -196,8 +196,10 @@ PACKAGE_CACHES = _ShippedRule(
     why="The loader takes one version of a library. The others are downloaded for "
     "nothing, and may be loaded by accident. They come from parts that stage different "
     "versions.",
-    how_to_fix="Leave the older version out of its part with `stage` or `prime`. Equal "
-    "files in separate blocks come from packing with other options: use `snap pack`.",
+    how_to_fix="Leave the older version out of its part with `stage` or `prime`. "
+    + _FILTERS
+    + " Equal files in separate blocks come from packing with other options: use "
+    "`snap pack`.",
 )
 def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for files that are there twice, or in several versions."""
