@@ -118,7 +118,7 @@ class AptClosure:
             solution (69).
         """
         self._check_known([*names, *excluded])
-        supplied = self._supplied(base) if base else set()
+        supplied = set(self.supplied(base)) if base else set()
         requested = {name.split(":")[0] for name in names}
         self._install((supplied | set(excluded)) - requested)
         return self._simulate(names, recommends=recommends)
@@ -165,11 +165,12 @@ class AptClosure:
         found = (known_spelling(name, self._known) for name in names)
         return {name for name in found if name is not None}
 
-    def _supplied(self, base: BaseList) -> set[str]:
+    def supplied(self, base: BaseList) -> list[str]:
+        """Return the packages that a base has, sorted by name."""
         installed = sorted(self._spellings(base.installed))
         packages = self._simulate(installed, recommends=False) if installed else []
         absent = self._spellings(base.removed) | self._spellings(base.staged_anyway)
-        return {package.name for package in packages} - absent
+        return sorted({package.name for package in packages} - absent)
 
     def _install(self, names: Collection[str]) -> None:
         shown = ""

@@ -32,6 +32,7 @@ from apt_closure import AptClosure, Package, read_base_list
 from apt_tools import Apt, run_tool
 from deb_cache import Archive, fetch_archives
 from desktop_file import write_desktop_file
+from prime_alternatives import make_alternatives
 from prime_error import PrimeError, end_by_sigterm, note, run_script
 from prime_tree import (
     file_figures,
@@ -88,17 +89,21 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--exclude", metavar="PACKAGE", action="append", default=[], help="leave out")
     add("--recommends", action="store_true", help="follow Recommends as well")
     add("--no-triggers", action="store_true", help="files of the packages alone")
+    add(
+        "--alternatives", action="store_true", help="make links as packages' scripts do"
+    )
     add("--strip-docs", action="store_true", help="leave out manual pages and docs")
     add("--cache", metavar="DIR", type=Path, default=default_cache(), help=".deb files")
     add("--force", action="store_true", help="replace a prime directory at DIR")
     add("--print-packages", action="store_true", help="list the closure, build nothing")
+    add("--print-base", action="store_true", help="list the base's packages")
     add(
         "--print-base-libraries",
         action="store_true",
         help="list the base's libraries that a launch needs and this machine lacks",
     )
     parsed = parser.parse_args(arguments)
-    prints = parsed.print_packages or parsed.print_base_libraries
+    prints = parsed.print_packages or parsed.print_base_libraries or parsed.print_base
     if parsed.output is None and not prints:
         parser.error("say where the prime directory goes: -o DIR")
     if any("=" not in app for app in parsed.app):
@@ -168,6 +173,8 @@ def build(arguments: argparse.Namespace, apt: Apt) -> None:
         root = Path(scratch) / "prime"
         note(f"unpacking {len(archives)} packages")
         unpack([archive.path for archive in archives], root)
+        if arguments.alternatives:
+            make_alternatives(root, [archive.path for archive in archives])
         make_fit_for_snap(root)
         if arguments.strip_docs:
             strip_documentation(root)
@@ -263,6 +270,9 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.print_packages:
             for package in closure(arguments, apt):
                 print(package.name, package.version)
+        elif arguments.print_base:
+            base = read_base_list(_LISTS / f"{arguments.base}-packages.txt")
+            print(*AptClosure(apt).supplied(base), sep="\n")
         elif arguments.print_base_libraries:
             names = base_libraries(arguments, apt)
             for package in AptClosure(apt).missing_here(names):

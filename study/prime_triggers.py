@@ -54,6 +54,8 @@ class Trigger:
     :param prints: whether the tool takes the files instead, and prints what it makes.
         Absolute paths of modules in it become bare names, which are found by
         ``LD_LIBRARY_PATH``.
+    :param optional: whether the tool may make nothing: of an icon theme without icons,
+        as ``hicolor`` is where no package has any.
     """
 
     folder: str
@@ -63,6 +65,7 @@ class Trigger:
     package: str
     options: tuple[str, ...] = ()
     prints: bool = False
+    optional: bool = False
 
 
 TRIGGERS = (
@@ -125,6 +128,7 @@ TRIGGERS = (
         tool="usr/bin/gtk-update-icon-cache",
         package="gtk-update-icon-cache",
         options=("--quiet", "--force"),
+        optional=True,
     ),
 )
 """All of them, in the order in which they run."""
@@ -195,7 +199,7 @@ def _run(trigger: Trigger, folder: Path, *, roots: Sequence[Path]) -> None:
     if trigger.prints:
         made.write_text(_MODULE.sub('"', printed), encoding="utf-8")
     # Some tools ignore what they can't load, and end with 0.
-    if not made.is_file():
+    if not made.is_file() and not trigger.optional:
         message = f"{tool.name} has made no {trigger.makes} in {folder}."
         raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
 

@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """Prove trims on applications drawn by lot: built, trimmed, started, packed.
 
-    xvfb-run -a .venv/bin/python study/trim_prove.py --scratch DIR [--started 10]
+    .venv/bin/python study/trim_prove.py --scratch DIR [--started 10]
 
 The script draws from the applications of Debian 12 in ``data/drawn.csv`` that were
 recorded, none of which is blind, in an order by a seed. It builds the prime directory
 of each as a publisher's ``stage-packages`` do (``prime_from_debs.py``), with all that
-the packages bring, and has ``compression-advisor trim --prove`` leave out what nothing
-needs, until so many applications could be started. It writes
+the packages bring, and does what publishers do to have it start: links that packages'
+scripts make, variables, layouts for the paths that its files name
+(``prime_layout.py``), and those that ``trim`` then asks for. ``compression-advisor
+trim --prove`` leaves out what nothing needs, with the same release's packages as the
+base, until so many applications could be started. It writes
 
     study/data/trim-proved.csv   what became of each; sizes of packed images with xz
 
-and can be stopped and started again. One that can't be built, or can't be started even
-with all files (it needs another program's service, or has paths of an installed system
-built in), or is larger than 100 MB, is in the table with the reason, and counts for
-nothing. It needs apt, the network, bubblewrap, strace, and root to mount images.
+and can be stopped and started again. The rule of the draw was written before the first
+application was started: one that can't be built, can't be started even with all files,
+or is larger than 150 MB with all that it needs, is in the table with the reason, counts
+for nothing, and the next one of the lot takes its place. It needs apt, the network,
+bubblewrap, strace, Xvfb, and root to mount images.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ from pathlib import Path
 
 from draw import Drawn, read_drawn
 from prime_error import note
+from prime_layout import add_layout, make_startable
 from snap_metadata import snap_name
 
 DATA = Path(__file__).parent / "data"
@@ -50,15 +55,20 @@ FIELDS = (
 _BUILD = Path(__file__).with_name("prime_from_debs.py")
 _BUILDERS = 2
 Figures = dict[str, object]
-PROVEN = "proven"
+PROVEN, TOO_LARGE = "proven", "too large"
 STARTED = frozenset({PROVEN, "taken back"})
 _SIZES = ("before_bytes", "after_bytes")
-_FOLDERS = ("usr/share", "usr/lib", "usr/lib/x86_64-linux-gnu", "usr/share/games")
+_TIMEOUT_S = 300
+"""For a machine that does other work, too."""
+_LAYOUTS = 6
+"""At most, that are added because a launch misses something."""
+_ASKED = re.compile(r"The app looks for '(/[^']+)', which is in the payload only")
+_BASE = "core24"
 _RELEASE = "bookworm"
 _SEED = 24
 _REASON_LENGTH = 120
-_MOST_BYTES = 100_000_000
-"""Of a prime directory; larger ones take minutes to pack twice."""
+_MOST_BYTES = 150_000_000
+"""Of packages and all that they need; larger ones take minutes to pack twice."""
 
 
 def main() -> None:
@@ -74,13 +84,14 @@ def main() -> None:
     if arguments.table:
         print("\n".join(table_lines(rows)))
         return
+    base = built_base(arguments.scratch)
     known = {row["application"] for row in rows}
     left = iter([row for row in drawn() if row.package not in known])
     with ThreadPoolExecutor(_BUILDERS) as pool:
 
         def start(row: Drawn) -> tuple[Drawn, Future[Figures]]:
             folder = arguments.scratch / snap_name(row.package)
-            return row, pool.submit(built, row, folder / "prime")
+            return row, pool.submit(built, row, folder / "prime", base)
 
         ahead = deque(start(row) for row in islice(left, 2 * _BUILDERS))
         while ahead and sum(row["outcome"] in STARTED for row in rows) < wanted:
@@ -89,7 +100,7 @@ def main() -> None:
             found: Figures = {"application": drawn_row.package, "kind": drawn_row.kind}
             found |= building.result()
             if "outcome" not in found:
-                found |= trimmed(folder / "prime", folder, arguments.runs)
+                found |= settled(folder / "prime", folder, base, arguments.runs)
             note(f"{drawn_row.package}: {found['outcome']}")
             shutil.rmtree(folder, ignore_errors=True)
             rows.append(found)
@@ -120,27 +131,66 @@ def drawn() -> list[Drawn]:
     return found
 
 
-def built(row: Drawn, prime: Path) -> Figures:
+def built(row: Drawn, prime: Path, base: Path) -> Figures:
     """Build a prime directory, and return its figures.
 
+    :param base: the tree that its base is.
     :returns: with an outcome where it isn't used.
     """
     raw_bytes = installed_bytes(row.package)
     if raw_bytes > _MOST_BYTES:
-        return {"outcome": "too large", "raw_bytes": raw_bytes}
-    program, _, words = row.command.partition(" ")
+        return {"outcome": TOO_LARGE, "raw_bytes": raw_bytes}
+    program = row.command.partition(" ")[0]
     build = [sys.executable, str(_BUILD), row.package, "--output", str(prime)]
     done = subprocess.run(
-        [*build, "--command", program], check=False, capture_output=True, text=True
+        [*build, "--alternatives", "--command", program],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:]
         return {"outcome": "not built", "reason": " ".join(reason)[:_REASON_LENGTH]}
-    start_as(prime, program, words)
-    add_layout(prime, row.package)
+    make_startable(prime, base, row.command, windows=row.event == "window")
     files = [path for path in prime.rglob("*") if path.is_file()]
     sizes = (path.stat().st_size for path in files if not path.is_symlink())
     return {"files": len(files), "raw_bytes": sum(sizes)}
+
+
+def built_base(scratch: Path) -> Path:
+    """Build the base's tree of this release's packages, if it isn't there."""
+    root = scratch / _BASE
+    if not root.exists():
+        note(f"building {root}")
+        listed = [sys.executable, str(_BUILD), "base-files", "--print-base"]
+        names = _output(listed).split()
+        build = [sys.executable, str(_BUILD), *names, "--keep-base", "--alternatives"]
+        _output([*build, "--name", _BASE, "--output", str(root)])
+        lines = (f"name: {_BASE}", "version: '1'", "type: base", "summary: a base")
+        (root / "meta/snap.yaml").write_text("\n".join((*lines, "")), encoding="utf-8")
+    return root
+
+
+def _output(words: Sequence[str]) -> str:
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def settled(prime: Path, folder: Path, base: Path, runs: int) -> Figures:
+    """Return what trim says of a prime directory, with the layouts that it asks for."""
+    found: Figures = {}
+    for _ in range(_LAYOUTS + 1):
+        found = trimmed(prime, folder, base, runs)
+        asked = _ASKED.search(str(found["reason"]))
+        place = os.path.normpath(asked[1]) if asked else ""
+        helps = place and Path(f"{prime}{place}").exists()
+        if found["outcome"] != "not started" or not helps:
+            break
+        add_layout(prime, place)
+    return found | {"reason": str(found["reason"])[:_REASON_LENGTH]}
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder)}
 
 
 def installed_bytes(package: str) -> int:
@@ -162,50 +212,30 @@ def installed_bytes(package: str) -> int:
     return sum(map(int, sizes)) * 1024
 
 
-def start_as(prime: Path, program: str, words: str) -> None:
-    """Have the app start with the arguments of its recorded launch."""
-    path = prime / "meta/snap.yaml"
-    text = path.read_text(encoding="utf-8")
-    command = f'command: "{program}"'
-    whole = f'command: "{program} {words}"' if words else command
-    path.write_text(text.replace(command, whole), encoding="utf-8")
-
-
-def add_layout(prime: Path, package: str) -> None:
-    """Show an application its own directories at the paths that it has built in."""
-    found = [
-        f"{folder}/{package}"
-        for folder in _FOLDERS
-        if (prime / folder / package).is_dir()
-    ]
-    if found:
-        lines = (f"  /{path}: {{bind: $SNAP/{path}}}\n" for path in found)
-        with (prime / "meta/snap.yaml").open("a", encoding="utf-8") as file:
-            file.write("layout:\n" + "".join(lines))
-
-
-def trimmed(prime: Path, folder: Path, runs: int) -> dict[str, object]:
+def trimmed(prime: Path, folder: Path, base: Path, runs: int) -> Figures:
     """Return what trim says of a prime directory."""
-    report = folder / "trim.json"
+    report, policy = folder / "trim.json", folder / "policy.yaml"
+    policy.write_text(f"record: {{timeout: {_TIMEOUT_S}s}}\n", encoding="utf-8")
     done = subprocess.run(
         [
             *(sys.executable, "-m", "snapcraft_compression_advisor", "trim"),
-            *(str(prime), "--prove", "--runs", str(runs)),
+            *(str(prime), "--prove", "--runs", str(runs), "--base", str(base)),
+            *("--policy", str(policy)),
             *("--format", "json", "--output", str(report)),
         ],
-        env={**os.environ, "TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder)},
+        env=_environment(folder),
         check=False,
         capture_output=True,
         text=True,
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines()
-        return {"outcome": "failed", "reason": lines[-1][:_REASON_LENGTH]}
+        return {"outcome": "failed", "reason": lines[-1]}
     found = json.loads(report.read_text(encoding="utf-8"))
     proof = found["proof"]
     if not proof["apps"] or proof["apps"][0]["problem"]:
         problem = proof["apps"][0]["problem"] if proof["apps"] else "no app"
-        return {"outcome": "not started", "reason": problem[:_REASON_LENGTH]}
+        return {"outcome": "not started", "reason": problem}
     app = proof["apps"][0]
     sure = [each for each in found["groups"] if each["risk"] is None]
     saved_s = app["saved_s"] or {}
@@ -239,13 +269,16 @@ def table_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Return the tables of docs/trim.md."""
     started = [row for row in rows if row["outcome"] in STARTED]
     proven = [row for row in started if row["outcome"] == PROVEN]
+    large = [row for row in rows if row["outcome"] == TOO_LARGE]
     saved = sorted(saved_share(row) for row in started)
     errors = sorted(abs(prediction_error(row)) for row in proven)
     common = min(float(str(row["common_share"])) for row in started)
     median = f"{statistics.median(saved):.1%} ({saved[0]:.1%} to {saved[-1]:.1%})"
     error = f"{statistics.median(errors):.2%}, worst {errors[-1]:.2%}"
     figures = {
-        "started here with all files": f"{len(started)} of {len(rows)} drawn",
+        "drawn by lot": f"{len(rows)}",
+        "larger than the limit": f"{len(large)}",
+        "started here with all files": f"{len(started)} of {len(rows) - len(large)}",
         "start and read the same without the sure files": (
             f"{len(proven)} of {len(started)}"
         ),
@@ -263,7 +296,16 @@ def table_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
         *(f"| {name} | {found} |" for name, found in figures.items()),
         *("", heads, "|---|---|---|---|---|---|"),
         *map(_line, started),
+        *("", "| not counted | kind | why |", "|---|---|---|"),
+        *(_left_out(row) for row in rows if row not in started),
     ]
+
+
+def _left_out(row: Mapping[str, object]) -> str:
+    why = f"{row['outcome']}: {row['reason']}".replace("|", "/")
+    if not row["reason"]:
+        why = f"{row['outcome']}: {number(row, 'raw_bytes') / 1e6:.0f} MB"
+    return f"| {row['application']} | {row['kind']} | {why} |"
 
 
 def _line(row: Mapping[str, object]) -> str:

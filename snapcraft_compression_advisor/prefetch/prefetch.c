@@ -119,9 +119,10 @@ static const char *parse(const char *at, const char *end, struct entry *entry) {
     return at < end ? at + 1 : end;
 }
 
+/* Where another build has a pipe, nobody may ever write to it. */
 static long open_entry(const struct list *list, const struct entry *entry) {
     return CALL4(SYS_openat, list->directory, entry->path,
-                 O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+                 O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 }
 
 static int reads_slowly(long file, long offset) {
@@ -240,21 +241,33 @@ static long joined(char *target, const char *path, const char *added) {
     return name;
 }
 
+/* Reads the list. A mapping of its file would end the launch where the image is broken. */
+static void load(struct list *list, long file) {
+    long length = CALL3(SYS_lseek, file, 0, 2 /* SEEK_END */), text;
+    if (length <= 0 || length > MOST_LIST_BYTES)
+        return;
+    text = call(SYS_mmap, 0, length, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text <= 0)
+        return;
+    list->text = (const char *)text;
+    list->length = CALL4(SYS_pread64, file, text, length, 0);
+}
+
 static void read_ahead(const char *own_path, long user) {
     char path[MOST_PATH];
     struct list list = {0, 0, -1, user};
     long name = joined(path, own_path, ".list");
-    long file = CALL4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long file = CALL4(SYS_openat, AT_FDCWD, path,
+                      O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     if (file < 0)
         return;
-    list.length = CALL3(SYS_lseek, file, 0, 2 /* SEEK_END */);
-    if (list.length > 0 && list.length <= MOST_LIST_BYTES) {
-        long text = call(SYS_mmap, 0, list.length, PROT_READ, MAP_PRIVATE, file, 0);
+    load(&list, file);
+    if (list.length > 0) {
         path[name] = '.', path[name + 1] = '.', path[name + 2] = 0;
         list.directory = CALL4(SYS_openat, AT_FDCWD, path,
                                O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-        list.text = (const char *)text;
-        if (text > 0 && list.directory >= 0 && any_cold(&list))
+        if (list.directory >= 0 && any_cold(&list))
             start_readers(&list);
         if (list.directory >= 0)
             CALL1(SYS_close, list.directory);

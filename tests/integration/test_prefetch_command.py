@@ -62,14 +62,26 @@ def run(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "\0\xff 9",
         "99999999999999999999 1 data/a\n",
         "1 0 \n" * 9,
+        "0 1 pipe\n" * 9,
+        "0 1 prefetch\n1 9999999 prefetch/launchy\n",
     ],
 )
 def test_app_starts_whatever_is_in_the_list(program: Path, listed: str | None) -> None:
+    os.mkfifo(program.parents[1] / "pipe")
     if listed is not None:
         program.with_name("launchy.list").write_text(listed, encoding="utf-8")
     done = run(program, "/bin/sh", "-c", 'echo "$0 $1 $GREETING"; exit 7', "a b", "c")
     assert (done.returncode, done.stderr) == (7, "")
     assert done.stdout == f"a b c {os.environ.get('GREETING', '')}\n"
+
+
+def test_app_starts_where_the_list_is_no_file(program: Path) -> None:
+    listed = program.with_name("launchy.list")
+    os.mkfifo(listed)
+    assert run(program, "/bin/echo", "started").stdout == "started\n"
+    listed.unlink()
+    listed.mkdir()
+    assert run(program, "/bin/echo", "started").stdout == "started\n"
 
 
 def test_program_that_is_missing_is_reported_as_a_shell_does(program: Path) -> None:
@@ -116,8 +128,18 @@ def write_profile(path: Path) -> Path:
 
 
 @pytest.mark.skipif(shutil.which("snap") is None, reason="needs snap, of snapd")
-def test_snap_with_the_program_passes_the_check_of_the_store(tmp_path: Path) -> None:
+def test_snap_trimmed_and_with_the_program_passes_the_check_of_the_store(
+    tmp_path: Path,
+) -> None:
     prime = fill_launchable(tmp_path / "prime")
+    header = prime / "usr/include/idle.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("int idle;\n" * 900)
+    trimmed = advisor("trim", prime, "--format", "json")
+    (group,) = json.loads(trimmed.stdout)["groups"]
+    for name in group["files"]:
+        (prime / name).unlink()
+    header.parent.rmdir()
     before = {path: path.read_bytes() for path in prime.rglob("*") if path.is_file()}
     profile = write_profile(tmp_path / "launch.json")
     ran = advisor("prefetch", prime, "--launch-profile", profile, "--write", prime)
