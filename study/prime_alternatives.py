@@ -3,7 +3,7 @@
 Debian's ``love`` is a link to one of several programs, which the script that dpkg runs
 after unpacking makes. snapcraft doesn't run it: the publisher makes the link. Here, it
 leads to the target with the highest priority, as dpkg's automatic mode has it. A script
-that puts an option together from variables is passed over.
+that puts an option together from variables is left out.
 """
 
 from __future__ import annotations

@@ -276,8 +276,7 @@ def table_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
     median = f"{statistics.median(saved):.1%} ({saved[0]:.1%} to {saved[-1]:.1%})"
     error = f"{statistics.median(errors):.2%}, worst {errors[-1]:.2%}"
     figures = {
-        "drawn by lot": f"{len(rows)}",
-        "larger than the limit": f"{len(large)}",
+        "larger than the limit": f"{len(large)} of {len(rows)} drawn",
         "started here with all files": f"{len(started)} of {len(rows) - len(large)}",
         "start and read the same without the sure files": (
             f"{len(proven)} of {len(started)}"
