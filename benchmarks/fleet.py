@@ -7,6 +7,8 @@
     benchmarks/fleet.py many --count N  N snaps made by script: a first and a second run
     benchmarks/fleet.py kills           workers killed 30 times at random
 
+``--count`` also sets the tasks of ``engines`` and the kills of ``kills``.
+
 SNAPS is a directory of built snaps. Processor seconds are those of the worker
 processes. Nothing else should run meanwhile; ``speed`` on two processors takes three
 times as long as one worker takes for all snaps.
@@ -39,7 +41,7 @@ from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 _HOUR_S = 3600
 _MB = 1e6
 _TASKS = 60
-_KILLS, _KILL_SHARE = 30, 0.3
+_KILLS, _KILL_SHARE, _SNAPS_PER_KILL = 30, 0.3, 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,18 +49,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     chosen = parser.add_subparsers(dest="what", required=True)
     chosen.add_parser("speed").add_argument("snaps")
-    chosen.add_parser("engines")
+    engines = chosen.add_parser("engines")
+    engines.add_argument("--count", type=int, default=_TASKS)
     chosen.add_parser("remote").add_argument("snap", type=Path)
-    chosen.add_parser("kills")
+    kills = chosen.add_parser("kills")
+    kills.add_argument("--count", type=int, default=_KILLS)
     many = chosen.add_parser("many")
     many.add_argument("--count", type=int, default=10_000)
     args = parser.parse_args(arguments)
     request = FleetRequest(lint=lint_request(None, LintPolicy()))
     run: Mapping[str, Callable[[], None]] = {
         "speed": lambda: _speed(request, args.snaps),
-        "engines": lambda: _engines(request),
+        "engines": lambda: _engines(request, args.count),
         "remote": lambda: _remote(request, args.snap),
-        "kills": lambda: _kills(request),
+        "kills": lambda: _kills(request, args.count),
         "many": lambda: _many(request, args.count),
     }
     run[args.what]()
@@ -92,9 +96,9 @@ def _processor_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _engines(request: FleetRequest) -> None:
+def _engines(request: FleetRequest, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        snaps = make_snaps(Path(folder), _TASKS)
+        snaps = make_snaps(Path(folder), count)
         engines: Mapping[str, Engine] = {
             "pool": Pool(request, Limits(), workers=1),
             "Dask": Cluster(
@@ -153,17 +157,17 @@ def _run_s(request: FleetRequest, snaps: Sequence[Snap], root: Path) -> float:
     return time.monotonic() - start
 
 
-def _kills(request: FleetRequest) -> None:
+def _kills(request: FleetRequest, count: int) -> None:
     """Kill a worker now and then, and count the rows and those with an error."""
     draw, killed = Random(1), 0  # noqa: S311 # the same kills each time
     with tempfile.TemporaryDirectory() as folder:
-        snaps = make_snaps(Path(folder), _KILLS * 5)
+        snaps = make_snaps(Path(folder), count * _SNAPS_PER_KILL)
         pool = Pool(request, Limits(), workers=2)
         paths, failed = Counter[object](), 0
         for row in pool.rows(snaps):
             paths[row["path"]] += 1
             failed += row.get("error") is not None
-            if killed < _KILLS and draw.random() < _KILL_SHARE:
+            if killed < count and draw.random() < _KILL_SHARE:
                 killed += draw.choice(pool.workers()).kill()
     print(f"{killed} workers killed; {len(snaps)} snaps, {len(paths)} with a row, ")
     print(f"{sum(paths.values()) - len(paths)} with two, {failed} with an error")

@@ -19,12 +19,14 @@ class Store(BaseHTTPRequestHandler):
     """Serves one file.
 
     :cvar mode: ``good``; ``failing``: every second request has status 500; ``short``:
-        a range is answered with at most 1,000 bytes; ``whole``: ranges are ignored.
+        a range is answered with at most 1,000 bytes; ``whole``: ranges are ignored;
+        ``stuck``: a range isn't answered until the server stops.
     """
 
     content: ClassVar[bytes] = b""
     mode: ClassVar[str] = "good"
     requests: ClassVar[int] = 0
+    stopping: ClassVar[threading.Event]
     protocol_version = "HTTP/1.1"
 
     def do_HEAD(self) -> None:
@@ -32,6 +34,10 @@ class Store(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         type(self).requests += 1
+        if self.mode == "stuck":
+            self.stopping.wait()
+            self.close_connection = True
+            return
         if self.mode == "failing" and self.requests % 2:
             self._head(500, 0)
             return
@@ -60,13 +66,15 @@ class Store(BaseHTTPRequestHandler):
 @contextmanager
 def serving(file: Path, mode: str = "good") -> Iterator[str]:
     """Serve a file, and return its address."""
-    name = {"content": file.read_bytes(), "mode": mode, "requests": 0}
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("One", (Store,), name))
+    stopping = threading.Event()
+    own = {"content": file.read_bytes(), "mode": mode, "stopping": stopping}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("One", (Store,), own))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/{file.name}"
     finally:
+        stopping.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, string_at
 
 from ..core.errors import ToolError
-from ..core.units import Interval
+from ..core.units import MIB, Interval
 from .codec import KernelTime, PackSearch, ToolTime, broken_block
 from .library import OUTPUT, BoundCodec, Buffer, Library, ThreadBuffer
 
@@ -22,6 +22,10 @@ _OPTIMIZE = "lzo1x_optimize"
 
 _SUCCESS = 0
 """``LZO_E_OK``."""
+_TRUNCATED = (-4, -7)
+"""``LZO_E_INPUT_OVERRUN`` and ``LZO_E_EOF_NOT_FOUND`` of ``lzoconf.h``."""
+_LONGEST_BLOCK_BYTES = MIB
+"""Of a squashfs image."""
 
 _WORK = ThreadBuffer()
 _ORIGINAL = ThreadBuffer()
@@ -126,14 +130,30 @@ class Lzo(BoundCodec):
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """See :class:`Decompressor`."""
-        output = OUTPUT.at_least(max_bytes)
-        length = c_size_t(max_bytes)
-        status = self.library.functions().lzo1x_decompress_safe(
-            block, len(block), output, byref(length), None
-        )
+        status, contents = self._decode(block, max_bytes)
         if status != _SUCCESS:
             raise broken_block(self.name, f"lzo1x_decompress_safe: {status}")
-        return string_at(output, length.value)
+        return contents
+
+    def decompress_some(self, block: bytes, length: int) -> bytes:
+        """Return the first bytes of a block, of which the end may be missing.
+
+        :param length: how many bytes; fewer come where the block doesn't have them.
+        :raises BadDataError: where the block is broken before that.
+        """
+        status, contents = self._decode(block, _LONGEST_BLOCK_BYTES)
+        if status not in (_SUCCESS, *_TRUNCATED):
+            raise broken_block(self.name, f"lzo1x_decompress_safe: {status}")
+        return contents[:length]
+
+    def _decode(self, block: bytes, max_bytes: int) -> tuple[int, bytes]:
+        """Return the library's status, and what it wrote until then."""
+        output = OUTPUT.at_least(max_bytes)
+        length = c_size_t(max_bytes)
+        status: int = self.library.functions().lzo1x_decompress_safe(
+            block, len(block), output, byref(length), None
+        )
+        return status, string_at(output, min(length.value, max_bytes))
 
 
 def _failure(function: str, status: int) -> ToolError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core.errors import AdvisorError, NoInputError, StorageError
@@ -15,10 +15,10 @@ from ..squashfs.image_file import ImageFile, damaged
 from ..squashfs.superblock import SUPERBLOCK_BYTES
 from .extra import imported
 
-_PAGE_BYTES = 16 * KIB
-"""What short reads are rounded to: a table's blocks are read one after the other."""
+_PAGE_BYTES = KIB
+"""What reads are rounded to: neighbouring files' blocks share pages."""
 
-_KEPT_BYTES = 48 * MIB
+_MOST_PAGES = 48 * MIB // _PAGE_BYTES
 """Of what was read: the trial and the survey read many of the same blocks."""
 
 _TRIES = 3
@@ -71,7 +71,7 @@ def stamp_of(told: Mapping[str, Any]) -> str:
 
 
 class RemoteFile(ImageFile):
-    """An image's file in a store; a read is a request of no more than its range.
+    """An image's file in a store, of which only the pages that are wanted are read.
 
     :param url: its address.
     :ivar read_bytes: what has come over the network.
@@ -79,10 +79,12 @@ class RemoteFile(ImageFile):
     :raises StorageError: where the store doesn't answer, or doesn't say its length.
     """
 
+    is_far = True
+
     def __init__(self, url: str) -> None:
         self.where, self.read_bytes = url, 0
-        self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
-        self._kept_bytes, self._lock = 0, threading.Lock()
+        self._kept: OrderedDict[int, bytes] = OrderedDict()
+        self._lock = threading.Lock()
         self._held, self._held_from = b"", 0
         with _Failures(url):
             self._system, self._path = imported("fsspec").core.url_to_fs(url)
@@ -97,40 +99,37 @@ class RemoteFile(ImageFile):
         start = position - self._held_from
         if 0 <= start <= start + length <= len(self._held):
             return self._held[start : start + length]
-        inside = position >= 0 and 0 <= length <= self.size_bytes - position
-        if length >= _PAGE_BYTES or not inside:
-            return self._range(position, length)
-        first = position // _PAGE_BYTES
-        content = self._page(first)
-        if position + length > (first + 1) * _PAGE_BYTES:
-            content += self._page(first + 1)
+        if position < 0 or not 0 <= length <= self.size_bytes - position:
+            return super().read(position, length)  # says what is wrong
+        first, end = position // _PAGE_BYTES, -(-(position + length) // _PAGE_BYTES)
+        # One request at a time: two threads that want the same page don't get it twice.
+        with self._lock:
+            content = b"".join(self._pages(first, end))
         start = position - first * _PAGE_BYTES
         return content[start : start + length]
 
     def hold(self, position: int, length: int) -> bytes:
         """Read a range and keep it, for all reads within."""
-        self._held, self._held_from = self._range(position, length), position
+        self._held, self._held_from = super().read(position, length), position
         return self._held
 
-    def _page(self, number: int) -> bytes:
-        start = number * _PAGE_BYTES
-        return self._range(start, min(_PAGE_BYTES, self.size_bytes - start))
-
-    def _range(self, position: int, length: int) -> bytes:
-        """Return a range, which is read once as long as there is room to keep it."""
-        key = position, length
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        content = super().read(position, length)
-        with self._lock:
-            self._kept_bytes += length - len(self._kept.pop(key, b""))
-            self._kept[key] = content
-            while self._kept_bytes > _KEPT_BYTES:
-                _, dropped = self._kept.popitem(last=False)
-                self._kept_bytes -= len(dropped)
-        return content
+    def _pages(self, first: int, end: int) -> list[bytes]:
+        """Return pages, of which those that aren't kept are read."""
+        found = {n: page for n in range(first, end) if (page := self._kept.get(n))}
+        missing = [n for n in range(first, end) if n not in found]
+        for start, stop in _runs(missing):
+            position = start * _PAGE_BYTES
+            length = min(stop * _PAGE_BYTES, self.size_bytes) - position
+            content = super().read(position, length)
+            for n in range(start, stop):
+                offset = (n - start) * _PAGE_BYTES
+                found[n] = content[offset : offset + _PAGE_BYTES]
+        for n, page in found.items():
+            self._kept[n] = page
+            self._kept.move_to_end(n)
+        while len(self._kept) > _MOST_PAGES:
+            self._kept.popitem(last=False)
+        return [found[n] for n in range(first, end)]
 
     def _read_some(self, position: int, length: int) -> bytes:
         """Return bytes from a position, fewer where the store returns fewer."""
@@ -154,6 +153,15 @@ class RemoteFile(ImageFile):
 
     def close(self) -> None:
         """Nothing stays open."""
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield first and end of each run of consecutive numbers."""
+    start = 0
+    for place, number in enumerate(numbers):
+        if place + 1 == len(numbers) or numbers[place + 1] != number + 1:
+            yield numbers[start], number + 1
+            start = place + 1
 
 
 class _Failures:

@@ -23,6 +23,8 @@ from .tree import Tree
 
 COMPARED_MAX_BYTES = 64 * 1024 * 1024
 """How much is read in all to compare files of a built snap."""
+COMPARED_FAR_BYTES = 2 * 1024 * 1024
+"""Likewise of one in a store."""
 
 CopyKind = Literal["stored twice", "older version", "other version"]
 
@@ -105,13 +107,13 @@ def _stored_twice(payload: SnapPayload) -> Iterator[Copy]:
             continue
         key = (entry.size_bytes, blocks.size_words.tobytes())
         alike[key].append((blocks.start, entry))
-    left_bytes = COMPARED_MAX_BYTES
+    left_bytes = COMPARED_FAR_BYTES if payload.is_far else COMPARED_MAX_BYTES
     for (size_bytes, _), entries in sorted(alike.items(), key=lambda item: -item[0][0]):
         first_start, first = entries[0]
         for start, entry in entries[1:]:
+            if 2 * size_bytes > left_bytes:
+                continue
             left_bytes -= 2 * size_bytes
-            if left_bytes < 0:
-                return
             if start != first_start and _equal(payload, first, payload, entry):
                 yield _copy("stored twice", entry, first)
 

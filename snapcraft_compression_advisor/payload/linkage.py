@@ -12,7 +12,11 @@ from ..squashfs.entry import EntryKind
 from .elf import BrokenElfError, ElfLinkage, elf_of
 from .inventory import Entry
 from .paths import Location, PathResolver
-from .source import Payload
+from .source import Payload, is_far
+
+MOST_FAR_FILES = 100
+"""Of a snap in a store, as many files are asked what they need: of a desktop
+application, each takes some 40 KB. What the others need isn't known then."""
 
 TRIPLETS = {
     "EM_386": "i386-linux-gnu",
@@ -100,6 +104,7 @@ class LibraryFinder:
 
     :param search: directories of ``LD_LIBRARY_PATH``.
     :param elsewhere: who supplies what the payload doesn't hold.
+    :ivar unread: paths of the files that aren't asked what they need.
     """
 
     def __init__(
@@ -115,13 +120,18 @@ class LibraryFinder:
         self._search = search
         self._elsewhere = elsewhere
         self._linkages: dict[str, ElfLinkage | None] = {}
+        self._most = MOST_FAR_FILES if is_far(payload) else None
+        self.unread: dict[str, None] = {}
 
     def linkage(self, entry: Entry) -> ElfLinkage | None:
-        """Return a file's linkage, ``None`` where it isn't an ELF file.
+        """Return a file's linkage, ``None`` where it isn't an ELF file or isn't read.
 
         :raises BrokenElfError: where its headers are broken.
         """
         if entry.path not in self._linkages:
+            if self._most is not None and len(self._linkages) >= self._most:
+                self.unread[entry.path] = None
+                return None
             elf = elf_of(self._payload, entry)
             self._linkages[entry.path] = elf.linkage() if elf else None
         return self._linkages[entry.path]
@@ -179,6 +189,14 @@ class LibraryFinder:
             except BrokenElfError:
                 supplier = "unreadable"
                 continue
+            if entry.path in self.unread:  # by its name, the right one
+                linkage = ElfLinkage(
+                    machine=loader.linkage.machine,
+                    interpreter=None,
+                    needed=(),
+                    rpath=(),
+                    runpath=(),
+                )
             if linkage is not None and linkage.machine == loader.linkage.machine:
                 return _Loaded(
                     entry=entry, linkage=linkage, inherited_rpath=loader.rpath

@@ -11,6 +11,7 @@ from typing import Literal
 from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC, ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError, Elf, elf_of
 from .inventory import Entry
+from .source import is_far
 from .tree import Tree
 
 NeedlessKind = Literal[
@@ -40,6 +41,8 @@ _PREFIX = r"(?:usr/(?:local/)?)?"
 MOST_FILES = 200
 """ELF files that are looked at, the largest first: of a browser, an office suite and a
 game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
+MOST_FAR_FILES = 50
+"""Likewise of a snap in a store: each takes some 25 KB."""
 LEAST_BYTES = 64 * 1024
 """Smaller ELF files aren't looked at."""
 _LIBRARY = re.compile(r".*\.so(?:\.[\d.]+)?")
@@ -229,7 +232,8 @@ def unstripped_files(tree: Tree) -> Iterator[NeedlessFile]:
         (entry for entry in tree.payload.inventory.files() if _may_be_elf(entry)),
         key=lambda entry: (-entry.size_bytes, entry.path),
     )
-    for entry in candidates[:MOST_FILES]:
+    most = MOST_FAR_FILES if is_far(tree.payload) else MOST_FILES
+    for entry in candidates[:most]:
         try:
             elf = elf_of(tree.payload, entry)
             parts = needless_parts(elf) if elf else ()

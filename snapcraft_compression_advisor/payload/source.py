@@ -123,6 +123,11 @@ class SnapPayload:
         self.snap = _read_metadata(self)
 
     @property
+    def is_far(self) -> bool:
+        """Whether its image is in a store, so that bytes are dear."""
+        return self.image.is_far
+
+    @property
     def packed_with(self) -> str:
         """The codec that the image was packed with."""
         return self.image.superblock.codec
@@ -156,6 +161,11 @@ class SnapPayload:
     def stored_blocks(self, path: str) -> FileBlocks | None:
         """Return where a file's data blocks are; ``None`` for one that has none."""
         return self._files[path].blocks
+
+
+def is_far(payload: Payload) -> bool:
+    """Tell whether a payload, or the app's of a stack, is read from a store."""
+    return bool(getattr(payload, "is_far", False))
 
 
 def _filled_ranges(blocks: FileBlocks) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from typing import Literal
 from .inventory import Entry, Inventory
 from .paths import MAX_LINKS, Location, PathResolver
 from .snap_yaml import Plug, SnapMetadata
-from .source import Payload, PayloadKind
+from .source import Payload, PayloadKind, is_far
 
 Role = Literal["app", "base", "content", "snapd"]
 """What a mount is to a launch."""
@@ -76,6 +76,11 @@ class StackedPayload:
     def snap(self) -> SnapMetadata:
         """The app's ``meta/snap.yaml``."""
         return self.app.snap
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the app's image is in a store."""
+        return is_far(self.app)
 
     @property
     def packed_with(self) -> str | None:

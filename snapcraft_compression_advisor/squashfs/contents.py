@@ -6,6 +6,7 @@ import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from ..core.errors import BadDataError
@@ -23,6 +24,10 @@ KEPT_BYTES = 32 * MIB
 of which it wants a few KiB of."""
 LEAST_BYTES = 4 * KIB
 """What is decompressed of a block at least."""
+_PART_MARGIN = 1.1
+_PART_BYTES = KIB
+"""What the beginning of a block's contents is taken to need beyond its share of the
+stored bytes; where that isn't enough, half as much again is read."""
 
 
 class ContentsReader:
@@ -47,7 +52,7 @@ class ContentsReader:
         self._superblock = superblock
         self._decompress = decompress
         self._fragments = fragments
-        self._kept_blocks = KeptBlocks()
+        self._kept_blocks = KeptBlocks(sparing=file.is_far)
         # One tuple, so that threads find the three of one read.
         self._reached: tuple[FileBlocks | None, int, int] = (None, 0, 0)
         self._kept_fragment = lru_cache(maxsize=_FRAGMENTS_KEPT)(self._fragment)
@@ -159,6 +164,22 @@ class ContentsReader:
         whole = block.is_stored or block.is_sparse or length == block.raw_bytes
         if some is None or whole:
             return self.block(block)
+        if self._file.is_far:
+            return self._beginning_of_far(block, length, some)
+        return self._whole(block, length, some)
+
+    def _beginning_of_far(
+        self, block: ImageBlock, length: int, some: Decompress
+    ) -> bytes:
+        """Likewise, reading no more than that takes, or little more."""
+        share = block.stored_bytes * length / block.raw_bytes
+        part_bytes = round(_PART_MARGIN * share) + _PART_BYTES
+        while part_bytes < block.stored_bytes:
+            part = replace(block, stored_bytes=part_bytes)
+            contents = self._read(part, length, some)
+            if len(contents) == length:
+                return contents
+            part_bytes += part_bytes // 2
         return self._whole(block, length, some)
 
     def _tail(self, blocks: FileBlocks) -> bytes:
@@ -181,9 +202,13 @@ class KeptBlocks:
 
     A block is decompressed only as far as it is wanted, and again, then twice as far at
     least, where more of it is. Several threads may ask at once.
+
+    :param sparing: whether reading costs more than decompressing again: then no more of
+        a block is read than is wanted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sparing: bool = False) -> None:
+        self._sparing = sparing
         self._kept: OrderedDict[ImageBlock, bytes] = OrderedDict()
         self._kept_bytes = 0
         self._lock = threading.Lock()
@@ -204,13 +229,18 @@ class KeptBlocks:
             if len(kept) >= wanted_bytes and kept:
                 self._kept.move_to_end(block)
                 return kept
-        length = max(LEAST_BYTES, wanted_bytes, 2 * len(kept))
-        if 2 * length > block.raw_bytes:
-            length = block.raw_bytes
-        contents = read(length)
+        contents = read(self._length(block, wanted_bytes, len(kept)))
         with self._lock:
             self._keep(block, contents)
         return contents
+
+    def _length(self, block: ImageBlock, wanted_bytes: int, kept_bytes: int) -> int:
+        """Return how much of a block to decompress."""
+        if self._sparing:
+            steps = max(1, -(-wanted_bytes // LEAST_BYTES))
+            return min(block.raw_bytes, steps * LEAST_BYTES)
+        length = max(LEAST_BYTES, wanted_bytes, 2 * kept_bytes)
+        return block.raw_bytes if 2 * length > block.raw_bytes else length
 
     def _keep(self, block: ImageBlock, contents: bytes) -> None:
         before = self._kept.pop(block, b"")

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing_extensions import Self
 
 from ..codecs import READERS
+from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
-from .contents import FRAGMENT_RECORD, ContentsReader
+from .contents import FRAGMENT_RECORD, ContentsReader, Decompress
 from .entry import ImageBlock, ImageEntry
 from .image_file import ImageFile, damaged
 from .inodes import InodeTable
@@ -36,12 +37,14 @@ class Image:
     isn't in it, and :class:`StorageError` where reading fails.
 
     :param file: the image's file, which the image closes.
+    :ivar is_far: see :class:`ImageFile`.
     :raises BadDataError: where it is no squashfs image.
     """
 
     def __init__(self, file: ImageFile) -> None:
         self._file = file
         self.where = file.where
+        self.is_far = file.is_far
         self.image_bytes = file.size_bytes
         self.superblock = parse_superblock(
             file.read(0, min(SUPERBLOCK_BYTES, file.size_bytes)),
@@ -84,6 +87,17 @@ class Image:
         """Return the contents of a compressed block of any kind."""
         return self._codec.decompress(block, max_bytes=max_bytes)
 
+    @property
+    def _decompress_some(self) -> Decompress | None:
+        """What returns the beginning of a block's contents, where that pays.
+
+        From lzo, the whole block comes as fast; but of a store, less is read.
+        """
+        codec = self._codec
+        if isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_far):
+            return codec.decompress_some
+        return None
+
     @cached_property
     def _indexed_tables(self) -> dict[str, tuple[int, int]]:
         """Start of its index and length of each table that has one, as in super.c.
@@ -122,9 +136,7 @@ class Image:
             self._file,
             self.superblock,
             self._decompress,
-            decompress_some=(
-                self._codec.decompress_some if isinstance(self._codec, Xz) else None
-            ),
+            decompress_some=self._decompress_some,
             fragments=self._indexed("fragment table"),
         )
 

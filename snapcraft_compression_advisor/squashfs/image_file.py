@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import Self
 
@@ -36,7 +37,11 @@ class ImageFile:
     :raises NoInputError: where the file is missing or may not be read.
     :raises BadDataError: where it isn't a regular file.
     :raises StorageError: where the system fails to open it.
+    :cvar is_far: whether bytes are dear, as in a store: then no more are read than what
+        is wanted takes, and what is sampled has fewer blocks.
     """
+
+    is_far: ClassVar[bool] = False
 
     def __init__(self, path: Path) -> None:
         self.where = os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ TRIED_BLOCKS = 24
 closer look; that they are tried shows how far the payload is unlike those that it was
 fitted to. With 16, one of 42 sizes of a payload of programs was off by more than twice
 its half width."""
+
+FAR_BYTES = 2_000_000
+"""What the blocks looked at closely may come to in an image in a store. Fewer blocks
+make the interval wider, which says so itself."""
+LEAST_FAR_BLOCKS = TRIED_BLOCKS
 
 TRIED_ALONE_BLOCKS = 56
 """Likewise without a model, where a library is missing or a snap has a codec that can't
@@ -133,6 +139,23 @@ def take_census(
     return Census(phases=(names, blocks))
 
 
+def most_blocks(payload: Payload, layout: Layout) -> float:
+    """Return how many blocks may be read of a payload: no limit but for a far one.
+
+    Blocks are drawn by their lengths, so one takes what a byte does in the whole image,
+    times the block's length.
+    """
+    if not (isinstance(payload, SnapPayload) and payload.is_far):
+        return math.inf
+    raw_bytes = layout.raw_bytes().astype(np.float64)
+    total = raw_bytes.sum()
+    if not total:
+        return math.inf
+    stored_share = min(1.0, payload.image.image_bytes / total)
+    drawn_bytes = stored_share * float((raw_bytes**2).sum() / total)
+    return float(max(LEAST_FAR_BLOCKS, FAR_BYTES // drawn_bytes))
+
+
 def _frame(
     layout: Layout, spread_blocks: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -140,7 +163,8 @@ def _frame(
     raw_bytes = layout.raw_bytes()
     eligible = ~layout.holes
     count = int(np.count_nonzero(eligible))
-    if count <= MOST_BLOCKS and raw_bytes[eligible].sum() <= MOST_BYTES:
+    whole = spread_blocks >= SPREAD_BLOCKS and count <= MOST_BLOCKS
+    if whole and raw_bytes[eligible].sum() <= MOST_BYTES:
         return np.flatnonzero(eligible), np.ones(count)
     return spread(raw_bytes, eligible, spread_blocks, start=first_step(seed))
 
@@ -212,7 +236,14 @@ class Ladder:
         self._certain = certain
         self._seed = seed
         self._places = similar_side_by_side(layout)
-        self.census = take_census(payload, layout, always=certain, seed=seed)
+        self._most = most_blocks(payload, layout)
+        self.census = take_census(
+            payload,
+            layout,
+            always=certain,
+            spread_blocks=round(min(SPREAD_BLOCKS, self._most)),
+            seed=seed,
+        )
         self.phases: tuple[Phase, ...] = self.census.phases
         nothing = np.zeros(0)
         self.sample = Sample(members=nothing.astype(np.int64), shares=nothing)
@@ -229,10 +260,12 @@ class Ladder:
         """
         known = self.census.codec
         closer = CLOSER_BLOCKS if known is None else SNAP_CLOSER_BLOCKS
+        drawn = min(scale, self._most / closer)
         few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale
         tried = TRIED_BLOCKS if self.models and not few else TRIED_ALONE_BLOCKS
-        start = first_step(self._seed, scale=scale)
-        phase = self._closer(self.census.blocks, round(closer * scale), start)
+        # A round with no more blocks than the one before has the same ones.
+        start = first_step(self._seed, scale=drawn)
+        phase = self._closer(self.census.blocks, round(closer * drawn), start)
         self.phases = (*self.census.phases, phase)
         self.sample = draw(
             phase,

@@ -98,6 +98,22 @@ def test_a_store_that_answers_badly_costs_no_wrong_row(
     assert "fails" in str(gone["error"]) or "no such file" in str(gone["error"])
 
 
+def test_a_store_that_is_stuck_costs_one_row_its_time(snap: Path) -> None:
+    worker = BoundedWorker(make_request(), Limits(seconds=60))
+    try:
+        assert worker.row(Snap(path=str(snap))).get("error") is None
+        worker._limits = Limits(seconds=0.5)
+        with serving(snap, "stuck") as address:
+            row = worker.row(Snap(path=address, file_bytes=1, stamp="1"))
+        worker._limits = Limits(seconds=60)
+        assert worker.row(Snap(path=str(snap))).get("error") is None
+    finally:
+        worker.close()
+    assert "takes longer than 0.5 s. Raise --time-limit." in str(row["error"])
+    assert row["error_status"] == 75
+    assert row["digest"] is None
+
+
 def test_dask_makes_the_rows_of_the_pool(
     snap: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

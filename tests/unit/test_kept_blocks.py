@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.squashfs import contents
 from snapcraft_compression_advisor.squashfs.contents import LEAST_BYTES, KeptBlocks
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-
-if TYPE_CHECKING:
-    import pytest
 
 RAW = 20 * LEAST_BYTES
 CONTENTS = bytes(number % 251 for number in range(RAW))
@@ -74,3 +72,33 @@ def test_some_of_an_xz_block_is_its_beginning(contents: bytes, length: int) -> N
     stored = Xz().compress(contents * 3)
     if len(stored) < 3 * len(contents):
         assert Xz().decompress_some(stored, length) == (contents * 3)[:length]
+
+
+@given(st.binary(min_size=1, max_size=5000), st.integers(1, 6000), st.floats(0, 1))
+def test_some_of_a_truncated_block_is_its_beginning(
+    contents: bytes, length: int, share: float
+) -> None:
+    if not Lzo().available:
+        pytest.skip(Lzo().implementation)
+    for codec in (Xz(), Lzo()):
+        stored = codec.compress(contents * 3)
+        if len(stored) < 3 * len(contents):
+            part = stored[: round(share * len(stored))]
+            some = codec.decompress_some(part, length)
+            assert some == (contents * 3)[: len(some)]
+            assert codec.decompress_some(stored, length) == (contents * 3)[:length]
+
+
+def test_what_is_no_lzo_block_is_an_error_in_part_as_well() -> None:
+    if not Lzo().available:
+        pytest.skip(Lzo().implementation)
+    with pytest.raises(BadDataError):
+        Lzo().decompress_some(b"\x20" + b"a" * 15 + b"\xff" * 3, 100)
+
+
+def test_of_a_far_block_no_more_is_read_than_is_wanted() -> None:
+    kept, block = KeptBlocks(sparing=True), Block()
+    for wanted in (10, LEAST_BYTES + 1, 2 * LEAST_BYTES, RAW // 2 + 1, RAW):
+        assert block.beginning(kept, wanted)[:wanted] == CONTENTS[:wanted]
+    steps = [1, 2, 11, 20]
+    assert block.lengths == [step * LEAST_BYTES for step in steps]

@@ -9,6 +9,7 @@ from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess import programs
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
+from snapcraft_compression_advisor.payload import linkage
 
 
 def blind_spots(files: dict[str, bytes], command: str) -> tuple[BlindSpot, ...]:
@@ -81,3 +82,23 @@ def test_more_programs_than_are_followed_are_one() -> None:
     files["bin/hello"] = "\n".join(("#!/bin/sh", *names)).encode()
     (spot,) = blind_spots(files, "bin/hello")
     assert (spot.reason, spot.what) == ("limit-reached", "programs")
+
+
+def test_of_a_far_snap_few_libraries_are_asked_what_they_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The libraries that are found are there all the same, and the guess says it."""
+    monkeypatch.setattr(linkage, "MOST_FAR_FILES", 2)
+    names = ("a", "b", "c", "d")
+    files = {f"lib/lib{name}.so.1": make_elf() for name in names}
+    needed = [f"lib{name}.so.1" for name in names[:3]]
+    files["bin/hello"] = make_elf(needed=needed)
+    files["lib/libc.so.1"] = make_elf(needed=["libd.so.1"])
+    assert blind_spots(files, "bin/hello") == ()
+    monkeypatch.setattr(linkage, "is_far", lambda _: True)
+    payload = make_payload(files, base="bare", apps={"hello": {"command": "bin/hello"}})
+    found = find_candidates(payload, "hello")
+    (spot,) = found.blind_spots
+    assert (spot.reason, spot.what) == ("limit-reached", "libraries")
+    assert {file.entry.path for file in found.files} == {*files} - {"lib/libd.so.1"}
+    assert found.blindness == "modules"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
@@ -194,6 +195,9 @@ class _Search:
             self._window = self._reaches_windows() or evidence is not None
         self._follow_families()
         self._add_own_files()
+        for path in islice(self._finder.unread, 1):
+            spot = BlindSpot(reason="limit-reached", where=path, what="libraries")
+            self.blind_spots[spot] = None
         self._judge_blindness(evidence, windowless=windowless)
         self.kind = application_kind(
             self._triggers, window=self._window, followed=self.programs.followed
