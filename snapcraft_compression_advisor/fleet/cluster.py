@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -45,14 +46,23 @@ class Cluster:
         self._progress = progress
 
     def rows(self, snaps: Sequence[Snap]) -> Iterator[Row]:
-        """Yield a row for each snap, in whichever order they are ready."""
+        """Yield a row for each snap, in whichever order they are ready.
+
+        :raises ToolError: where the scheduler can't be reached, or no longer.
+        """
         distributed = imported("distributed")
-        with ExitStack() as until:
-            client = self._client(distributed, until)
-            self._progress(f"Dask dashboard: {client.dashboard_link}")
-            run = uuid4().hex
-            until.callback(_stop, client, run)
-            yield from self._gathered(distributed, client, run, snaps)
+        # What it raises where the scheduler goes depends on the moment; so does what
+        # closing the client raises then.
+        gone = (OSError, asyncio.TimeoutError, distributed.CancelledError)
+        try:
+            with ExitStack() as until:
+                client = self._client(distributed, until)
+                self._progress(f"Dask dashboard: {client.dashboard_link}")
+                run = uuid4().hex
+                until.callback(_stop, client, run)
+                yield from self._gathered(distributed, client, run, snaps)
+        except gone as error:
+            raise _gone(error) from error
 
     def _client(self, distributed: Any, until: ExitStack) -> Any:  # noqa: ANN401 # of Dask
         address: Any = self._address
@@ -98,15 +108,17 @@ class Cluster:
                 yield future.result()
             except distributed.KilledWorker as error:
                 yield lost(snap, _killed(snap, error))
-            except distributed.CancelledError as error:
-                message = "The Dask scheduler is gone"
-                raise ToolError(
-                    message,
-                    resolution="Start it, and run the same command again: it "
-                    "continues with what is missing.",
-                ) from error
             for more in submit(1):
                 ready.add(more)
+
+
+def _gone(error: Exception) -> ToolError:
+    return ToolError(
+        "The Dask scheduler is gone",
+        details=f"{type(error).__name__}: {error}",
+        resolution="Start it, and run the same command again: it continues with what "
+        "is missing.",
+    )
 
 
 def _killed(snap: Snap, error: Exception) -> AdvisorError:

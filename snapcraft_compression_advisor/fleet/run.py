@@ -50,10 +50,10 @@ def run_fleet(
     added = failed = 0
     try:
         for row in engine.rows(todo) if todo else ():
-            progress(pace.after_one())
             if KNOWN not in row:
                 waiting.append(row)
                 failed += row.get("error") is not None
+            progress(pace.after_one())  # once said, the row isn't lost any more
             if len(waiting) >= _ROWS_PER_FILE or pace.is_time_to_write():
                 batch, waiting = waiting, []
                 added += dataset.add(batch)

@@ -8,7 +8,6 @@ import subprocess
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-import fsspec
 import pytest
 
 from elf_files import make_elf
@@ -49,6 +48,7 @@ def pack(folder: Path, files: Mapping[str, bytes], codec: str) -> bytes:
 
 
 def row_of(content: bytes) -> dict[str, Any]:
+    fsspec = pytest.importorskip("fsspec")
     fsspec.filesystem("memory").pipe("/one.snap", content)
     with ExitStack() as until:
         task = SnapTask(make_request(), until)

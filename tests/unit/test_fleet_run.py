@@ -63,6 +63,17 @@ def test_an_interrupted_run_keeps_what_is_ready_and_is_continued(
     assert again.paths == ["c.snap"]
 
 
+def test_a_row_that_is_counted_is_kept_wherever_the_run_is_interrupted(
+    tmp_path: Path,
+) -> None:
+    def interrupt(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_fleet(SNAPS, Dataset(tmp_path, settings="s"), Asked(), progress=interrupt)
+    assert Dataset(tmp_path, settings="s").has(SNAPS[0])
+
+
 def test_settings_are_those_that_rows_depend_on(tmp_path: Path) -> None:
     request = make_request()
     base = tmp_path / "core24.snap"
