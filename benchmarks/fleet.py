@@ -6,6 +6,7 @@
     benchmarks/fleet.py remote SNAP     bytes of a snap that come over the network
     benchmarks/fleet.py many --count N  N snaps made by script: a first and a second run
     benchmarks/fleet.py kills           workers killed 30 times at random
+    benchmarks/fleet.py scaling SNAPS   a simulation of more workers than processors
 
 ``--count`` also sets the tasks of ``engines`` and the kills of ``kills``.
 
@@ -17,6 +18,7 @@ times as long as one worker takes for all snaps.
 from __future__ import annotations
 
 import argparse
+import heapq
 import resource
 import subprocess
 import sys
@@ -25,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -41,6 +44,9 @@ from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 _HOUR_S = 3600
 _MB = 1e6
 _TASKS = 60
+_REPEATS = 50
+_HANDED_OUT_S = 0.015
+"""What the client is taken to need for a task on Dask; ``engines`` measures it."""
 _KILLS, _KILL_SHARE, _SNAPS_PER_KILL = 30, 0.3, 5
 
 
@@ -49,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     chosen = parser.add_subparsers(dest="what", required=True)
     chosen.add_parser("speed").add_argument("snaps")
+    chosen.add_parser("scaling").add_argument("snaps")
     engines = chosen.add_parser("engines")
     engines.add_argument("--count", type=int, default=_TASKS)
     chosen.add_parser("remote").add_argument("snap", type=Path)
@@ -60,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     request = FleetRequest(lint=lint_request(None, LintPolicy()))
     run: Mapping[str, Callable[[], None]] = {
         "speed": lambda: _speed(request, args.snaps),
+        "scaling": lambda: _scaling(request, args.snaps),
         "engines": lambda: _engines(request, args.count),
         "remote": lambda: _remote(request, args.snap),
         "kills": lambda: _kills(request, args.count),
@@ -116,6 +124,34 @@ def _each_s(engine: Engine, snaps: Sequence[Snap]) -> float:
     """Return the seconds between rows, without what starting takes."""
     ends = [time.monotonic() for _ in engine.rows(snaps)]
     return (ends[-1] - ends[0]) / (len(ends) - 1)
+
+
+def _scaling(request: FleetRequest, folder: str) -> None:
+    """Simulate more workers: measured times of tasks, a scheduler that is a queue.
+
+    What it leaves out: workers that share memory bandwidth, a disk or a network.
+    """
+    snaps = find_snaps([folder])
+    [*Pool(request, Limits(), workers=1).rows(snaps)]  # into the page cache
+    ends = [time.monotonic() for _ in Pool(request, Limits(), workers=1).rows(snaps)]
+    tasks = [end - start for start, end in pairwise(ends)] * _REPEATS
+    alone_s = simulated_s(tasks, 1)
+    print(f"Simulation with {len(tasks)} tasks, times of {len(snaps) - 1} measured:")
+    for workers in (1, 2, 4, 8, 16, 32, 64, 128):
+        print(f"{workers} workers: {alone_s / simulated_s(tasks, workers):.1f} times")
+
+
+def simulated_s(tasks: Sequence[float], workers: int) -> float:
+    """Return the seconds until all tasks are done, each by the worker free first.
+
+    The client hands one out at a time, which takes :data:`_HANDED_OUT_S`.
+    """
+    free = [0.0] * workers
+    client = 0.0
+    for seconds in tasks:
+        client = max(client, heapq.heappop(free)) + _HANDED_OUT_S
+        heapq.heappush(free, client + seconds)
+    return max(free)
 
 
 def _remote(request: FleetRequest, snap: Path) -> None:
