@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from craft_cli import emit
 
-from ..core.errors import UsageError
+from ..core.errors import NoInputError, UsageError
 from ..fleet.bounded import Limits
 from ..fleet.cluster import Cluster
 from ..fleet.dataset import Dataset
@@ -60,6 +60,12 @@ class FleetCommand(Command):
         "may be repeated (default: none)",
         "--content SNAP…": "a content snap that provides libraries, likewise; may be "
         "repeated (default: none)",
+        "--launch-profiles DIR": details(
+            "directory of launch profiles, as 'record' writes them: NAME.json or "
+            "NAME.APP.json for the snap NAME; launches of other apps are guessed "
+            "(default: none)",
+            type=Path,
+        ),
         "--processes COUNT": details(
             "worker processes (default: one for each processor)",
             type=whole_number(least=1, most=1024),
@@ -91,11 +97,13 @@ class FleetCommand(Command):
         """Add the rows and say what came of it."""
         imported("pyarrow.parquet")
         snaps = find_snaps(parsed_args.source)
+        _check_folder(parsed_args.launch_profiles)
         options = rule_options(argparse.Namespace(**vars(parsed_args), **_OF_ONE_SNAP))
         request = FleetRequest(
             lint=lint_request(parsed_args.policy, options),
             bases=tuple(parsed_args.base),
             contents=tuple(parsed_args.content),
+            launch_profiles=parsed_args.launch_profiles,
         )
         dataset = Dataset(parsed_args.output, settings=settings_digest(request))
         if parsed_args.retry:
@@ -131,6 +139,12 @@ def _engine(
         workers=workers or 1,
         progress=lambda text: emit.progress(text, permanent=True),
     )
+
+
+def _check_folder(folder: Path | None) -> None:
+    if folder is not None and not folder.is_dir():
+        message = f"{str(folder)!r} isn't a directory of launch profiles"
+        raise NoInputError(message, resolution="Check its path.")
 
 
 def _told(summary: Summary, output: Path) -> str:

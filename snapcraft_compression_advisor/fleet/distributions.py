@@ -21,7 +21,7 @@ _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _MB = 1_000_000
 _SIZES = tuple(each * _MB for each in (1, 5, 20, 50, 100, 200, 500))
 _COLOURS = ("var(--lzo)", "var(--xz)", "var(--storage)", "var(--fixed)", MUTED)
-_OTHER_KIND = "no app, or a recorded launch"
+_OTHER_KIND = "no app"
 
 
 def launch_section(fleet: Fleet) -> Section | None:

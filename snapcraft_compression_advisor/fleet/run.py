@@ -67,11 +67,13 @@ def run_fleet(
 def settings_digest(request: FleetRequest) -> str:
     """Return a digest of all that rows depend on besides the snaps.
 
-    :raises NoInputError: where a base or content snap can't be read.
+    :raises NoInputError: where a base or content snap, or a profile, can't be read.
     """
-    lint = request.lint
+    lint, folder = request.lint, request.launch_profiles
     others = [file_digest(str(path)) for path in (*request.bases, *request.contents)]
     told = repr((lint.policy, lint.devices, lint.profiles, others))
+    for path in sorted(folder.glob("*.json")) if folder else ():
+        told += f"{path.name} {file_digest(str(path))}"
     return hashlib.sha256(told.encode()).hexdigest()
 
 

@@ -7,17 +7,20 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from glob import escape
 from pathlib import Path
 
 from ..analysis import analyse
 from ..core.errors import AdvisorError, NoInputError, StorageError
 from ..core.printable import printable
 from ..core.units import MIB
+from ..launch.guess.guess import static_launch_set
+from ..launch.profile import LaunchProfile, read_profile
 from ..lint.lint import LintRequest, analysis_request, lint_analysed
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
-from ..report.json_report import build_report
+from ..report.json_report import Report, build_report
 from ..squashfs.image import Image
 from .columns import Row, report_row
 from .remote import RemoteFile, is_remote, tables_digest
@@ -36,12 +39,14 @@ class FleetRequest:
     :param lint: without snaps that are open, so that workers elsewhere can have it.
     :param bases: base snaps, as for ``lint``.
     :param contents: content snaps, likewise.
+    :param launch_profiles: directory of recorded launches; ``None`` to guess all.
     :param known: digests of the images that needn't be analysed again.
     """
 
     lint: LintRequest
     bases: tuple[Path, ...] = ()
     contents: tuple[Path, ...] = ()
+    launch_profiles: Path | None = None
     known: frozenset[str] = frozenset()
 
     def knowing(self, digests: frozenset[str]) -> FleetRequest:
@@ -61,6 +66,7 @@ class SnapTask:
             return tuple(until.enter_context(open_payload(path)) for path in paths)
 
         self._known = request.known
+        self._profiles = request.launch_profiles
         self._lint = replace(
             request.lint, bases=opened(request.bases), content=opened(request.contents)
         )
@@ -75,7 +81,7 @@ class SnapTask:
             if identity["digest"] in self._known:
                 return {**identity, KNOWN: True}
             with open_payload(Path(snap.path)) as payload:
-                return {**identity, **payload_row(payload, self._lint)}
+                return {**identity, **self._payload_row(payload)}
         except AdvisorError as error:
             return failure(identity, error)
         except OSError as error:
@@ -92,8 +98,12 @@ class SnapTask:
             return {**identity, KNOWN: True}
         # A path, as all payloads have; the address would lose one of its slashes.
         path = Path(snap.path.partition("://")[2])
-        row = payload_row(SnapPayload(path, image), self._lint)
+        row = self._payload_row(SnapPayload(path, image))
         return {**identity, **row, "read_bytes": file.read_bytes}
+
+    def _payload_row(self, payload: Payload) -> Row:
+        profiles = profiles_of(payload.snap.name, self._profiles)
+        return payload_row(payload, replace(self._lint, profiles=profiles))
 
 
 def payload_row(payload: Payload, lint: LintRequest) -> Row:
@@ -113,7 +123,27 @@ def payload_row(payload: Payload, lint: LintRequest) -> Row:
     )
     report = build_report(analysis, linted=linted)
     snap = payload.snap
-    return report_row(report, version=snap.version, snap_type=snap.type)
+    row = report_row(report, version=snap.version, snap_type=snap.type)
+    return {**row, "kind": row["kind"] or _kind(payload, report)}
+
+
+def _kind(payload: Payload, report: Report) -> str | None:
+    """Return the kind of an application whose launch was recorded."""
+    if not report.launches:
+        return None
+    basis = static_launch_set(payload, report.launches[0].app).basis
+    return basis.kind if basis else None
+
+
+def profiles_of(name: str, folder: Path | None) -> tuple[LaunchProfile, ...]:
+    """Return the recorded launches of a snap's apps: NAME.json, NAME.APP.json.
+
+    :raises AdvisorError: where one can't be read, or is none.
+    """
+    if folder is None or "/" in name:  # a hostile name leads nowhere else
+        return ()
+    files = (folder / f"{name}.json", *folder.glob(f"{escape(name)}.*.json"))
+    return tuple(read_profile(path) for path in sorted({*files}) if path.exists())
 
 
 def identity_of(snap: Snap) -> dict[str, object]:
