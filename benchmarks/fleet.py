@@ -5,6 +5,7 @@
     benchmarks/fleet.py engines         time a task on Dask beyond that in the pool
     benchmarks/fleet.py remote SNAP     bytes of a snap that come over the network
     benchmarks/fleet.py many --count N  N snaps made by script: a first and a second run
+    benchmarks/fleet.py many --dask     the same on Dask, its scheduler in this process
     benchmarks/fleet.py kills           workers killed 30 times at random
     benchmarks/fleet.py scaling SNAPS   a simulation of more workers than processors
 
@@ -26,7 +27,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from itertools import count as counting
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -34,10 +35,11 @@ from random import Random
 from snapcraft_compression_advisor.cli.policy_options import lint_request
 from snapcraft_compression_advisor.fleet.bounded import Limits
 from snapcraft_compression_advisor.fleet.cluster import Cluster
-from snapcraft_compression_advisor.fleet.dataset import Dataset
+from snapcraft_compression_advisor.fleet.dataset import Dataset, part_files
 from snapcraft_compression_advisor.fleet.pool import Engine, Pool
 from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
+from snapcraft_compression_advisor.fleet.table import decode
 from snapcraft_compression_advisor.fleet.task import FleetRequest
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
@@ -47,6 +49,8 @@ _TASKS = 60
 _REPEATS = 50
 _HANDED_OUT_S = 0.015
 """What the client is taken to need for a task on Dask; ``engines`` measures it."""
+_PACKED_AT = 8
+"""In the superblock: the time of packing (squashfs_fs.h, mkfs_time), 4 bytes."""
 _KILLS, _KILL_SHARE, _SNAPS_PER_KILL = 30, 0.3, 5
 
 
@@ -63,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kills.add_argument("--count", type=int, default=_KILLS)
     many = chosen.add_parser("many")
     many.add_argument("--count", type=int, default=10_000)
+    many.add_argument("--dask", action="store_true")
     args = parser.parse_args(arguments)
     request = FleetRequest(lint=lint_request(None, LintPolicy()))
     run: Mapping[str, Callable[[], None]] = {
@@ -71,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "engines": lambda: _engines(request, args.count),
         "remote": lambda: _remote(request, args.snap),
         "kills": lambda: _kills(request, args.count),
-        "many": lambda: _many(request, args.count),
+        "many": lambda: _many(request, args.count, dask=args.dask),
     }
     run[args.what]()
     return 0
@@ -167,30 +172,53 @@ def _remote(request: FleetRequest, snap: Path) -> None:
         print(f"read: {read / _MB:.2f} MB ({read / length:.1%})")
 
 
-def _many(request: FleetRequest, count: int) -> None:
+def _many(request: FleetRequest, count: int, *, dask: bool) -> None:
+    def engine(known: frozenset[str]) -> Engine:
+        asked = request.knowing(known)
+        if not dask:
+            return Pool(asked, Limits(), workers=2)
+        return Cluster(
+            asked, Limits(), address=None, workers=2, progress=lambda _: None
+        )
+
     with tempfile.TemporaryDirectory() as folder:
-        snaps = make_snaps(Path(folder), count)
         root = Path(folder, "data")
-        first_s = _run_s(request, snaps, root)
+        snaps = make_snaps(Path(folder), count)
+        first_s = _run_s(engine, snaps, root, settings_digest(request))
         for snap in snaps[:: max(1, count // 10)][:10]:
             Path(snap.path).unlink()
-        changed = make_snaps(Path(folder), count, version="2")
-        second_s = _run_s(request, changed, root)
-    client_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / _MB
+        changed = make_snaps(Path(folder), count, version=2)
+        second_s = _run_s(engine, changed, root, settings_digest(request))
+        rows = sum(len(decode(file, ["path"])[0]) for file in part_files(root))
     print(f"{count:,} snaps: {first_s:.1f} s; 10 of them changed: {second_s:.2f} s")
-    print(
-        f"second to first: {second_s / first_s:.2%}; client's peak: {client_mb:.0f} MB"
-    )
+    print(f"second to first: {second_s / first_s:.2%}; {rows:,} rows")
 
 
-def _run_s(request: FleetRequest, snaps: Sequence[Snap], root: Path) -> float:
+def _run_s(
+    engine: Callable[[frozenset[str]], Engine],
+    snaps: Sequence[Snap],
+    root: Path,
+    settings: str,
+) -> float:
+    """Return the seconds of a run, and print how this process's memory grows."""
     start = time.monotonic()
-    dataset = Dataset(root, settings=settings_digest(request))
-    engine = Pool(request.knowing(dataset.digests()), Limits(), workers=2)
-    summary = run_fleet(snaps, dataset, engine, progress=lambda _: None)
+    dataset = Dataset(root, settings=settings)
+    done = counting(1)
+
+    def progress(_: str) -> None:
+        number = next(done)
+        if number % max(1, len(snaps) // 10) == 0:
+            print(f"  after {number:,}: this process has {_memory_mb():.0f} MB")
+
+    summary = run_fleet(snaps, dataset, engine(dataset.digests()), progress=progress)
     if summary.failed:
         sys.exit(f"{summary.failed} snaps failed")
     return time.monotonic() - start
+
+
+def _memory_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / _MB
 
 
 def _kills(request: FleetRequest, count: int) -> None:
@@ -209,32 +237,37 @@ def _kills(request: FleetRequest, count: int) -> None:
     print(f"{sum(paths.values()) - len(paths)} with two, {failed} with an error")
 
 
-def make_snaps(folder: Path, count: int, *, version: str = "1") -> list[Snap]:
-    """Make snaps that aren't there yet; every hundredth has 2 MB, others some KB."""
+def make_snaps(folder: Path, count: int, *, version: int = 1) -> list[Snap]:
+    """Make snaps that aren't there yet; every hundredth has 2 MB, others some KB.
+
+    They are two snaps, each with as many times of packing as are wanted.
+    """
+    contents = [_made(folder, kb=kb) for kb in (20, 2000)]
     paths = [folder / f"s{number}.snap" for number in range(count)]
-
-    def make(path: Path) -> None:
+    for number, path in enumerate(paths):
         if not path.exists():
-            _make(path, version, kb=2000 if path.stem.endswith("00") else 20)
-
-    with ThreadPoolExecutor(2) as pool:
-        [*pool.map(make, paths)]
+            image = bytearray(contents[number % 100 == 0])
+            packed_s = version * count + number
+            image[_PACKED_AT : _PACKED_AT + 4] = packed_s.to_bytes(4, "little")
+            path.write_bytes(image)
     return find_snaps(map(str, paths))
 
 
-def _make(path: Path, version: str, *, kb: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder)
-        (tree / "meta").mkdir()
+def _made(folder: Path, *, kb: int) -> bytes:
+    """Return the image of a snap with a script of so many KB."""
+    tree, image = folder / f"tree{kb}", folder / f"{kb}.image"
+    if not image.exists():
+        (tree / "meta").mkdir(parents=True)
         (tree / "meta/snap.yaml").write_text(
-            f"name: {path.stem}\nversion: '{version}'\nbase: core24\n"
-            f"apps: {{{path.stem}: {{command: run}}}}\n"
+            f"name: s{kb}\nversion: '1'\nbase: core24\n"
+            f"apps: {{s{kb}: {{command: run}}}}\n"
         )
-        (tree / "run").write_text("#!/bin/sh\n" + f"echo {path.stem}\n" * kb * 80)
+        (tree / "run").write_text("#!/bin/sh\n" + f"echo {kb}\n" * kb * 120)
         (tree / "run").chmod(0o755)
-        command = ["mksquashfs", str(tree), str(path), "-noappend", "-comp", "xz"]
+        command = ["mksquashfs", str(tree), str(image), "-noappend", "-comp", "xz"]
         command += ["-no-fragments", "-all-root", "-no-xattrs", "-processors", "1"]
         subprocess.run([*command, "-quiet", "-no-progress"], check=True)
+    return image.read_bytes()
 
 
 if __name__ == "__main__":

@@ -24,13 +24,15 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 
 from prime_error import note
 from snapcraft_compression_advisor.core.errors import AdvisorError
+from snapcraft_compression_advisor.core.scratch import replace_bytes
 from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.table import decode
+from snapcraft_compression_advisor.fleet.table import decode, encode
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.source import is_prime_directory
 from snapcraft_compression_advisor.squashfs.mksquashfs import pack
@@ -39,6 +41,7 @@ CODECS = ("xz", "lzo")
 PROFILES = Path(__file__).resolve().parent / "data/launches"
 _LIBRARIES = ("-llzma", "-llzo2", "-lcrypto", "-ldl")
 _MB = 1_000_000
+_MODE = 0o644
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with _loaded(library, scratch / "blocks"):
                 images = _pack(tree, scratch)
             _add(images, scratch, dataset)
+    _join(dataset)
     return 0
 
 
@@ -151,6 +155,18 @@ def _add(images: Sequence[Path], scratch: Path, dataset: Path) -> None:
     finally:
         for image in images:
             image.unlink()
+
+
+def _join(dataset: Path) -> None:
+    """Make one file of all rows, in an order that doesn't depend on the runs."""
+    files = part_files(dataset)
+    parts = [decode(file) for file in files]
+    rows = sorted((row for part, _ in parts for row in part), key=itemgetter("path"))
+    whole = files[0].with_name("part-all.parquet")
+    replace_bytes(whole, encode(rows, parts[0][1]), mode=_MODE)
+    for file in files:
+        if file != whole:
+            file.unlink()
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.child import end_child, ending_with_us
+from ..core.child import END_S, end_child, ending_with_us
 from ..core.errors import AdvisorError, ToolError
 from .columns import Row
 from .sources import Snap
@@ -27,6 +28,9 @@ _PROGRAM = (
 _TRIES = 3
 """As Dask's ``allowed-failures``: a worker that is killed need not be the snap's doing,
 three in a row are."""
+
+_STARTS = 32
+"""Of a worker that is killed while it starts: that says nothing of any snap."""
 
 _START_LIMIT_S = 120.0
 _CHUNK_BYTES = 1 << 20
@@ -79,27 +83,22 @@ class BoundedWorker:
             return self._tried(snap)
 
     def _tried(self, snap: Snap) -> Row:
-        ready = True
         for _ in range(_TRIES):
-            if self._stopped:
-                break
             try:
                 if self._process is None:
-                    ready = False
                     self._start()
-                ready = True
                 row = self._ask(snap, self._limits.seconds)
             except TimeoutError:
                 self.close()
                 return self._too_long(snap)
             except _EndedError:
                 self.close()
+                if self._stopped:
+                    break
                 continue
             if row.pop("spent", False):
                 self.close()  # what it has taken it may not give back
             return row
-        if not ready:
-            raise _no_start()
         return _killed(snap)
 
     def kill(self) -> bool:
@@ -127,6 +126,33 @@ class BoundedWorker:
             self._process = None
 
     def _start(self) -> None:
+        """Start the process, again where it is killed meanwhile.
+
+        :raises ToolError: where it can't be started.
+        :raises _EndedError: where it isn't wanted any more.
+        """
+        for _ in range(_STARTS):
+            if self._stopped:
+                raise _EndedError
+            process = self._open()
+            try:
+                said = self._ask(self._first, _START_LIMIT_S)
+            except TimeoutError as error:
+                self.close()
+                raise _no_start() from error
+            except _EndedError as error:
+                by_signal = _was_killed(process)
+                self.close()
+                if not by_signal:
+                    raise _no_start() from error
+                continue
+            if "error" in said:
+                self.close()
+                raise ToolError(str(said["error"]))
+            return
+        raise _no_start()
+
+    def _open(self) -> subprocess.Popen[bytes]:
         inward, self._tasks = os.pipe()
         self._rows, outward = os.pipe()
         program = _PROGRAM.format(inward, outward, path=sys.path)
@@ -142,14 +168,7 @@ class BoundedWorker:
         finally:
             os.close(inward)
             os.close(outward)
-        try:
-            said = self._ask(self._first, _START_LIMIT_S)
-        except TimeoutError as error:
-            self.close()
-            raise _no_start() from error
-        if "error" in said:
-            self.close()
-            raise ToolError(str(said["error"]))
+        return self._process
 
     def _ask(self, message: object, limit_s: float) -> dict[str, Any]:
         """Send a message and return the answer.
@@ -185,6 +204,13 @@ class BoundedWorker:
         message = f"{snap.path!r} takes longer than {self._limits.seconds:g} s"
         error = TimeLimitError(message, resolution="Raise --time-limit.")
         return lost(snap, error)
+
+
+def _was_killed(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether a process whose pipe has ended was killed, rather than left."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(END_S)
+    return (process.returncode or 0) < 0
 
 
 def _no_start() -> ToolError:

@@ -61,7 +61,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("device", "string", "the deciding device; null for an average"),
     *_ends("saved_s", "saved by lzo over xz in its cold launch; estimated"),
     Column("kind", "string", "of application, by its toolkit or run time"),
-    Column("launch_bytes", "int64", "data that its launch reads; estimated"),
+    Column("launch_bytes", "int64", "data of its launch; recorded or estimated"),
     Column("verdict", "string", "change, keep, no-benefit or undecided"),
     Column("recommended", "string", "compression to ship"),
     Column("break_even_launches", "double", "until the larger download has paid"),

@@ -138,7 +138,7 @@ class Dataset:
             raise UsageError(
                 message,
                 resolution="Name another directory, or use the same policy, devices, "
-                "rules and base snaps.",
+                "rules, base snaps and launch profiles.",
             )
         self._seen[file] = file.stat().st_ino
         for row in rows:

@@ -14,6 +14,8 @@ import pytest
 
 from fleets import make_request, make_snap
 from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.core.errors import ToolError
+from snapcraft_compression_advisor.fleet import bounded
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
 from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.pool import Pool
@@ -96,6 +98,35 @@ def test_a_snap_that_takes_too_long_fails_alone(store: Path) -> None:
         assert worker.row(snap).get("error") is None
     finally:
         worker.close()
+
+
+def test_a_worker_that_is_killed_whenever_it_starts_is_started_again(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, kills = BoundedWorker(make_request(), Limits(seconds=60)), iter(range(5))
+    opened = worker._open
+
+    def killed() -> subprocess.Popen[bytes]:
+        process = opened()
+        if next(kills, None) is not None:
+            process.kill()
+        return process
+
+    monkeypatch.setattr(worker, "_open", killed)
+    try:
+        assert worker.row(Snap(path=str(store / "one.snap"))).get("error") is None
+    finally:
+        worker.close()
+    assert next(kills, None) is None
+
+
+def test_a_worker_that_ends_by_itself_when_it_starts_ends_the_run(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded, "_PROGRAM", "raise SystemExit(1)")
+    worker = BoundedWorker(make_request(), Limits(seconds=60))
+    with pytest.raises(ToolError, match="No worker process can be started"):
+        worker.row(Snap(path=str(store / "one.snap")))
 
 
 def test_workers_that_are_killed_cost_no_row(store: Path) -> None:
