@@ -65,7 +65,10 @@ def _reasons(
         yield f"{len(xz):,} packed with lzo should use xz: lzo saves too little time."
     undecided = sum(snap.verdict == "undecided" for snap in fleet.snaps)
     if undecided:
-        yield f"{undecided:,} are undecided: recordings of their launches would decide."
+        yield (
+            f"{undecided:,} are undecided: their intervals are too wide. Recordings "
+            "narrow those of guessed launches."
+        )
     if fleet.errors:
         yield f"{len(fleet.errors):,} more couldn't be analysed."
     if sources.weights is not None:
