@@ -9,6 +9,8 @@ codec's size is compared with the other image. Gains are those of the image with
 
 from __future__ import annotations
 
+import argparse
+import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,8 +48,9 @@ class Pair:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the summary of a data set."""
-    (folder,) = sys.argv[1:] if arguments is None else arguments
-    print("\n".join(summary(Path(folder))))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("dataset", type=Path)
+    print("\n".join(summary(parser.parse_args(arguments).dataset)))
     return 0
 
 
