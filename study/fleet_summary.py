@@ -10,7 +10,6 @@ codec's size is compared with the other image. Gains are those of the image with
 from __future__ import annotations
 
 import argparse
-import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
