@@ -49,7 +49,8 @@ its half width."""
 FAR_BYTES = 2_000_000
 """What the blocks looked at closely may come to in an image in a store. Fewer blocks
 make the interval wider, which says so itself."""
-LEAST_FAR_BLOCKS = TRIED_BLOCKS
+LEAST_FAR_BLOCKS = 16
+"""But so many at least. Where they are fewer than are tried, all of them are tried."""
 
 TRIED_ALONE_BLOCKS = 56
 """Likewise without a model, where a library is missing or a snap has a codec that can't
