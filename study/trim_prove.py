@@ -14,11 +14,11 @@ base, until so many applications could be started. It writes
 
     study/data/trim-proved.csv   what became of each; sizes of packed images with xz
 
-and can be stopped and started again. The rule of the draw was written before the first
-application was started: one that can't be built, can't be started even with all files,
-or is larger than 150 MB with all that it needs, is in the table with the reason, counts
-for nothing, and the next one of the lot takes its place. It needs apt, the network,
-bubblewrap, strace, Xvfb, and root to mount images.
+and can be stopped and started again. One that can't be built, can't be started even
+with all files, or is larger than 150 MB with all that it needs, is in the table with
+the reason, counts for nothing, and the next one of the lot takes its place. The limit
+was 100 MB in the first draw; it was changed before any of those that it lets in was
+started. It needs apt, the network, bubblewrap, strace, Xvfb, and root to mount images.
 """
 
 from __future__ import annotations
