@@ -97,7 +97,7 @@ def test_blocks_of_the_list_are_read_and_no_others(
     fill = fill_launchable(tmp_path / "filled")
     shutil.copytree(fill, root, dirs_exist_ok=True)
     if is_in_memory(root):
-        pytest.skip("needs a directory on a disk")
+        pytest.skip("temporary files are in memory")
     program.with_name("launchy.list").write_text("1 2 data/whole\n4 4 data/first\n")
     wanted = {"data/first": {4}, "data/whole": {1, 2}}
     with open_payload(root) as payload:
