@@ -58,6 +58,7 @@ THE_MACHINE = frozenset(
         "never_damaged",
         "nothing_left",
         "page_cache",
+        "prefetch_command",
         "real_mounts",
         "record",
         "record_command",
