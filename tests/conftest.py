@@ -59,6 +59,7 @@ THE_MACHINE = frozenset(
         "nothing_left",
         "page_cache",
         "prefetch_command",
+        "real_application",
         "real_mounts",
         "record",
         "record_command",
@@ -67,6 +68,9 @@ THE_MACHINE = frozenset(
         "residency",
         "resquash_command",
         "scale",
+        "session_bus",
+        "trim_prove",
+        "virtual_display",
     )
 )
 """Files of tests that empty the page cache, mount, or look for what is left behind in
