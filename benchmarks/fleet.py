@@ -4,7 +4,7 @@
     benchmarks/fleet.py speed SNAPS     snaps a core-hour, memory, two workers to one
     benchmarks/fleet.py engines         time a task on Dask beyond that in the pool
     benchmarks/fleet.py remote SNAP     bytes of a snap that come over the network
-    benchmarks/fleet.py many --count N  N snaps made by script: a first and a second run
+    benchmarks/fleet.py many --count N  N snaps made by script: a first and later runs
     benchmarks/fleet.py many --dask     the same on Dask, its scheduler in this process
     benchmarks/fleet.py kills           workers killed 30 times at random
     benchmarks/fleet.py scaling SNAPS   a simulation of more workers than processors
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import re
 import resource
 import subprocess
 import sys
@@ -27,7 +28,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count as counting
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -35,9 +35,8 @@ from random import Random
 from snapcraft_compression_advisor.cli.policy_options import lint_request
 from snapcraft_compression_advisor.fleet.bounded import Limits
 from snapcraft_compression_advisor.fleet.cluster import Cluster
-from snapcraft_compression_advisor.fleet.dataset import Dataset, part_files
+from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.pool import Engine, Pool
-from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.table import decode
 from snapcraft_compression_advisor.fleet.task import FleetRequest
@@ -51,6 +50,8 @@ _HANDED_OUT_S = 0.015
 """What the client is taken to need for a task on Dask; ``engines`` measures it."""
 _PACKED_AT = 8
 """In the superblock: the time of packing (squashfs_fs.h, mkfs_time), 4 bytes."""
+_CHANGED, _LARGE_EACH, _MANY = 10, 100, 100
+_DONE = re.compile(r"([\d,]+) of ([\d,]+) snaps")
 _KILLS, _KILL_SHARE, _SNAPS_PER_KILL = 30, 0.3, 5
 
 
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "engines": lambda: _engines(request, args.count),
         "remote": lambda: _remote(request, args.snap),
         "kills": lambda: _kills(request, args.count),
-        "many": lambda: _many(request, args.count, dask=args.dask),
+        "many": lambda: _many(args.count, dask=args.dask),
     }
     run[args.what]()
     return 0
@@ -172,52 +173,58 @@ def _remote(request: FleetRequest, snap: Path) -> None:
         print(f"read: {read / _MB:.2f} MB ({read / length:.1%})")
 
 
-def _many(request: FleetRequest, count: int, *, dask: bool) -> None:
-    def engine(known: frozenset[str]) -> Engine:
-        asked = request.knowing(known)
-        if not dask:
-            return Pool(asked, Limits(), workers=2)
-        return Cluster(
-            asked, Limits(), address=None, workers=2, progress=lambda _: None
-        )
-
+def _many(count: int, *, dask: bool) -> None:
+    """Run the command itself: what a second run takes is for a good part its start."""
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder, "data")
-        snaps = make_snaps(Path(folder), count)
-        first_s = _run_s(engine, snaps, root, settings_digest(request))
-        for snap in snaps[:: max(1, count // 10)][:10]:
-            Path(snap.path).unlink()
-        changed = make_snaps(Path(folder), count, version=2)
-        second_s = _run_s(engine, changed, root, settings_digest(request))
-        rows = sum(len(decode(file, ["path"])[0]) for file in part_files(root))
-    print(f"{count:,} snaps: {first_s:.1f} s; 10 of them changed: {second_s:.2f} s")
-    print(f"second to first: {second_s / first_s:.2%}; {rows:,} rows")
+        snaps = Path(folder, "snaps")
+        snaps.mkdir()
+        files = [Path(snap.path) for snap in make_snaps(snaps, count)]
+        command = [sys.executable, "-m", "snapcraft_compression_advisor", "fleet"]
+        command += [str(snaps), "-o", str(Path(folder, "data"))]
+        command += ["--workers", "2"] if dask else ["--processes", "2"]
+        first_s = _command_s(command)
+        print(f"{count:,} snaps: {first_s:.1f} s")
+        later = {
+            "nothing": [],
+            f"{_CHANGED} drawn by lot": Random(1).sample(files, _CHANGED),  # noqa: S311 # the same each time
+            f"{_CHANGED} of the large ones": files[::_LARGE_EACH][:_CHANGED],
+        }
+        for version, (what, changed) in enumerate(later.items(), start=2):
+            for file in changed:
+                file.unlink()
+            make_snaps(snaps, count, version=version)
+            took_s = _command_s(command)
+            print(
+                f"{what} changed: {took_s:.2f} s, {took_s / first_s:.2%} of the first"
+            )
+        parts = part_files(Path(folder, "data"))
+        rows = [row for part in parts for row in decode(part, ["digest", "error"])[0]]
+    failed = sum(row["error"] is not None for row in rows)
+    print(f"{len(rows):,} rows, {len({row['digest'] for row in rows}):,} digests, ")
+    print(f"{failed} with an error")
 
 
-def _run_s(
-    engine: Callable[[frozenset[str]], Engine],
-    snaps: Sequence[Snap],
-    root: Path,
-    settings: str,
-) -> float:
-    """Return the seconds of a run, and print how this process's memory grows."""
+def _command_s(command: Sequence[str]) -> float:
+    """Return the seconds of a run, and print how its process's memory grows."""
     start = time.monotonic()
-    dataset = Dataset(root, settings=settings)
-    done = counting(1)
-
-    def progress(_: str) -> None:
-        number = next(done)
-        if number % max(1, len(snaps) // 10) == 0:
-            print(f"  after {number:,}: this process has {_memory_mb():.0f} MB")
-
-    summary = run_fleet(snaps, dataset, engine(dataset.digests()), progress=progress)
-    if summary.failed:
-        sys.exit(f"{summary.failed} snaps failed")
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stderr or ():
+            said = _DONE.search(line)
+            if said is None:
+                continue
+            done, count = (int(each.replace(",", "")) for each in said.groups())
+            if count >= _MANY and done % (count // 10) == 0:
+                memory_mb = _memory_mb(process.pid)
+                print(f"  after {done:,}: the run's process has {memory_mb:.0f} MB")
+    if process.returncode:
+        sys.exit(f"{command} fails")
     return time.monotonic() - start
 
 
-def _memory_mb() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+def _memory_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize() / _MB
 
 
@@ -246,7 +253,7 @@ def make_snaps(folder: Path, count: int, *, version: int = 1) -> list[Snap]:
     paths = [folder / f"s{number}.snap" for number in range(count)]
     for number, path in enumerate(paths):
         if not path.exists():
-            image = bytearray(contents[number % 100 == 0])
+            image = bytearray(contents[number % _LARGE_EACH == 0])
             packed_s = version * count + number
             image[_PACKED_AT : _PACKED_AT + 4] = packed_s.to_bytes(4, "little")
             path.write_bytes(image)

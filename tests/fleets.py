@@ -45,6 +45,7 @@ def make_row(name: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 # any
         "path": f"{name}.snap",
         "file_bytes": 10_000_000,
         "file_stamp": "1",
+        "state": "1",
         "digest": f"sha256:{name}",
         "name": name,
         "codec": "xz",

@@ -16,6 +16,9 @@ from ..report.report_launch import LaunchReport
 SCHEMA_VERSION = 1
 """Of the columns; a data set of another version is neither read nor added to."""
 
+KNOWN = "known"
+"""Key of what stands for a row that the data set has already; no column."""
+
 Row = Mapping[str, object]
 Kind = Literal["string", "int64", "double", "launches", "findings"]
 

@@ -19,7 +19,8 @@ from typing import Any
 from .. import __version__
 from ..core.errors import NoInputError, StorageError, UsageError
 from ..core.scratch import FILE_PREFIX, replace_bytes
-from .columns import Row
+from .columns import KNOWN, Row
+from .seen import SeenFiles
 from .sources import Snap
 from .table import decode, encode
 
@@ -27,9 +28,7 @@ PARTITION = "advisor_version="
 """What directories begin with; readers of Parquet make a column of it."""
 
 _MODE = 0o644
-_KEY_COLUMNS = (
-    *("path", "file_bytes", "file_stamp", "digest", "error", "error_status"),
-)
+_KEY_COLUMNS = ("path", "digest", "error")
 _PASSING = (os.EX_NOINPUT, os.EX_IOERR)
 """Statuses of errors that may be over by the next run: what isn't there, a store that
 doesn't answer."""
@@ -61,19 +60,18 @@ class Dataset:
         self._folder = root / f"{PARTITION}{__version__}"
         self._seen: dict[Path, int] = {}
         self._rows: dict[str, _Known] = {}
-        self._files: dict[tuple[str, int, str], str] = {}
+        self._files = SeenFiles(self._folder)
         self._retries = False
         with self._writing(), self._locked():
             for leftover in self._folder.glob(f"{FILE_PREFIX}*"):
                 leftover.unlink(missing_ok=True)  # of a run that was killed
             self._look()
+            self._files.look()
 
     def has(self, snap: Snap) -> bool:
-        """Tell whether a file's row is there, going by its length and stamp."""
-        if snap.file_bytes is None or not snap.stamp:
-            return False
-        key = self._files.get((snap.path, snap.file_bytes, snap.stamp))
-        return key is not None and not (self._retries and self._rows[key].failed)
+        """Tell whether a file's row is there, without reading the file."""
+        row = self._rows.get(self._files.key(snap) or "")
+        return row is not None and not (self._retries and row.failed)
 
     def digests(self) -> frozenset[str]:
         """Return the digests of the images whose rows are there."""
@@ -89,6 +87,7 @@ class Dataset:
     def add(self, rows: Sequence[Row]) -> int:
         """Add rows, but none whose key is there; one replaces that of a failure.
 
+        :param rows: also those of files that turned out to be known.
         :returns: how many are new.
         :raises StorageError: where they can't be written; none is lost of those there.
         """
@@ -96,9 +95,15 @@ class Dataset:
             return 0
         with self._writing(), self._locked():
             self._look()
-            fresh = self._by_file(rows)
+            fresh = self._by_file([row for row in rows if KNOWN not in row])
             for file, added in fresh.items():
                 self._write(file, added)
+            # After their rows: what it keeps of a file is never ahead of them.
+            self._files.add(
+                (row, key_of(row))
+                for row in rows
+                if row.get("error_status") not in _PASSING
+            )
         return sum(map(len, fresh.values()))
 
     def _by_file(self, rows: Sequence[Row]) -> dict[Path, list[Row]]:
@@ -142,11 +147,7 @@ class Dataset:
             )
         self._seen[file] = file.stat().st_ino
         for row in rows:
-            key = key_of(row)
-            self._rows[key] = _Known(file, row["error"] is not None)
-            if row["error_status"] not in _PASSING:
-                found = row["path"], row["file_bytes"], row["file_stamp"]
-                self._files[found] = key
+            self._rows[key_of(row)] = _Known(file, row["error"] is not None)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .columns import Row
+from .columns import KNOWN, Row
 from .dataset import Dataset
 from .pool import Engine
 from .sources import Snap
-from .task import KNOWN, FleetRequest, file_digest
+from .task import FleetRequest, file_digest
 
 Progress = Callable[[str], None]
 
@@ -50,9 +50,8 @@ def run_fleet(
     added = failed = 0
     try:
         for row in engine.rows(todo) if todo else ():
-            if KNOWN not in row:
-                waiting.append(row)
-                failed += row.get("error") is not None
+            waiting.append(row)
+            failed += KNOWN not in row and row.get("error") is not None
             progress(pace.after_one())  # once said, the row isn't lost any more
             if len(waiting) >= _ROWS_PER_FILE or pace.is_time_to_write():
                 batch, waiting = waiting, []

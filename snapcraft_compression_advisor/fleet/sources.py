@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ LIST_SUFFIXES = (".txt", ".list")
 """Of files with a source a line; empty lines and comments (#) are left out."""
 
 _SUFFIXES = (".snap", ".comp")
+_RECENT_NS = 2_000_000_000
+"""No file system counts the time of a change in more: FAT does in 2 s (Microsoft's
+FAT specification, DIR_WrtTime), Linux' others finer."""
+
 _LIST_MAX_BYTES = 64 * 1024 * 1024
 
 
@@ -24,12 +29,15 @@ class Snap:
 
     :param path: a path or address, as it was found.
     :param file_bytes: its length; ``None`` where it can't be known.
-    :param stamp: changes when the file does; empty where it can't be known.
+    :param stamp: when it was changed, or the store's ETag; empty where that can't be
+        known.
+    :param state: differs after each change; empty where that can't be told.
     """
 
     path: str
     file_bytes: int | None = None
     stamp: str = ""
+    state: str = ""
 
 
 def find_snaps(sources: Iterable[str]) -> list[Snap]:
@@ -94,7 +102,7 @@ def _snaps(path: str) -> Iterator[Snap]:
         return
     for address, size_bytes, stamp in list_remote(path):
         if address.endswith(_SUFFIXES):
-            yield Snap(path=address, file_bytes=size_bytes, stamp=stamp)
+            yield Snap(path=address, file_bytes=size_bytes, stamp=stamp, state=stamp)
 
 
 def _local(path: str) -> Snap:
@@ -102,4 +110,20 @@ def _local(path: str) -> Snap:
         status = Path(path).stat()
     except OSError:  # its row says what is wrong
         return Snap(path=path)
-    return Snap(path=path, file_bytes=status.st_size, stamp=str(status.st_mtime_ns))
+    return Snap(
+        path=path,
+        file_bytes=status.st_size,
+        stamp=str(status.st_mtime_ns),
+        state=_state(status),
+    )
+
+
+def _state(status: os.stat_result) -> str:
+    """Return what differs after each change of a file.
+
+    The time of its last change can be set, and is where builds are reproducible. That
+    of its inode (ctime) can't. While it is recent, a further change may not move it.
+    """
+    if time.time_ns() - status.st_ctime_ns < _RECENT_NS:
+        return ""
+    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"

@@ -22,12 +22,9 @@ from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
 from ..report.json_report import Report, build_report
 from ..squashfs.image import Image
-from .columns import Row, report_row
+from .columns import KNOWN, Row, report_row
 from .remote import RemoteFile, is_remote, tables_digest
 from .sources import Snap
-
-KNOWN = "known"
-"""Key of what stands for a row that the data set has already."""
 
 _CHECK_PATH = "Check its path, and that it is readable."
 
@@ -147,11 +144,12 @@ def profiles_of(name: str, folder: Path | None) -> tuple[LaunchProfile, ...]:
 
 
 def identity_of(snap: Snap) -> dict[str, object]:
-    """Return the columns that are known before a snap is opened."""
+    """Return what is known before a snap is opened: columns, and the file's state."""
     return {
         "path": printable(snap.path),
         "file_bytes": snap.file_bytes,
         "file_stamp": snap.stamp,
+        "state": snap.state,
         "digest": None,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from snapcraft_compression_advisor.core.errors import (
     UsageError,
 )
 from snapcraft_compression_advisor.fleet import dataset as dataset_module
-from snapcraft_compression_advisor.fleet.columns import COLUMNS
+from snapcraft_compression_advisor.fleet.columns import COLUMNS, KNOWN
 from snapcraft_compression_advisor.fleet.dataset import Dataset, part_files
 from snapcraft_compression_advisor.fleet.extra import imported
 from snapcraft_compression_advisor.fleet.sources import Snap
@@ -37,7 +38,8 @@ def test_rows_are_read_back_as_they_were_added(tmp_path: Path) -> None:
     ((read,), settings) = decode(file)
     assert settings == "s"
     assert [*read] == [column.name for column in COLUMNS]
-    assert {name: value for name, value in read.items() if value is not None} == row
+    filled = {name: value for name, value in read.items() if value is not None}
+    assert {**filled, "state": "1"} == row
 
 
 def test_a_digest_has_one_row_whoever_adds_it(tmp_path: Path) -> None:
@@ -60,7 +62,7 @@ def test_failures_are_retried_on_request_and_then_replaced(tmp_path: Path) -> No
     failed = make_row("b", error="Broken", error_status=os.EX_DATAERR)
     Dataset(tmp_path, settings="s").add([make_row("a"), failed])
     data = Dataset(tmp_path, settings="s")
-    snaps = [Snap(path=f"{n}.snap", file_bytes=10_000_000, stamp="1") for n in "ab"]
+    snaps = [Snap(path=f"{n}.snap", file_bytes=10_000_000, state="1") for n in "ab"]
     assert [data.has(snap) for snap in snaps] == [True, True]
     data.retry()
     assert [data.has(snap) for snap in snaps] == [True, False]
@@ -69,15 +71,54 @@ def test_failures_are_retried_on_request_and_then_replaced(tmp_path: Path) -> No
     assert names(tmp_path) == ["a", "b"]
 
 
-def test_a_snap_is_known_by_its_path_length_and_stamp(tmp_path: Path) -> None:
+def test_a_snap_is_known_by_its_path_length_and_state(tmp_path: Path) -> None:
     gone = {"digest": None, "error": "Cannot read", "error_status": os.EX_NOINPUT}
-    Dataset(tmp_path, settings="s").add([make_row("a"), make_row("b", **gone)])
+    unsure = make_row("c", state="")
+    rows = [make_row("a"), make_row("b", **gone), unsure]
+    Dataset(tmp_path, settings="s").add(rows)
     data = Dataset(tmp_path, settings="s")
-    known = Snap(path="a.snap", file_bytes=10_000_000, stamp="1")
+    known = Snap(path="a.snap", file_bytes=10_000_000, state="1")
     assert data.has(known)
-    assert not data.has(Snap(path="a.snap", file_bytes=10_000_000, stamp="2"))
-    assert not data.has(Snap(path="a.snap"))
-    assert not data.has(Snap(path="b.snap", file_bytes=10_000_000, stamp="1"))
+    others = [
+        replace(known, state="2"),
+        replace(known, file_bytes=10_000_001),
+        Snap(path="a.snap"),
+        replace(known, path="b.snap"),
+        replace(known, path="c.snap"),
+        replace(known, path="c.snap", state=""),
+    ]
+    assert not any(map(data.has, others))
+
+
+def test_files_of_runs_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    runs = [Dataset(tmp_path, settings="s") for _ in range(2)]
+    for data, name in zip(runs, "ab", strict=True):
+        data.add([make_row(name)])
+    data = Dataset(tmp_path, settings="s")
+    snaps = [Snap(path=f"{n}.snap", file_bytes=10_000_000, state="1") for n in "ab"]
+    assert [*map(data.has, snaps)] == [True, True]
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b'{"a.snap": [1]}', b"\xff"])
+def test_a_broken_list_of_files_only_makes_them_be_read(
+    tmp_path: Path, content: bytes
+) -> None:
+    Dataset(tmp_path, settings="s").add([make_row("a")])
+    (file,) = tmp_path.glob("*/_files.json")
+    file.write_bytes(content)
+    data = Dataset(tmp_path, settings="s")
+    known = Snap(path="a.snap", file_bytes=10_000_000, state="1")
+    assert not data.has(known)
+    assert data.add([{**make_row("a"), KNOWN: True}]) == 0
+    assert data.has(known)
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_part_that_was_removed_makes_its_files_be_read(tmp_path: Path) -> None:
+    Dataset(tmp_path, settings="s").add([make_row("a")])
+    part_files(tmp_path)[0].unlink()
+    data = Dataset(tmp_path, settings="s")
+    assert not data.has(Snap(path="a.snap", file_bytes=10_000_000, state="1"))
 
 
 def test_rows_of_other_settings_are_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,33 +10,42 @@ import pytest
 from fleets import make_request, make_row
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.fleet import extra
+from snapcraft_compression_advisor.fleet.columns import KNOWN
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
 from snapcraft_compression_advisor.fleet.sources import Snap
+from snapcraft_compression_advisor.fleet.task import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-SNAPS = [Snap(path=f"{name}.snap", file_bytes=10_000_000, stamp="1") for name in "abc"]
+SNAPS = [Snap(path=f"{name}.snap", file_bytes=10_000_000, state="1") for name in "abc"]
 
 
 class Asked:
     """Makes rows, and notes for which snaps.
 
     :param stop_at: the path at which the user interrupts the run.
+    :param known: digests of the data set's rows.
     """
 
-    def __init__(self, stop_at: str = "") -> None:
+    def __init__(self, stop_at: str = "", known: frozenset[str] = frozenset()) -> None:
         self.paths: list[str] = []
-        self._stop_at = stop_at
+        self._stop_at, self._known = stop_at, known
 
     def rows(self, snaps: Sequence[Snap]) -> Iterator[Mapping[str, object]]:
         for snap in snaps:
             if snap.path == self._stop_at:
                 raise KeyboardInterrupt
             self.paths.append(snap.path)
-            yield make_row(snap.path.removesuffix(".snap"))
+            row = make_row(snap.path.removesuffix(".snap"), state=snap.state)
+            known = row["digest"] in self._known
+            yield (
+                {**identity_of(snap), "digest": row["digest"], KNOWN: 1}
+                if known
+                else row
+            )
 
 
 def test_a_second_run_makes_only_what_is_new(tmp_path: Path) -> None:
@@ -49,6 +59,20 @@ def test_a_second_run_makes_only_what_is_new(tmp_path: Path) -> None:
     summary = run_fleet(SNAPS, data, second, progress=said.append)
     assert second.paths == ["c.snap"]
     assert (summary.found, summary.there, summary.added) == (3, 2, 1)
+
+
+def test_a_file_that_turns_out_to_be_known_is_read_once(tmp_path: Path) -> None:
+    data = Dataset(tmp_path, settings="s")
+    run_fleet(SNAPS, data, Asked(), progress=lambda _: None)
+    copied = [replace(snap, state="2") for snap in SNAPS]
+    asked_for = []
+    for _ in range(2):
+        data = Dataset(tmp_path, settings="s")
+        asked = Asked(known=data.digests())
+        summary = run_fleet(copied, data, asked, progress=lambda _: None)
+        assert (summary.added, summary.there, summary.failed) == (0, 3, 0)
+        asked_for.append(asked.paths)
+    assert asked_for == [["a.snap", "b.snap", "c.snap"], []]
 
 
 def test_an_interrupted_run_keeps_what_is_ready_and_is_continued(

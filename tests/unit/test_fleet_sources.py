@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,6 +47,39 @@ def test_length_and_time_of_a_file_are_known_where_it_is_there(store: Path) -> N
     there, gone = find_snaps([str(store / "a.snap"), str(store / "gone.snap")])
     assert (there.file_bytes, bool(there.stamp)) == (4, True)
     assert (gone.file_bytes, gone.stamp) == (None, "")
+
+
+def look_after(
+    path: Path, after_ns: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int | None, str, str]:
+    now_ns = path.stat().st_ctime_ns + after_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now_ns)
+    (snap,) = find_snaps([str(path)])
+    return snap.file_bytes, snap.stamp, snap.state
+
+
+def test_a_file_of_the_same_length_and_time_has_another_state(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, rebuilt = store / "a.snap", store / "b.snap"
+    for file in (path, rebuilt):
+        os.utime(file, (0, 0))  # as where builds are reproducible
+    before = look_after(path, 10**10, monkeypatch)
+    rebuilt.replace(path)
+    after = look_after(path, 10**10, monkeypatch)
+    assert before[:2] == after[:2] == (4, "0")
+    assert before[2] != after[2]
+
+
+def test_the_state_of_a_file_that_was_just_changed_proves_nothing(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = store / "a.snap"
+    states = [
+        look_after(path, after_ns, monkeypatch)[2]
+        for after_ns in (-(10**9), 0, 2 * 10**9 - 1, 2 * 10**9)
+    ]
+    assert [bool(state) for state in states] == [False, False, False, True]
 
 
 def test_a_source_without_snaps_is_an_error(store: Path) -> None:
