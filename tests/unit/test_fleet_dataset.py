@@ -114,6 +114,15 @@ def test_a_broken_list_of_files_only_makes_them_be_read(
     assert names(tmp_path) == ["a"]
 
 
+def test_a_known_file_replaces_no_row(tmp_path: Path) -> None:
+    data = Dataset(tmp_path, settings="s")
+    data.add([make_row("a", error="Broken", error_status=os.EX_DATAERR)])
+    known = {"path": "b.snap", "digest": "sha256:a", "state": "1", KNOWN: True}
+    assert data.add([{**known, "file_bytes": 10_000_000}]) == 0
+    assert names(tmp_path) == ["a"]
+    assert data.has(Snap(path="b.snap", file_bytes=10_000_000, state="1"))
+
+
 def test_a_part_that_was_removed_makes_its_files_be_read(tmp_path: Path) -> None:
     Dataset(tmp_path, settings="s").add([make_row("a")])
     part_files(tmp_path)[0].unlink()
