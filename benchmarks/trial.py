@@ -41,7 +41,7 @@ from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.estimate import estimate_total
 from snapcraft_compression_advisor.trial.look import look_at_blocks
 from snapcraft_compression_advisor.trial.partial import HALVED
-from snapcraft_compression_advisor.trial.phase import every_other
+from snapcraft_compression_advisor.trial.phase import lower_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -273,7 +273,7 @@ class Remembered:
 
 def holds(ladder: Ladder, codec: str, true: NDArray[np.float64]) -> bool:
     """Tell whether the interval of one draw holds the sum of all blocks' sizes."""
-    sample = every_other(ladder.sample) if codec in HALVED else ladder.sample
+    sample = lower_half(ladder.sample) if codec in HALVED else ladder.sample
     model = ladder.models.get(codec)
     found = estimate_total(ladder.phases, sample, true[sample.members], model)
     error = abs(found.total_bytes - float(true.sum()))

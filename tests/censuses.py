@@ -34,9 +34,15 @@ def make_census(count: int, *, seed: int = 0) -> tuple[Phase, NDArray[np.float64
         ratios=ratio[:, None],
         kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
+        lots=some_lots(count),
         in_file_order=True,
     )
     return census, slow * raw
+
+
+def some_lots(count: int, *, seed: int = 0) -> NDArray[np.float64]:
+    """Return lots that follow from nothing but a seed."""
+    return np.random.default_rng([seed, 1]).random(count)
 
 
 def part_of(
@@ -51,6 +57,7 @@ def part_of(
         ratios=phase.ratios[members],
         kinds=phase.kinds[members],
         zeros=phase.zeros[members],
+        lots=np.minimum(1.0, phase.lots[members] * weights),
         in_file_order=True,
     )
 
@@ -67,4 +74,5 @@ def names_alone(phase: Phase) -> Phase:
         latest=0,
         kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
+        lots=phase.lots,
     )

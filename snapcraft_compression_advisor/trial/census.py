@@ -22,9 +22,8 @@ from .phase import (
     Sample,
     closer_phase,
     draw,
+    draw_lots,
     first_phase,
-    first_step,
-    similar_side_by_side,
 )
 
 MOST_BLOCKS = 16_384
@@ -112,31 +111,37 @@ def take_census(
     :param spread_blocks: how many blocks stand for a payload that is large.
     :param seed: another one takes others of these.
     """
+    lots = draw_lots(layout, seed)
     if isinstance(payload, SnapPayload) and _packed_alike(payload, layout):
         every = np.arange(layout.block_count)
         columns = _sizes_in_snap(payload, layout)
-        blocks = first_phase(layout, every, np.ones(len(every)), columns)
+        blocks = first_phase(layout, every, np.ones(len(every)), columns, lots)
         return Census(phases=(blocks,), codec=payload.packed_with)
-    members, weights = _frame(layout, spread_blocks, seed)
-    columns = look_at_blocks(payload, layout, members, fastest_look())
-    blocks = first_phase(layout, members, weights, columns)
-    if blocks.complete:
-        return Census(phases=(blocks,))
     eligible = np.flatnonzero(~layout.holes)
+    nothing = np.zeros((len(eligible), 0))
+    names = first_phase(layout, eligible, np.ones(len(eligible)), nothing, lots)
+    whole = spread_blocks >= SPREAD_BLOCKS and len(eligible) <= MOST_BLOCKS
+    if whole and names.raw_bytes.sum() <= MOST_BYTES:
+        columns = look_at_blocks(payload, layout, eligible, fastest_look())
+        return Census(
+            phases=(first_phase(layout, eligible, names.weights, columns, lots),)
+        )
+    drawn = draw(names, count=spread_blocks, certain=np.zeros(len(eligible), np.bool_))
+    columns = look_at_blocks(payload, layout, drawn.members, fastest_look())
     sure = eligible[np.isin(eligible, np.array(list(always()), dtype=np.int64))]
-    added = sure[~np.isin(sure, members)]
+    added = sure[~np.isin(sure, drawn.members)]
     more = look_at_blocks(payload, layout, added, fastest_look())
-    members = np.concatenate((members, added))
-    weights = np.concatenate((weights, np.ones(len(added))))
+    members = np.concatenate((drawn.members, added))
+    shares = np.concatenate((drawn.shares, np.ones(len(added))))
+    weights = np.where(np.isin(members, sure), 1.0, 1 / shares)
     ascending = np.argsort(members)
     blocks = first_phase(
         layout,
         members[ascending],
-        np.where(np.isin(members, sure), 1.0, weights)[ascending],
+        weights[ascending],
         np.concatenate((columns, more))[ascending],
+        lots,
     )
-    nothing = np.zeros((len(eligible), 0))
-    names = first_phase(layout, eligible, np.ones(len(eligible)), nothing)
     return Census(phases=(names, blocks))
 
 
@@ -155,19 +160,6 @@ def most_blocks(payload: Payload, layout: Layout) -> float:
     stored_share = min(1.0, payload.image.image_bytes / total)
     drawn_bytes = stored_share * float((raw_bytes**2).sum() / total)
     return float(max(LEAST_FAR_BLOCKS, FAR_BYTES // drawn_bytes))
-
-
-def _frame(
-    layout: Layout, spread_blocks: int, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the numbers of the census's blocks, ascending, and their weights."""
-    raw_bytes = layout.raw_bytes()
-    eligible = ~layout.holes
-    count = int(np.count_nonzero(eligible))
-    whole = spread_blocks >= SPREAD_BLOCKS and count <= MOST_BLOCKS
-    if whole and raw_bytes[eligible].sum() <= MOST_BYTES:
-        return np.flatnonzero(eligible), np.ones(count)
-    return spread(raw_bytes, eligible, spread_blocks, start=first_step(seed))
 
 
 def spread(
@@ -235,8 +227,6 @@ class Ladder:
         self._payload = payload
         self._layout = layout
         self._certain = certain
-        self._seed = seed
-        self._places = similar_side_by_side(layout)
         self._most = most_blocks(payload, layout)
         self.census = take_census(
             payload,
@@ -247,7 +237,9 @@ class Ladder:
         )
         self.phases: tuple[Phase, ...] = self.census.phases
         nothing = np.zeros(0)
-        self.sample = Sample(members=nothing.astype(np.int64), shares=nothing)
+        self.sample = Sample(
+            members=nothing.astype(np.int64), shares=nothing, lots=nothing
+        )
         self._look = closer_look(known=self.census.codec)
         first = self.census.codec or self._look.fastest.name
         self.models = block_models(self.census.codec, (first, *self._look.column_names))
@@ -264,21 +256,17 @@ class Ladder:
         drawn = min(scale, self._most / closer)
         few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale
         tried = TRIED_BLOCKS if self.models and not few else TRIED_ALONE_BLOCKS
-        # A round with no more blocks than the one before has the same ones.
-        start = first_step(self._seed, scale=drawn)
-        phase = self._closer(self.census.blocks, round(closer * drawn), start)
+        phase = self._closer(self.census.blocks, round(closer * drawn))
         self.phases = (*self.census.phases, phase)
         self.sample = draw(
             phase,
-            self._places,
             count=round(tried * scale),
             certain=self._is_certain(phase),
-            start=start,
         )
 
-    def _closer(self, phase: Phase, count: int, start: float) -> Phase:
+    def _closer(self, phase: Phase, count: int) -> Phase:
         nothing = np.zeros(len(phase.members), dtype=np.bool_)
-        drawn = draw(phase, self._places, count=count, certain=nothing, start=start)
+        drawn = draw(phase, count=count, certain=nothing)
         self._look_at(drawn.members)
         sure = phase.members[self._is_certain(phase)]
         self._look_at(sure)

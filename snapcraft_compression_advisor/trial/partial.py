@@ -21,7 +21,7 @@ from .census import Ladder
 from .estimate import Estimate, difference_half_width, estimate_total
 from .kept import Block, compressed_bytes
 from .look import map_in_order
-from .phase import Phase, Sample, every_other
+from .phase import Phase, Sample, lower_half
 from .result import CodecTrial, StoredBlocks, TrialResult, Wanted, notes_on_payload
 from .stored import (
     BlockSizes,
@@ -89,7 +89,7 @@ class PartialTrial:
 
         :param names: of codecs, which may know some of its blocks already.
         """
-        whole, half = self.ladder.sample, every_other(self.ladder.sample)
+        whole, half = self.ladder.sample, lower_half(self.ladder.sample)
         samples = {name: half if name in HALVED else whole for name in names}
         with ThreadPoolExecutor(1, thread_name_prefix="tables") as beside:
             sized = beside.submit(self._size_tables, names)

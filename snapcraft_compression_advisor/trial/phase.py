@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import posixpath
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +23,9 @@ MANY_BLOCKS = 100
 
 MOST_KINDS = 12
 """Kinds of files that are told apart, those with the most bytes first."""
+
+LONG_FILE_BLOCKS = 8
+"""Files of so many blocks have lots of their own; see :func:`draw_lots`."""
 _GOLDEN_RATIO = 0.6180339887498949
 
 
@@ -43,7 +48,8 @@ class Phase:
     :param latest: how many of the last columns the closest look found.
     :param kinds: a column for each kind of file: 1 for blocks of it.
     :param zeros: whether a block holds nothing but zeros, and takes no room.
-    :param in_file_order: whether it was drawn by equal steps from file to file.
+    :param lots: of each from 0 to 1, evenly distributed; the lowest are drawn first.
+    :param in_file_order: whether it was drawn evenly from file to file.
     """
 
     members: NDArray[np.int64]
@@ -53,6 +59,7 @@ class Phase:
     ratios: NDArray[np.float64]
     kinds: NDArray[np.float64]
     zeros: NDArray[np.bool_]
+    lots: NDArray[np.float64]
     latest: int = 1
     in_file_order: bool = False
 
@@ -100,12 +107,14 @@ def first_phase(
     members: NDArray[np.int64],
     weights: NDArray[np.float64],
     sizes: NDArray[np.float64],
+    lots: NDArray[np.float64],
 ) -> Phase:
     """Return what is known of blocks by a look, their lengths and kinds of files.
 
     :param members: blocks of the payload that aren't in holes, drawn in their order.
     :param weights: how many blocks each stands for.
     :param sizes: what the look found, a row each; with no column before any is read.
+    :param lots: of all blocks of the layout.
     """
     raw_bytes = layout.raw_bytes()[members].astype(np.float64)
     return Phase(
@@ -117,6 +126,7 @@ def first_phase(
         latest=sizes.shape[1],
         kinds=kind_columns(layout, members),
         zeros=(sizes == 0).any(axis=1),
+        lots=np.minimum(1.0, lots[members] * weights),
         in_file_order=True,
     )
 
@@ -155,89 +165,112 @@ def closer_phase(
         latest=sizes.shape[1],
         kinds=phase.kinds[places],
         zeros=phase.zeros[places],
+        lots=np.minimum(1.0, phase.lots[places] / shares),
     )
 
 
-def similar_side_by_side(layout: Layout) -> NDArray[np.int64]:
-    """Return every block's place in an order by kind of file, then by file."""
-    order = np.argsort(layout.kinds_of_blocks, kind="stable")
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(len(order))
-    return places
+def draw_lots(layout: Layout, seed: int = 0) -> NDArray[np.float64]:
+    """Return a number from 0 to 1 for every block of a layout, its lot.
+
+    It is the same whatever else changes in a payload: it follows from the block's place
+    in its file, and the file's path. Lots of a file's blocks are a Kronecker sequence:
+    those below any limit are evenly spread over the file (with the golden ratio, three
+    different distances at most; Sos, On the distribution mod 1 of the sequence n alpha,
+    1958). Small files of a directory are counted through instead, in their order.
+
+    :param seed: another one gives other lots.
+    """
+    files = layout.files_of_blocks()
+    counts = np.diff(layout.first_block)
+    rows: dict[str, int] = {}
+    row_of_file = np.array(
+        [
+            rows.setdefault(
+                path if count >= LONG_FILE_BLOCKS else posixpath.dirname(path) + "/",
+                len(rows),
+            )
+            for path, count in zip(layout.paths, counts.tolist(), strict=True)
+        ],
+        dtype=np.int64,
+    )
+    starts = np.array([_start(name, seed) for name in rows])
+    row = row_of_file[files]
+    order = np.argsort(row, kind="stable")
+    blocks_of_row = np.bincount(row, minlength=len(rows))
+    before = np.cumsum(blocks_of_row) - blocks_of_row
+    places = np.empty(len(row), dtype=np.int64)
+    places[order] = np.arange(len(row)) - before[row[order]]
+    lots: NDArray[np.float64] = (starts[row] + places * _GOLDEN_RATIO) % 1.0
+    return lots
+
+
+def _start(name: str, seed: int) -> float:
+    """Return a number from 0 to 1 that depends on a name, and on a seed."""
+    text = f"{seed} {name}".encode("utf-8", "surrogateescape")
+    digest = hashlib.blake2b(text, digest_size=6).digest()
+    return int.from_bytes(digest, "little") / 2**48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """Blocks drawn from a phase.
 
-    :param members: their numbers in the layout, in the order of the draw's list, so
-        that neighbours are alike.
+    :param members: their numbers in the layout, ascending.
     :param shares: the chance that each had of being drawn; 1 for a certain one.
+    :param lots: see :class:`Phase`, of the blocks that were drawn.
     """
 
     members: NDArray[np.int64]
     shares: NDArray[np.float64]
+    lots: NDArray[np.float64]
 
 
-def draw(
-    phase: Phase,
-    places: NDArray[np.int64],
-    *,
-    count: int,
-    certain: NDArray[np.bool_],
-    start: float = 0.5,
-) -> Sample:
-    """Draw blocks at equal steps along the sum of their raw bytes.
+def draw(phase: Phase, *, count: int, certain: NDArray[np.bool_]) -> Sample:
+    """Draw the blocks with the lowest lots, in proportion to what they stand for.
 
     A block's chance is proportional to the raw bytes that it stands for, so what is
-    estimated is a mean ratio; and since the list has similar blocks side by side, equal
-    steps give every kind of content its due (systematic sampling; Särndal, Swensson and
-    Wretman, Model Assisted Survey Sampling, 1992, section 3.4). Drawing blocks that
-    don't compress less often was tried, and widened the intervals.
+    estimated is a mean ratio (sequential Poisson sampling with permanent random
+    numbers; Ohlsson, Sequential Poisson sampling, Journal of Official Statistics 14,
+    1998). So the blocks of a payload of which little changed are nearly the same ones,
+    and what earlier runs kept of them serves. More blocks include fewer ones. Drawing
+    blocks that don't compress less often was tried, and widened the intervals.
 
-    :param places: of all blocks of the layout in the list, similar ones side by side.
     :param count: how many to draw; certain ones come on top.
     :param certain: for each block of the phase, whether it is to be drawn anyway.
         Blocks of zeros never are.
-    :param start: of the first step, how much is taken before the first block.
     """
     sizes = phase.raw_bytes * phase.weights
-    possible, certain = ~phase.zeros, certain & ~phase.zeros
+    certain = certain & ~phase.zeros
     sure = certain | _larger_than_a_step(sizes, certain | phase.zeros, count)
-    order = np.argsort(places[phase.members])
-    listed = order[(possible & ~sure)[order]]
-    left = count - int(np.count_nonzero(sure & ~certain))
-    ends = np.cumsum(sizes[listed])
-    if left <= 0 or not len(listed):
-        drawn = listed[:0]
-    else:
-        points = (np.arange(left) + start) / left * ends[-1]
-        drawn = listed[np.minimum(np.searchsorted(ends, points), len(listed) - 1)]
-    member = sure.copy()
-    member[drawn] = True
+    listed = np.flatnonzero(~phase.zeros & ~sure)
+    left = max(0, count - int(np.count_nonzero(sure & ~certain)))
     shares = np.ones(len(sizes))
     if len(listed):
-        shares[listed] = np.minimum(1.0, left * sizes[listed] / ends[-1])
-    chosen = order[member[order]]
-    return Sample(members=phase.members[chosen], shares=shares[chosen])
+        chances = left * sizes[listed] / sizes[listed].sum()
+        shares[listed] = np.minimum(1.0, chances)
+    lowest = np.argsort(phase.lots[listed] / sizes[listed], kind="stable")
+    member = sure.copy()
+    member[listed[lowest[:left]]] = True
+    chosen = np.flatnonzero(member)
+    return Sample(
+        members=phase.members[chosen],
+        shares=shares[chosen],
+        lots=np.minimum(1.0, phase.lots[chosen] / shares[chosen]),
+    )
 
 
-def first_step(seed: int, *, scale: float = 1.0) -> float:
-    """Return where in the first step a draw starts, from 0 to 1.
-
-    :param seed: another one draws other blocks.
-    :param scale: of a draw with so many times the blocks, where steps are shorter and
-        hit most of the same blocks again.
-    """
-    return (0.5 + seed * _GOLDEN_RATIO) * scale % 1.0
-
-
-def every_other(sample: Sample) -> Sample:
-    """Return half of a sample: its certain blocks, and every other one of the rest."""
-    uncertain = sample.shares < 1
-    kept = ~uncertain | (np.cumsum(uncertain) % 2 == 1)
-    shares = np.where(uncertain, sample.shares / 2, 1.0)
-    return Sample(members=sample.members[kept], shares=shares[kept])
+def lower_half(sample: Sample) -> Sample:
+    """Return half of a sample: its certain blocks, and the lower lots of the rest."""
+    uncertain = np.flatnonzero(sample.shares < 1)
+    lowest = np.argsort(sample.lots[uncertain], kind="stable")
+    kept = sample.shares >= 1
+    kept[uncertain[lowest[: -(-len(uncertain) // 2)]]] = True
+    shares = np.where(sample.shares < 1, sample.shares / 2, 1.0)
+    return Sample(
+        members=sample.members[kept],
+        shares=shares[kept],
+        lots=np.minimum(1.0, 2 * sample.lots[kept]),
+    )
 
 
 def _larger_than_a_step(

@@ -34,8 +34,8 @@ class Effort:
 
 
 ORDINARY = Effort(scales=(1, 2), narrow_enough=0.02, narrow_enough_of_snap=0.025)
-"""For figures that people read. Twice the blocks at half of the step hit every other
-one again, which needn't be tried twice."""
+"""For figures that people read. Twice the blocks include the first ones, which needn't
+be tried twice."""
 
 LEAST = Effort(
     scales=(0.25, 1, 3),

@@ -34,6 +34,7 @@ def census_of(members: Sequence[int], ratios: Sequence[float]) -> Phase:
         ratios=np.array(ratios, dtype=np.float64)[:, None],
         kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
+        lots=np.linspace(0.1, 0.9, count),
     )
 
 

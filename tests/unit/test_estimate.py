@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from censuses import make_census, names_alone, part_of
+from censuses import make_census, names_alone, part_of, some_lots
 from snapcraft_compression_advisor.trial.block_model import BlockModel
 from snapcraft_compression_advisor.trial.census import spread
 from snapcraft_compression_advisor.trial.estimate import (
@@ -23,7 +23,6 @@ from snapcraft_compression_advisor.trial.phase import (
     Sample,
     closer_phase,
     draw,
-    first_step,
 )
 
 if TYPE_CHECKING:
@@ -35,9 +34,10 @@ BLOCKS = 3000
 
 
 def drawn(phase: Phase, count: int, *, seed: int = 0) -> Sample:
-    places = np.arange(BLOCKS)
+    lots = some_lots(BLOCKS, seed=seed)
+    phase = replace(phase, lots=np.minimum(1, lots[phase.members] * phase.weights))
     nothing = np.zeros(len(phase.members), dtype=np.bool_)
-    return draw(phase, places, count=count, certain=nothing, start=first_step(seed))
+    return draw(phase, count=count, certain=nothing)
 
 
 def estimate(
@@ -63,10 +63,9 @@ def looked_at_closer(
 ) -> Phase:
     """Return a phase whose look nearly tells the slow codec's sizes."""
     sample = drawn(census, count, seed=seed)
-    members, order = np.sort(sample.members), np.argsort(sample.members)
     noise = np.random.default_rng(9).normal(1, 0.01, BLOCKS)
-    hint = (slow * noise)[members]
-    return closer_phase(census, members, sample.shares[order], hint[:, None])
+    hint = (slow * noise)[sample.members]
+    return closer_phase(census, sample.members, sample.shares, hint[:, None])
 
 
 def held(found: Sequence[Estimate], total: float) -> float:

@@ -15,8 +15,8 @@ from snapcraft_compression_advisor.trial.phase import (
     MOST_KINDS,
     RIDGE,
     closer_phase,
+    draw_lots,
     first_phase,
-    similar_side_by_side,
 )
 
 
@@ -34,17 +34,13 @@ def test_kind_is_told_by_the_name(path: str, kind: str) -> None:
     assert kind_of_file(path) == kind
 
 
-def test_similar_files_lie_side_by_side_in_their_order() -> None:
-    layout = make_layout([("b.so", 1), ("a.png", 1), ("c.so", 1), ("d.png", 1)])
-    places = similar_side_by_side(layout)
-    assert np.argsort(places).tolist() == [1, 3, 0, 2]
-
-
 def test_names_tell_the_kinds_with_the_most_bytes() -> None:
     files = [(f"f{n}.k{n}", 100 + n) for n in range(MOST_KINDS + 5)]
     count = len(files)
     layout, nothing = make_layout(files), np.zeros((count, 0))
-    phase = first_phase(layout, np.arange(count), np.ones(count), nothing)
+    lots = draw_lots(layout)
+    phase = first_phase(layout, np.arange(count), np.ones(count), nothing, lots)
+    assert phase.lots.tolist() == lots.tolist()
     assert phase.kinds.shape == (len(files), MOST_KINDS)
     # The largest kind has the first column, the smallest ones none.
     assert phase.kinds[-1].tolist() == [1] + [0] * (MOST_KINDS - 1)

@@ -9,22 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from censuses import make_census
+from censuses import BLOCK, make_census, some_lots
+from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.trial.census import spread
 from snapcraft_compression_advisor.trial.phase import (
     Sample,
+    closer_phase,
     draw,
-    every_other,
-    first_step,
+    draw_lots,
+    lower_half,
 )
 
 
 def take(count: int, *, blocks: int = 1000, seed: int = 0, certain: int = 0) -> Sample:
     census, _ = make_census(blocks)
     sure = np.arange(blocks) < certain
-    return draw(
-        census, np.arange(blocks), count=count, certain=sure, start=first_step(seed)
-    )
+    lots = some_lots(blocks, seed=seed)
+    return draw(replace(census, lots=lots), count=count, certain=sure)
 
 
 def test_same_seed_draws_the_same_blocks() -> None:
@@ -74,25 +75,22 @@ def test_any_draw_has_distinct_blocks_with_chances(
 def test_blocks_of_zeros_are_never_drawn() -> None:
     census, _ = make_census(40)
     zeros = np.arange(40) < 10
-    sample = draw(replace(census, zeros=zeros), np.arange(40), count=50, certain=zeros)
+    sample = draw(replace(census, zeros=zeros), count=50, certain=zeros)
     assert sorted(sample.members.tolist()) == list(range(10, 40))
 
 
-def test_blocks_come_in_the_order_of_their_places() -> None:
-    census, _ = make_census(30)
-    places = np.arange(30)[::-1]
-    sample = draw(census, places, count=30, certain=np.zeros(30, dtype=np.bool_))
-    assert sample.members.tolist() == list(range(29, -1, -1))
-
-
-def test_every_other_block_has_half_the_chance() -> None:
+def test_lower_half_has_half_the_chance() -> None:
     sample = take(50, certain=7)
-    half = every_other(sample)
-    uncertain = sample.members[sample.shares < 1]
-    assert half.members[half.shares < 1].tolist() == uncertain[::2].tolist()
+    half = lower_half(sample)
+    uncertain, kept = sample.shares < 1, half.shares < 1
+    assert np.count_nonzero(kept) == 25
+    limit = np.median(sample.lots[uncertain])
+    assert set(half.members[kept].tolist()) == set(
+        sample.members[uncertain & (sample.lots <= limit)].tolist()
+    )
     assert set(range(7)) <= set(half.members.tolist())
-    assert (1 / half.shares[half.shares < 1]).sum() == pytest.approx(
-        (1 / sample.shares[sample.shares < 1]).sum(), rel=0.1
+    assert half.shares[kept] == pytest.approx(
+        sample.shares[np.isin(sample.members, half.members[kept])] / 2
     )
 
 
@@ -117,21 +115,66 @@ def test_another_start_takes_other_blocks_into_the_census() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
-@pytest.mark.parametrize("scale", [2, 3])
-def test_larger_draw_hits_the_blocks_of_the_smaller_again(
-    seed: int, scale: int
-) -> None:
-    census, _ = make_census(5000)
-    census = replace(census, raw_bytes=np.full(5000, 4096.0))
-    nothing = np.zeros(5000, dtype=np.bool_)
-    few, many = (
-        draw(
-            census,
-            np.arange(5000),
-            count=50 * times,
-            certain=nothing,
-            start=first_step(seed, scale=times),
-        )
-        for times in (1, scale)
+@pytest.mark.parametrize("count", [51, 100, 150])
+def test_larger_draw_has_the_blocks_of_the_smaller(seed: int, count: int) -> None:
+    few, many = (set(take(n, seed=seed).members.tolist()) for n in (50, count))
+    assert few < many
+
+
+def test_blocks_of_a_draw_are_drawn_of_what_was_drawn_before_likewise() -> None:
+    census, _ = make_census(4000)
+    totals, lots_left = [], []
+    for seed in range(40):
+        lots = some_lots(4000, seed=seed)
+        phase = replace(census, lots=lots)
+        for count in (800, 100):
+            drawn = draw(phase, count=count, certain=np.zeros(len(phase.members), bool))
+            nothing = np.zeros((len(drawn.members), 1))
+            phase = closer_phase(phase, drawn.members, drawn.shares, nothing)
+        totals.append(phase.weights @ phase.raw_bytes / census.raw_bytes.sum())
+        lots_left.append(phase.lots.mean())
+    assert np.mean(totals) == pytest.approx(1.0, abs=0.02)
+    assert np.mean(lots_left) == pytest.approx(0.5, abs=0.03)
+
+
+LAYOUT = make_layout(
+    [("long", 5_000 * BLOCK), *((f"d/f{n}", 3_000) for n in range(2_000))]
+)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
+def test_low_lots_are_spread_evenly_over_files_and_directories(share: float) -> None:
+    lots = draw_lots(LAYOUT)
+    for part in (lots[:5_000], lots[5_000:]):
+        gaps = np.diff(np.flatnonzero(part < share))
+        assert len(set(gaps.tolist())) <= 3
+        assert gaps.max() <= 3 / share
+
+
+def test_lots_are_distributed_evenly() -> None:
+    lots = draw_lots(
+        make_layout([(f"d{n}/f", 3_000 if n % 2 else 20 * BLOCK) for n in range(999)])
     )
-    assert set(few.members.tolist()) <= set(many.members.tolist())
+    counts, _ = np.histogram(lots, bins=10, range=(0, 1))
+    assert counts == pytest.approx([len(lots) / 10] * 10, rel=0.1)
+
+
+def test_lots_of_a_file_stay_whatever_else_changes() -> None:
+    files = [("a/x", 500), ("b", 30 * BLOCK), ("c/y", 700), ("d", 9 * BLOCK)]
+    one, other = make_layout(files), make_layout([files[1], ("e", 8 * BLOCK), files[2]])
+    for path in ("b", "c/y"):
+        lots = [
+            draw_lots(layout)[list(layout.blocks_of(path))].tolist()
+            for layout in (one, other)
+        ]
+        assert lots[0] == lots[1]
+
+
+def test_longer_file_has_the_lots_of_the_shorter() -> None:
+    short, long = (draw_lots(make_layout([("a", n * BLOCK)])) for n in (20, 30))
+    assert short.tolist() == long[:20].tolist()
+
+
+def test_another_seed_gives_other_lots() -> None:
+    assert draw_lots(LAYOUT)[0] != draw_lots(LAYOUT, 1)[0]
+    assert not len(draw_lots(make_layout([])))
