@@ -15,6 +15,7 @@ from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
 from .beneath import file_beneath
+from .file_state import StatesOfFiles
 from .inventory import Inventory, list_image, scan_directory
 from .snap_yaml import (
     COMPONENT_TYPE,
@@ -79,6 +80,7 @@ class DirectoryPayload:
     packed_with = None
 
     def __init__(self, path: Path) -> None:
+        self._states = StatesOfFiles(path)
         self.path = path
         self.inventory = scan_directory(path)
         self.snap = _read_metadata(self)
@@ -87,9 +89,18 @@ class DirectoryPayload:
         """Return bytes of a regular file, fewer at its end."""
         try:
             with file_beneath(self.path, path) as descriptor:
-                return os.pread(descriptor, length, offset)
+                contents = os.pread(descriptor, length, offset)
+                self._states.check(path, descriptor)
+                return contents
         except OSError as error:
             raise _read_error(self.path, path, error) from error
+
+    def state_of(self, path: str) -> bytes | None:
+        """Return what names a file's contents, all that were read of it so far.
+
+        :returns: ``None`` where nothing does; see :mod:`.file_state`.
+        """
+        return self._states.of(path)
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""
@@ -276,6 +287,7 @@ class ComponentDirectory(DirectoryPayload):
     """
 
     def __init__(self, path: Path, *, name: str) -> None:
+        self._states = StatesOfFiles(path)
         self.path = path
         self.inventory = scan_directory(path)
         self.snap = SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
