@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..squashfs.entry import EntryKind
 from .elf import BrokenElfError, ElfLinkage, elf_of
 from .inventory import Entry
-from .paths import Location, PathResolver
+from .paths import PathResolver
 from .source import Payload, is_far
 
 MOST_FAR_FILES = 100
@@ -120,6 +120,8 @@ class LibraryFinder:
         self._search = search
         self._elsewhere = elsewhere
         self._linkages: dict[str, ElfLinkage | None] = {}
+        self._searched: dict[object, tuple[str, ...]] = {}
+        self._found: dict[object, tuple[Entry, ElfLinkage] | str] = {}
         self._most = MOST_FAR_FILES if is_far(payload) else None
         self.unread: dict[str, None] = {}
 
@@ -177,8 +179,26 @@ class LibraryFinder:
         )
 
     def _load(self, name: str, loader: _Loaded) -> _Loaded | Unresolved:
+        machine = loader.linkage.machine
+        directories = () if "/" in name else self._directories(loader)
+        # Most of a payload's files look for the same few libraries in the same places.
+        key = (name, machine, directories)
+        if key not in self._found:
+            self._found[key] = self._find(name, machine, directories)
+        found = self._found[key]
+        if isinstance(found, str):
+            return Unresolved(name=name, needed_by=loader.entry.path, supplier=found)
+        entry, linkage = found
+        return _Loaded(entry=entry, linkage=linkage, inherited_rpath=loader.rpath)
+
+    def _find(
+        self, name: str, machine: tuple[int, str], directories: tuple[str, ...]
+    ) -> tuple[Entry, ElfLinkage] | str:
+        """Return what a loader finds, else who supplies it."""
         supplier = "base" if BASE_LIBRARY.fullmatch(posixpath.basename(name)) else ""
-        for location in self._candidates(name, loader):
+        places = [posixpath.join(directory, name) for directory in directories]
+        for place in places or [name]:
+            location = self._resolver.locate(place)
             if location.outside is not None and "/" in name:
                 supplier = "base"
             entry = location.entry
@@ -191,35 +211,30 @@ class LibraryFinder:
                 continue
             if entry.path in self.unread:  # by its name, the right one
                 linkage = ElfLinkage(
-                    machine=loader.linkage.machine,
+                    machine=machine,
                     interpreter=None,
                     needed=(),
                     rpath=(),
                     runpath=(),
                 )
-            if linkage is not None and linkage.machine == loader.linkage.machine:
-                return _Loaded(
-                    entry=entry, linkage=linkage, inherited_rpath=loader.rpath
-                )
-        return Unresolved(
-            name=name,
-            needed_by=loader.entry.path,
-            supplier=supplier or self._elsewhere,
-        )
+            if linkage is not None and linkage.machine == machine:
+                return entry, linkage
+        return supplier or self._elsewhere
 
-    def _candidates(self, name: str, loader: _Loaded) -> Iterator[Location]:
-        """Yield where the loader looks, in its order (ld.so(8))."""
-        if "/" in name:
-            yield self._resolver.locate(name)
-            return
-        directories = (
-            *loader.rpath,
-            *self._search,
-            *loader.expanded(loader.linkage.runpath),
-            *_default_directories(loader.linkage),
-        )
-        for directory in dict.fromkeys(directories):
-            yield self._resolver.locate(posixpath.join(directory, name))
+    def _directories(self, loader: _Loaded) -> tuple[str, ...]:
+        """Return where a loader looks, in its order (ld.so(8))."""
+        linkage, here = loader.linkage, posixpath.dirname(loader.entry.path)
+        key = (here, linkage.machine, linkage.rpath, linkage.runpath)
+        if (key, loader.inherited_rpath) not in self._searched:
+            directories = (
+                *loader.rpath,
+                *self._search,
+                *loader.expanded(linkage.runpath),
+                *_default_directories(linkage),
+            )
+            unique = tuple(dict.fromkeys(directories))
+            self._searched[key, loader.inherited_rpath] = unique
+        return self._searched[key, loader.inherited_rpath]
 
 
 def _default_directories(linkage: ElfLinkage) -> tuple[str, ...]:
