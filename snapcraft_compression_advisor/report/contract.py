@@ -40,7 +40,11 @@ class Part(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, from_attributes=True
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        from_attributes=True,
+        defer_build=True,  # most runs need few of them
     )
 
 
