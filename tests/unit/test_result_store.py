@@ -65,6 +65,23 @@ def test_results_are_there_in_the_same_run_and_in_the_next(place: Path) -> None:
     assert kept(place, "one", "two") == [b"1", None]
 
 
+def test_results_of_the_last_run_are_read_at_once_and_others_as_they_are_asked_for(
+    place: Path, statements: Callable[..., object]
+) -> None:
+    keep(place, three=b"3")
+    with run(place) as store:
+        assert store.get(b"three") == b"3"
+        statements("DELETE FROM results WHERE key IN (x'6f6e65', x'74776f')")
+        assert store.get(b"three") == b"3"
+        assert store.get(b"two") is None
+    keep(place, one=b"1", two=b"2")
+    with run(place) as store:
+        assert store.get(b"one") == b"1"
+        statements("DELETE FROM results")
+        assert store.get(b"two") == b"2"
+        assert store.get(b"three") is None
+
+
 def test_only_the_user_may_read_the_directory(place: Path) -> None:
     keep(place, one=b"1")
     assert place.stat().st_mode & 0o777 == 0o700
@@ -108,6 +125,14 @@ def test_damaged_result_is_none(
 ) -> None:
     statements("UPDATE results SET value = ? WHERE key = ?", (value, b"one"))
     assert kept(place, "one", "two") == [None, b"2"]
+
+
+def test_result_that_is_no_text_costs_no_others(
+    place: Path, statements: Callable[..., object]
+) -> None:
+    statements("UPDATE results SET value = CAST(x'ff' AS TEXT) WHERE key = x'6f6e65'")
+    for _ in range(2):
+        assert kept(place, "two") == [b"2"]
 
 
 def test_result_of_another_key_is_none(
