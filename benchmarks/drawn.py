@@ -52,6 +52,9 @@ CLASSES = {(400 * MB, 1300 * MB): 4, (120 * MB, 400 * MB): 3, (50 * MB, 120 * MB
 """Bytes of a payload, from and below, and how many are drawn of such."""
 BLIND = 3
 """How many of them are of the blind set, at most."""
+LEAST_SHARE = 0.75
+"""Of the processors' time, what packing has on a machine that does nothing else; with
+less, its seconds are no measure, and the next run packs it again."""
 SEEDS = 20
 CODECS = ("xz", "lzo")
 RATIOS = (
@@ -166,18 +169,23 @@ def measure(name: str, tree: Path, work: Path) -> Row:
     """Return what was measured of a payload, now or before."""
     note(name, "reading")
     digest = tree_digest(tree)
-    packs = {
-        codec: kept(
-            work / "packs" / f"{digest}.{codec}.json",
-            partial(pack_once, name, tree, work / "packs" / f"{digest}.{codec}", codec),
-        )
-        for codec in CODECS
-    }
+    packs = {}
+    for codec in CODECS:
+        image = work / "packs" / f"{digest}.{codec}"
+        file = Path(f"{image}.json")
+        if file.exists() and was_busy(json.loads(file.read_text())):
+            file.unlink()
+        packs[codec] = kept(file, partial(pack_once, name, tree, image, codec))
     state = f"{digest}-{code_digest()}"
     return kept(
         work / "rows" / f"{state}.json",
         partial(measure_advisor, name, tree, work / "packs" / digest, packs),
     )
+
+
+def was_busy(pack: Row) -> bool:
+    """Tell whether other programs took part of the machine while it was packed."""
+    return pack["cpu_s"] < LEAST_SHARE * pack["wall_s"] * len(os.sched_getaffinity(0))
 
 
 def kept(file: Path, make: Callable[[], Row]) -> Row:
