@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path)
     arguments = parser.parse_args()
     chance = random.Random(_SEED)  # noqa: S311 # a sample, not a secret
-    found = sorted(_recorded(arguments.trees))
+    found = sorted(recorded_trees(arguments.trees))
     if arguments.limit is not None:
         found = sorted(chance.sample(found, min(arguments.limit, len(found))))
     rows = []
@@ -110,7 +110,8 @@ def main() -> None:
         table.writerows(rows)
 
 
-def _recorded(trees: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+def recorded_trees(trees: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield the names of trees that have a recording, and the trees."""
     for folder in trees:
         for tree in folder.iterdir():
             if (DATA / "launches" / f"{tree.name}.json").exists():

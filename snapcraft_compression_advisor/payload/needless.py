@@ -215,6 +215,11 @@ def _matching(entries: Sequence[Entry], pattern: _Pattern) -> list[Entry]:
     ]
 
 
+def compiler_of(tree: Tree) -> str | None:
+    """Return the path of a compiler or a linker that the payload ships."""
+    return _first_match(tree, _COMPILER)
+
+
 def _first_match(tree: Tree, pattern: re.Pattern[str]) -> str | None:
     paths = (path for path in tree.entries if len(path) <= LONGEST_PATH)
     return next((path for path in paths if pattern.fullmatch(path)), None)

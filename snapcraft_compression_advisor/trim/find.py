@@ -16,6 +16,7 @@ from ..payload.needless import NeedlessFile
 from ..payload.source import Payload
 from ..payload.survey import Survey
 from ..payload.tree import Tree
+from ..payload.unused import find_unused
 
 Reason = Literal[
     "supplied-libraries",
@@ -26,6 +27,7 @@ Reason = Literal[
     "documentation",
     "package-caches",
     "other-architectures",
+    "unused-libraries",
     "translations",
     "themes",
 ]
@@ -103,6 +105,7 @@ def _all_trims(
                 risk=copy.doubt,
             )
     yield from _foreign(payload)
+    yield from find_unused_libraries(payload, survey)
     yield from _by_choice(payload)
 
 
@@ -183,6 +186,23 @@ def _foreign(payload: Payload) -> Iterator[Trim]:
                 reason="other-architectures",
                 size_bytes=entry.size_bytes,
             )
+
+
+def find_unused_libraries(payload: Payload, survey: Survey) -> Iterator[Trim]:
+    """Yield libraries that nothing links or names but what needn't ship."""
+    ignored = {
+        file.path
+        for needless in survey.needless
+        for file in needless.files
+        if not file.parts
+    }
+    for each in find_unused(payload, ignored=ignored):
+        yield Trim(
+            path=each.path,
+            reason="unused-libraries",
+            size_bytes=each.size_bytes,
+            risk=each.doubt,
+        )
 
 
 def _by_choice(payload: Payload) -> Iterator[Trim]:
