@@ -16,6 +16,9 @@ _IN_SNAP = re.compile(r"\$(?:SNAP|\{SNAP\})/(?P<path>[^:;,\s]+)")
 _LEAST_NAMES = 3
 """What leads to ``usr/lib`` or ``usr/share`` means no directory there in particular."""
 
+_LOADER_PATH = "LD_LIBRARY_PATH"
+"""There, the loader looks for what files link or name, which is looked at elsewhere."""
+
 _LINK, _LAYOUT = "the link {!r} leads to it", "a layout shows it at {!r}"
 _VARIABLE = "the variable {} names it"
 
@@ -41,6 +44,8 @@ def _referrers(payload: Payload) -> Iterator[tuple[str, str]]:
     for place, item in payload.snap.layout.items():
         yield from _named(" ".join(map(str, item.values())), _LAYOUT.format(place))
     for name, value in _variables(payload):
+        if name == _LOADER_PATH:
+            continue
         yield from _named(value, _VARIABLE.format(name))
 
 

@@ -146,6 +146,26 @@ def test_supplied_library_of_the_same_symbols_goes_with_its_link(
     assert risky["risk"] == "core24 has another build of it"
 
 
+def test_path_of_the_loader_leads_to_no_library_in_particular(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spare = make_elf(soname="libspare.so.1")
+    variable = f"environment: {{LD_LIBRARY_PATH: '$SNAP/{LIB}'}}\n"
+    write(
+        project / "prime",
+        {
+            f"{LIB}/libspare.so.1": spare,
+            "meta/snap.yaml": SNAP_YAML + variable.encode(),
+        },
+    )
+    found = groups(project, capsys)
+    (unused,) = found["unused-libraries"]
+    assert unused["files"] == [f"{LIB}/libspare.so.1"]
+    assert unused["risk"] is None
+    risks = [each["risk"] for each in found["supplied-libraries"]]
+    assert risks == [None, "core24 has another build of it"]
+
+
 def test_library_that_the_loader_would_not_find_in_the_base_is_risky(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
