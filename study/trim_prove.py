@@ -18,7 +18,9 @@ and can be stopped and started again. One that can't be built, can't be started 
 with all files, or is larger than 150 MB with all that it needs, is in the table with
 the reason, counts for nothing, and the next one of the lot takes its place. The limit
 was 100 MB in the first draw; it was changed before any of those that it lets in was
-started. It needs apt, the network, bubblewrap, strace, Xvfb, and root to mount images.
+started. DIR has to be on a disk: files in memory can't be dropped from the page cache,
+so launches from there are compared by traces of their system calls. It needs apt, the
+network, bubblewrap, strace, Xvfb, and root to mount images.
 """
 
 from __future__ import annotations

@@ -16,9 +16,11 @@ _OVERLAP_BYTES = 1024
 _NULS_A_CHARACTER = (0, 1, 3)
 """Of ASCII, and of UTF-16 and UTF-32 as little-endian machines have them."""
 
-_COMPOSED = re.compile(rb"(lib[\w+.-]+)([%${]?)")
-_WIDE_COMPOSED = re.compile(rb"(l\0i\0b\0(?:[\w+.-]\0)+)((?:[%${]\0)?)")
-"""``libGLX_%s.so.0``, or a beginning such as ``libGLX_``."""
+_COMPOSED = re.compile(rb"(lib[\w+.-]+)[%${]")
+_WIDE_COMPOSED = re.compile(rb"(l\0i\0b\0(?:[\w+.-]\0)+)[%${]\0")
+"""A beginning, and something that is put in: ``libfoo%s.so``."""
+_JOINT = re.compile(r"[-_]")
+"""Where a name may be put together: ``GLX_`` or ``libGLX_``, and ``mesa``."""
 
 _PACKED = (
     *(b"PK\3\4", b"\x1f\x8b", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"BZh", b"7z\xbc\xaf"),
@@ -38,8 +40,9 @@ def names_in(
 ) -> frozenset[str]:
     """Return those of some libraries' names that files have.
 
-    With or without ``lib``, as a word of its own; in UTF-16 and UTF-32 as well, as Qt's
-    and wxWidgets' programs have them.
+    With or without ``lib``, as a word of its own, or a beginning that something may
+    have been put behind; in UTF-16 and UTF-32 as well, as programs of
+    Qt and wxWidgets have them.
 
     :param stems: names up to ``.so``.
     """
@@ -61,15 +64,22 @@ class _Name:
     """A library's name, as bytes have it."""
 
     def __init__(self, stem: str) -> None:
-        self._short = stem.removeprefix("lib").encode("utf-8", "surrogateescape")
-        self._words = [_word(self._short, bytes(nuls)) for nuls in _NULS_A_CHARACTER]
+        bare = stem.removeprefix("lib")
+        texts = [bare, *(bare[: joint.end()] for joint in _JOINT.finditer(bare))]
+        self._words = {
+            name: [_word(name, bytes(nuls)) for nuls in _NULS_A_CHARACTER]
+            for name in (text.encode("utf-8", "surrogateescape") for text in texts)
+        }
 
     def is_in(self, piece: bytes, packed: bytes) -> bool:
         """Tell whether a piece has it.
 
         :param packed: the piece without NULs, so that one search is enough for most.
         """
-        return self._short in packed and any(word.search(piece) for word in self._words)
+        return any(
+            name in packed and any(word.search(piece) for word in words)
+            for name, words in self._words.items()
+        )
 
 
 def _word(name: bytes, nuls: bytes) -> re.Pattern[bytes]:
@@ -98,7 +108,6 @@ def _composed(piece: bytes, stems: Collection[str]) -> set[str]:
         match[1].replace(b"\0", b"").decode()
         for pattern in (_COMPOSED, _WIDE_COMPOSED)
         for match in pattern.finditer(piece)
-        if match[2] or match[1].rstrip(b"\0").endswith((b"-", b"_"))
     }
     return {each for each in stems if each.startswith(tuple(starts))}
 

@@ -82,12 +82,20 @@ def test_other_words_name_nothing(content: bytes) -> None:
     assert unused_of({"usr/lib/app/module": content}).keys() == BOTH
 
 
-def test_name_with_a_part_that_follows_names_all_that_begin_so() -> None:
-    files = {
-        f"{LIB}/libGLX_mesa.so.0": make_elf(soname="libGLX_mesa.so.0"),
-        "bin/gl": b"dlopen('libGLX_' + vendor)",
-    }
-    assert unused_of(files).keys() == BOTH
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"dlopen('libGLX_' + vendor)",
+        b"libGLX_%s.so.0",
+        b"\0GLX_\0",
+        "GLX_%1".encode("utf-16-le"),
+    ],
+)
+def test_beginning_of_a_name_names_all_that_begin_so(content: bytes) -> None:
+    library = {f"{LIB}/libGLX_mesa.so.0": make_elf(soname="libGLX_mesa.so.0")}
+    assert unused_of(library).keys() == {*BOTH, *library}
+    assert unused_of({**library, "bin/gl": b"GLX_EXT"}).keys() == {*BOTH, *library}
+    assert unused_of({**library, "bin/gl": content}).keys() == BOTH
 
 
 def test_name_in_a_library_that_is_itself_named_counts() -> None:
