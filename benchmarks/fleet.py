@@ -57,7 +57,9 @@ _KILLS, _KILL_SHARE, _SNAPS_PER_KILL = 30, 0.3, 5
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is asked for, and print it."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     chosen = parser.add_subparsers(dest="what", required=True)
     chosen.add_parser("speed").add_argument("snaps")
     chosen.add_parser("scaling").add_argument("snaps")

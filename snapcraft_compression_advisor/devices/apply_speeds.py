@@ -47,10 +47,10 @@ MEASURED = ApplySpeeds(
 """On the machine of the table; the digest as snapd's library makes it
 (``study/digest``, ``study/data/refresh-digest.csv``)."""
 
-WRITTEN_S_PER_BYTE = 2.12e-9
-READ_S_PER_BYTE = 1.51e-9
-CODED_S_PER_BYTE = 54.5e-9
-DECODE_SPREAD = Interval(low=0.91, mid=1.0, high=1.27)
+WRITTEN_S_PER_BYTE = 2.19e-9
+READ_S_PER_BYTE = 1.415e-9
+CODED_S_PER_BYTE = 56.0e-9
+DECODE_SPREAD = Interval(low=0.89, mid=1.0, high=1.24)
 """``xdelta3 -d`` on the machine of the table: per byte that it writes, per byte of the
 delta, per byte of it that LZMA has to decode; the least and the greatest per that."""
 

@@ -11,7 +11,8 @@ import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,10 @@ from numpy.typing import NDArray
 from ..core.units import MIB, Interval
 from .contents import Chunk, Contents
 from .drawing import draw
-from .matching import (
-    COPY_FACTORS,
-    TEXT_COPY_FACTOR,
-    find_matches,
-    joined,
-    section_rates,
-)
+from .matching import find_matches
 from .pairing import pair_files
-from .pieces import Match, likely_sources, matched
+from .pieces import Match, PieceMatcher
+from .sections import joined, section_rates
 
 REACH_BYTES = 32 * MIB
 """How far a match may be from its place: xdelta3 reads so much of the old stream ahead,
@@ -35,10 +31,12 @@ half of its source window (``XD3_DEFAULT_SRCWINSZ``, ``xd3_srcwin_move_point``).
 DRAWS: Mapping[int, float] = {8: 0.25, 24: 0.5, 72: math.inf}
 """How many changed chunks are matched; the next number where the sum may be off by more
 than this share of it."""
-_FEW_CHUNKS = 24
+_FEW_CHUNKS = 8
 """So few are matched whole: a change in one of them counts."""
 _WINDOW_BYTES = 8 * MIB
 """What xdelta3 takes of the new stream at once (``XD3_DEFAULT_WINSIZE``)."""
+_CHUNKS_AT_HAND = 512
+"""Old chunks that are kept once read: 64 MiB at most."""
 _HEADER_BYTES = 80
 _BYTES_PER_WINDOW = 40
 """Of headers, checksums and three empty sections: measured between equal images."""
@@ -52,14 +50,12 @@ class Cost:
     :param files: bytes by path; those that add nothing aren't in it.
     :param sent_bytes: of chunks that aren't found whole.
     :param coded_share: of all, what LZMA makes shorter, so a device has to decode.
-    :param text_share: of all, what is sent of text.
     """
 
     size_bytes: Interval
     files: Mapping[str, float]
     sent_bytes: int
     coded_share: float
-    text_share: float = 0.0
 
 
 def chunks_cost(
@@ -76,60 +72,62 @@ def chunks_cost(
     :param reach_bytes: in the stream's own bytes.
     :param draws: see :data:`DRAWS`.
     """
-    if _end(old) <= 2 * reach_bytes:  # xdelta3's window holds all of it
+    old = replace(old, read=lru_cache(_CHUNKS_AT_HAND)(old.read))
+    if old.end <= 2 * reach_bytes:  # xdelta3's window holds all of it
         reach_bytes = math.inf
-    changed = list(_changed(old, new, reach_bytes))
+    pairs = pair_files(old.lengths, new.lengths)
+    changed = sorted(
+        _changed(old, new, reach_bytes),
+        key=lambda chunk: _unlikeness(old, new, chunk.path, pairs.get(chunk.path)),
+    )
     headers = Interval.exactly(_headers_bytes(new))
     if not changed:
         return Cost(size_bytes=headers, files={}, sent_bytes=0, coded_share=0.0)
-    pairs = pair_files(_file_lengths(old), _file_lengths(new))
-    lengths = [chunk.length for chunk in changed]
+    sizes = [chunk.packed_bytes for chunk in changed]
     whole = len(changed) <= _FEW_CHUNKS
-    places = {(chunk.path, chunk.number): chunk.start for chunk in old.chunks}
+    matcher = PieceMatcher(old=old, new=new, level=level, reach_bytes=reach_bytes)
     known: dict[int, Match] = {}
     for most, enough in draws.items():
-        drawn = draw(lengths, most)
+        drawn = draw(sizes, most)
         numbers = drawn.chosen.tolist()
         for number in (each for each in numbers if each not in known):
             chunk = changed[number]
-            sources = [
-                (path, index)
-                for path, index in likely_sources(
-                    old, new, chunk, pairs.get(chunk.path)
-                )
-                if abs(places.get((path, index), math.inf) - chunk.start) <= reach_bytes
-            ]
-            known[number] = matched(old, new, chunk, sources, whole=whole)
+            known[number] = matcher.match(chunk, pairs.get(chunk.path), whole=whole)
         matches = [known[number] for number in numbers]
         costs, coded = _costs(matches, level=level)
-        size = drawn.total(costs, np.array([each.seen_bytes for each in matches]))
+        size = drawn.total(costs, np.array([each.seen_share for each in matches]))
         if size.high - size.mid <= enough * size.mid:
             break
-    text = np.array([each.text for each in matches])
     return Cost(
         size_bytes=size + headers,
-        files=_by_file(changed, drawn.chosen, costs / drawn.lengths[drawn.chosen]),
-        sent_bytes=sum(lengths),
+        files=_by_file(changed, drawn.chosen, costs / drawn.sizes[drawn.chosen]),
+        sent_bytes=sum(chunk.length for chunk in changed),
         coded_share=float((drawn.weights * coded).sum()) / max(1.0, size.mid),
-        text_share=float((drawn.weights * costs)[text].sum()) / max(1.0, size.mid),
     )
+
+
+def _unlikeness(old: Contents, new: Contents, path: str, old_path: str | None) -> float:
+    """Return what puts files in an order along which deltas tend to grow.
+
+    Chunks drawn evenly along it stand for all others better than any.
+    """
+    if old_path is None:
+        return math.inf
+    before, after = old.lengths[old_path], new.lengths[path]
+    return abs(math.log(after / before)) if before else math.inf
 
 
 def text_cost(old: bytes, new: bytes, *, level: int) -> int:
     """Return what a listing or an image's tables add to a delta."""
-    match = Match(sections=find_matches(old, new), scale=1.0, seen_bytes=len(new))
+    match = Match(
+        sections=find_matches(old, new, level=level), scale=1.0, seen_share=1.0
+    )
     return round(float(_costs([match], level=level)[0].sum()))
 
 
 def _headers_bytes(new: Contents) -> int:
     """Return what a delta takes where nothing changed."""
-    return _HEADER_BYTES + _BYTES_PER_WINDOW * -(-_end(new) // _WINDOW_BYTES)
-
-
-def _end(contents: Contents) -> int:
-    """Return how long a stream is."""
-    last = contents.chunks[-1] if contents.chunks else None
-    return last.start + last.length if last else 0
+    return _HEADER_BYTES + _BYTES_PER_WINDOW * -(-new.end // _WINDOW_BYTES)
 
 
 def _changed(old: Contents, new: Contents, reach_bytes: float) -> Iterator[Chunk]:
@@ -157,13 +155,6 @@ def _distance(places: Sequence[int], start: int) -> int:
     return min(abs(place - start) for place in places[max(0, index - 1) : index + 1])
 
 
-def _file_lengths(contents: Contents) -> dict[str, int]:
-    lengths: dict[str, int] = defaultdict(int)
-    for chunk in contents.chunks:
-        lengths[chunk.path] += chunk.length
-    return lengths
-
-
 def _costs(
     matches: Sequence[Match], *, level: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -174,15 +165,10 @@ def _costs(
     parts = [each.sections for each in matches]
     rates, coded_rates = section_rates(joined(parts), level=level)
     lengths = np.array([each.lengths for each in parts], dtype=np.float64)
-    lengths[:, 1:] *= np.array([[_copy_factor(each, level)] for each in matches])
     scales = np.array([each.scale for each in matches])
     costs: NDArray[np.float64] = (lengths @ np.array(rates)) * scales
     coded: NDArray[np.float64] = (lengths @ np.array(coded_rates)) * scales
     return costs, coded
-
-
-def _copy_factor(match: Match, level: int) -> float:
-    return TEXT_COPY_FACTOR if match.text else COPY_FACTORS[level]
 
 
 def _by_file(
@@ -191,10 +177,10 @@ def _by_file(
     rates: NDArray[np.float64],
 ) -> dict[str, float]:
     """Share the bytes among files; a chunk that wasn't drawn costs as its neighbour."""
-    lengths = np.array([chunk.length for chunk in changed], dtype=np.float64)
+    sizes = np.array([chunk.packed_bytes for chunk in changed], dtype=np.float64)
     nearest = np.searchsorted(chosen, np.arange(len(changed)))
     nearest = np.minimum(nearest, len(chosen) - 1)
     files: dict[str, float] = defaultdict(float)
-    for chunk, cost in zip(changed, (lengths * rates[nearest]).tolist(), strict=True):
+    for chunk, cost in zip(changed, (sizes * rates[nearest]).tolist(), strict=True):
         files[chunk.path] += cost
     return dict(files)

@@ -8,8 +8,12 @@ contents in the order of their paths; the chunks are blocks of 128 KiB of a file
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..codecs import CODECS
@@ -30,6 +34,7 @@ class Chunk(NamedTuple):
     :param number: which of its file's chunks, from 0.
     :param start: bytes from the stream's start.
     :param digest: equal for chunks of equal contents, in both streams.
+    :param packed_bytes: what it takes in its image; where there is none, its length.
     """
 
     path: str
@@ -37,6 +42,7 @@ class Chunk(NamedTuple):
     start: int
     length: int
     digest: bytes
+    packed_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +59,34 @@ class Contents:
     counts: dict[str, int]
     read: Callable[[str, int], bytes]
     unpacked: bool = False
+
+    @property
+    def end(self) -> int:
+        """How long the stream is, in bytes."""
+        last = self.chunks[-1] if self.chunks else None
+        return last.start + last.length if last else 0
+
+    @cached_property
+    def places(self) -> dict[tuple[str, int], int]:
+        """Where each chunk starts, by file and index."""
+        return {(chunk.path, chunk.number): chunk.start for chunk in self.chunks}
+
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """Bytes by file, without its holes."""
+        lengths: dict[str, int] = defaultdict(int)
+        for chunk in self.chunks:
+            lengths[chunk.path] += chunk.length
+        return dict(lengths)
+
+    def before(self, chunk: Chunk, most: int) -> bytes:
+        """Return up to so many bytes that the stream has before a chunk."""
+        parts: list[bytes] = []
+        index = bisect_left(self.chunks, chunk.start, key=attrgetter("start"))
+        while index and sum(map(len, parts)) < most:
+            index -= 1
+            parts.append(self.read(self.chunks[index].path, self.chunks[index].number))
+        return b"".join(reversed(parts))[-most:]
 
 
 def same_blocks(old: Payload, new: Payload) -> bool:
@@ -113,10 +147,12 @@ def raw_contents(payload: Payload, digests: StoredDigests | None = None) -> Cont
     start = 0
     for entry in stream_order(payload):
         counts[entry.path] = -(-entry.size_bytes // DATA_BLOCK_BYTES)
-        for number, digest in _digests(payload, entry, digests):
-            offset = number * DATA_BLOCK_BYTES
-            length = min(DATA_BLOCK_BYTES, entry.size_bytes - offset)
-            chunks.append(Chunk(entry.path, number, start + offset, length, digest))
+        for number, digest, packed_bytes in _digests(payload, entry, digests):
+            place = start + number * DATA_BLOCK_BYTES
+            length = min(DATA_BLOCK_BYTES, start + entry.size_bytes - place)
+            chunks.append(
+                Chunk(entry.path, number, place, length, digest, packed_bytes or length)
+            )
         start += entry.size_bytes
 
     def read(path: str, index: int) -> bytes:
@@ -141,7 +177,7 @@ def stored_contents(payload: SnapPayload, digests: StoredDigests) -> Contents:
         for index, digest in enumerate(digests.of(blocks)):
             length = blocks.size_words[index] & SIZE_MASK
             if length:
-                chunks.append(Chunk(entry.path, index, start, length, digest))
+                chunks.append(Chunk(entry.path, index, start, length, digest, length))
             places[entry.path, index] = start, length
             start += length
         counts[entry.path] = len(blocks)
@@ -165,12 +201,17 @@ def packed_contents(raw: Contents, codec: str) -> Contents:
 
 def _digests(
     payload: Payload, entry: Entry, stored: StoredDigests | None
-) -> Iterator[tuple[int, bytes]]:
-    """Yield number and digest of a file's chunks, without those that are holes."""
+) -> Iterator[tuple[int, bytes, int]]:
+    """Yield number, digest and packed bytes of a file's chunks that aren't holes.
+
+    Where no image has them, of packed bytes none.
+    """
     if stored is not None and isinstance(payload, SnapPayload):
         blocks = payload.stored_blocks(entry.path)
         if blocks is not None:
-            yield from (pair for pair in enumerate(stored.of(blocks)) if pair[1])
+            for number, digest in enumerate(stored.of(blocks)):
+                if digest:
+                    yield number, digest, blocks.size_words[number] & SIZE_MASK
         return
     done = 0
     for start, end in payload.data_ranges(entry.path):
@@ -178,7 +219,7 @@ def _digests(
         for number in range(max(done, start // DATA_BLOCK_BYTES), last):
             offset = number * DATA_BLOCK_BYTES
             contents = payload.read(entry.path, offset=offset, length=DATA_BLOCK_BYTES)
-            yield number, _digest(contents)
+            yield number, _digest(contents), 0
         done = last
 
 

@@ -25,14 +25,9 @@ from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
 
 PLAIN_LEVEL, SNAP_AWARE_LEVEL = 3, 7
 """xdelta3's, as snapd sets them (``xdelta3PlainTuning``, ``xdelta3Tuning``)."""
-ABOVE_ERROR, BELOW_ERROR = 0.3, 0.6
+ABOVE_ERROR, BELOW_ERROR = 0.3, 0.4
 """Shares by which an estimate may be too small and too large, whatever is drawn:
-docs/refresh.md. LZMA and xdelta3 make less of new contents that are much like those
-sent before than it tells."""
-TEXT_ERROR = 2.0
-"""What text adds to that at the low end: xdelta3 copies from what it sent before, and
-one application's descriptions of interfaces, which all say much the same, were
-estimated 2.8 times too large."""
+docs/refresh.md. xdelta3 has more of what was sent before than the search."""
 PACKED_DRAWS = {8: 0.25, 16: math.inf}
 """Changed blocks that are compressed where no image holds them: with xz, each takes
 some hundredths of a second."""
@@ -144,7 +139,7 @@ def refusal(new: Payload, codec: str) -> str | None:
 
 def _delta(cost: Cost, rest_bytes: int) -> DeltaSize:
     size = cost.size_bytes
-    below = 1 + BELOW_ERROR + TEXT_ERROR * cost.text_share
+    below = 1 + BELOW_ERROR
     return DeltaSize(
         size_bytes=Interval(
             low=(size.low + rest_bytes) / below,

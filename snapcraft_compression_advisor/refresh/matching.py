@@ -1,226 +1,261 @@
-"""What xdelta3 finds of one run of bytes in another, and what is left to send.
+"""What xdelta3 finds of one run of bytes, and what is left to send.
 
-As xdelta3 does (``xdelta3.c``, 3.0.11): a table of checksums of the old bytes gives
-for every place in the new ones at most one candidate, which is then followed as far
-as both agree. What no match covers is sent as it is. Literals, instructions and
-addresses are three sections, each compressed with LZMA (``xdelta3-lzma.h``).
+As xdelta3 does (``xd3_string_match`` of ``xdelta3.c``, 3.0.11): a table of checksums of
+the old bytes gives at most one candidate for a place in the new ones. Where there is
+none, it looks at the last places in the new ones that begin with the same four bytes.
+A match is left out where the next place has a longer one.
 """
 
 from __future__ import annotations
 
-import lzma
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.units import KIB, MIB
+from .sections import Sections
+from .vcdiff import Instructions
 
 KEY_BYTES = 8
-"""Shortest match looked for: one of eight bytes is one machine word, so its own
-checksum. xdelta3 looks for nine (``large_look``)."""
-OLD_STEP = 8
-"""Every so manieth place of the old bytes is in the table (``large_step``)."""
-COPY_FACTORS: Mapping[int, float] = {3: 2.37, 7: 2.04}
-"""By level, scale factor of instructions and addresses: xdelta3 also copies short runs
-from what it sent before, which takes more of these than it saves in literals. Fitted by
-``study/refresh_matching.py`` to rebuilt programs."""
-TEXT_COPY_FACTOR = 0.76
-"""Likewise of text, at level 7: a new version of a text says again what others of its
-lines say, so copies from what was sent before take the place of several from the old
-text. The median of modules in Python and Ruby."""
+"""What the table of the old bytes has of a place: one machine word."""
+LEAST_OLD_MATCH, LEAST_NEW_MATCH = 9, 4
+"""Shortest matches in the old bytes and in those sent before (``LLOOK``, ``SLOOK``)."""
+OLD_STEPS: Mapping[int, int] = {3: 8, 7: 2}
+"""By level: every so manieth place of the old bytes is in the table (``LSTEP``)."""
+CHAINS: Mapping[int, int] = {3: 4, 7: 4}
+"""By level: so many earlier places are looked at. xdelta3 looks at 44 at level 7
+(``SCHAIN``); those after the first few hardly gain anything, and cost time."""
+_FAR: Mapping[int, int] = {4: 1 << 14, 5: 1 << 21}
+"""From how far xdelta3 copies no four or five bytes (``xd3_smatch``)."""
+_LAZY, _ENOUGH = 16, 70
+"""Matches of so many bytes are taken without a look at the next place; from so many on
+no other candidate is looked at (``LONGENOUGH``). xdelta3 looks ahead up to 90."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing
-_DICTIONARY_BYTES = 8 * MIB
-_LEAST_DICTIONARY_BYTES = 4 * KIB
-"""What liblzma takes; a larger one than the section only costs time."""
-_NEAR = 16
-"""How many bytes after a match its distance is looked at first."""
-_SMALL = tuple(bytes([value]) for value in range(0x80))
 _FIRST_STEP, _MOST_STEP = 32, 4096
 """Bytes that are compared at once."""
-_LITERALS_BYTES = 128 * KIB
-"""Of literals that are compressed, as a sample of all."""
-_LZMA_CHUNK, _LZMA_PROPERTIES = 0x80, 0xC0
-"""Control bytes of LZMA2 from which on a chunk is compressed, and has properties."""
-_LEAST_GAIN = 2
-"""A section that LZMA makes no shorter stays as it is (``SECONDARY_MIN_SAVINGS``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sections:
-    """What a delta sends of some bytes, before its compression.
+class _Copy(NamedTuple):
+    """Some bytes of the new ones that were found.
 
-    :param literals: bytes that weren't found.
-    :param instructions: lengths of literals and copies, in their order.
-    :param addresses: where copies come from, each counted from the end of the last.
-    """
-
-    literals: bytes
-    instructions: bytes
-    addresses: bytes
-
-    @property
-    def lengths(self) -> tuple[int, int, int]:
-        """Bytes of each section."""
-        return len(self.literals), len(self.instructions), len(self.addresses)
-
-
-def joined(parts: Sequence[Sections]) -> Sections:
-    """Return several parts as those of one delta; of each part's literals the first."""
-    lengths = sum(len(each.literals) for each in parts)
-    share = max(1, -(-lengths // _LITERALS_BYTES))
-    return Sections(
-        literals=b"".join(
-            each.literals[: -(-len(each.literals) // share)] for each in parts
-        ),
-        instructions=b"".join(each.instructions for each in parts),
-        addresses=b"".join(each.addresses for each in parts),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Compressed:
-    """How long a section is in a delta.
-
-    :param length: in bytes.
-    :param coded: how many of these LZMA has to decode.
+    :param source: their place in the old ones, or earlier in the new ones.
     """
 
     length: int
-    coded: int
+    source: int
+    is_old: bool
 
 
-def compressed(section: bytes, *, level: int) -> Compressed:
-    """Return the length of a section in a delta.
+_NONE = _Copy(0, 0, is_old=False)
 
-    :param level: xdelta3's, which is the preset of liblzma.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What xdelta3 knows beside the bytes that are compared.
+
+    :param sent: new bytes before these.
+    :param expected: the place in the old bytes where they most likely are.
+    :param old_start: where these old bytes are in the window of all.
+    :param window_bytes: how many the window has: addresses of new bytes come after it.
     """
-    chain = {
-        "id": lzma.FILTER_LZMA2,
-        "preset": level,
-        "dict_size": min(max(len(section), _LEAST_DICTIONARY_BYTES), _DICTIONARY_BYTES),
-    }
-    stream = lzma.compress(section, lzma.FORMAT_RAW, filters=[chain])
-    if len(stream) + _LEAST_GAIN > len(section):
-        return Compressed(len(section), 0)
-    return Compressed(len(stream), _coded_bytes(stream))
+
+    sent: bytes = b""
+    expected: int = 0
+    old_start: int = 0
+    window_bytes: int = 0
 
 
-def _coded_bytes(stream: bytes) -> int:
-    """Return how many bytes are in compressed chunks of LZMA2.
-
-    Of chunks that LZMA makes no shorter, it stores the contents. A chunk has a control
-    byte, two bytes of its contents' length, and, if it is compressed, two of its own
-    and one of properties where the control byte says so (``lzma2_decoder.c``).
-    """
-    place = coded = 0
-    while place < len(stream) and (control := stream[place]):
-        lengths = stream[place + 1 : place + 5]
-        if control < _LZMA_CHUNK:
-            place += 3 + int.from_bytes(lengths[:2], "big") + 1
-        else:
-            length = int.from_bytes(lengths[2:], "big") + 1
-            place += 5 + (control >= _LZMA_PROPERTIES) + length
-            coded += length
-    return coded
+NOWHERE = Surroundings()
 
 
-def section_rates(sections: Sections, *, level: int) -> tuple[list[float], list[float]]:
-    """Return what a byte of each section takes in a delta.
-
-    :param level: xdelta3's, as snapd sets it: 3 or 7.
-    :returns: with it how much of that LZMA has to decode.
-    """
-    rates, coded_rates = [], []
-    for part in (sections.literals, sections.instructions, sections.addresses):
-        found = compressed(part, level=level)
-        rates.append(found.length / max(1, len(part)))
-        coded_rates.append(found.coded / max(1, len(part)))
-    return rates, coded_rates
-
-
-def find_matches(old: bytes, new: bytes, *, expected: int = 0) -> Sections:
+def find_matches(
+    old: bytes, new: bytes, *, level: int, around: Surroundings = NOWHERE
+) -> Sections:
     """Return what xdelta3 would send of ``new`` to who has ``old``.
 
-    After a match it is the same distance that is tried first: xdelta3 follows several
-    candidates and keeps the longest, which that one nearly always is.
-
-    :param expected: the place in ``old`` that the last match before ``new`` led to.
+    :param level: xdelta3's, as snapd sets it: 3 or 7.
     """
-    literals: list[bytes] = []
-    instructions, addresses = bytearray(), bytearray()
-    places, sources = _candidates(old, new)
-    done = index = 0
-    while done < len(new):
-        index = _first_from(places, done, index)
-        place, source = done, expected
-        ahead = places[index] if index < len(places) else len(new)
-        gap = _resumes_after(old, new, expected, done, _NEAR)
-        if gap is not None:
-            place, source = done + gap, expected + gap
-        elif index < len(places):
-            place, source = ahead, sources[index]
-            back = _agree_backwards(old, new, source, place, place - done)
-            place, source = place - back, source - back
-        else:
-            break
-        length = _agree(old, new, source, place)
-        literals.append(new[done:place])
-        instructions += _number(place - done) + _number(length)
-        addresses += _signed(source - expected)
-        done, expected = place + length, source + length
-    literals.append(new[done:])
+    matcher = _Matcher(old, around.sent + new, len(around.sent), level)
+    window = max(around.window_bytes, around.old_start + len(old))
+    written, literals = Instructions(), []
+    done = len(around.sent)
+    shift = around.expected - done
+    while (match := matcher.next_match(done, shift)) is not None:
+        place, (length, source, is_old) = match
+        literals.append(matcher.new[done:place])
+        address = (around.old_start if is_old else window) + source
+        written.copy(length, address, window + place, literals=place - done)
+        done = place + length
+        if is_old:
+            shift = source - place
+    if rest := matcher.new[done:]:
+        literals.append(rest)
+        written.add(len(rest))
     return Sections(
         literals=b"".join(literals),
-        instructions=bytes(instructions),
-        addresses=bytes(addresses),
+        instructions=bytes(written.codes),
+        addresses=bytes(written.addresses),
     )
 
 
-def _resumes_after(
-    old: bytes, new: bytes, source: int, place: int, most: int
-) -> int | None:
-    """Return after how many bytes two places agree again, if soon."""
-    for gap in range(most + 1):
-        key = old[source + gap : source + gap + KEY_BYTES]
-        if key == new[place + gap : place + gap + KEY_BYTES]:
-            return gap if len(key) == KEY_BYTES else None
-    return None
+class _Matcher:
+    def __init__(self, old: bytes, new: bytes, start: int, level: int) -> None:
+        self.new = new
+        self._old = old
+        self._start = start
+        self._chain = CHAINS[level]
+        found = _in_old(old, new[start:], OLD_STEPS[level])
+        earlier = _earlier(new)
+        self._found: list[int] = found.tolist()
+        self._earlier: list[int] = earlier.tolist()
+        may_match = np.zeros(len(new) - start + 1, dtype=np.bool_)
+        may_match[: max(0, len(earlier) - start)] = earlier[start:] >= 0
+        may_match[: len(found)] |= found >= 0
+        places = np.where(may_match, np.arange(start, len(new) + 1), len(new))
+        self._next: list[int] = np.minimum.accumulate(places[::-1])[::-1].tolist()
+
+    def next_match(self, done: int, shift: int) -> tuple[int, _Copy] | None:
+        """Return the next match from a place on, and where it begins."""
+        place = self._next[done - self._start]
+        while not (best := self._longest(place, shift)).length:
+            if place >= len(self.new):
+                return None
+            place = self._next[place + 1 - self._start]
+        while best.length < _LAZY:
+            after = self._longest(place + 1, shift)
+            if after.length <= best.length + 1:
+                break
+            best, place = after, place + 1
+        if best.length < _ENOUGH and best.source != place + shift:
+            place, best = self._until_old_goes_on(place, best, shift)
+        if best.is_old:
+            back = self._agree_backwards(best.source, place, place - done)
+            place -= back
+            best = _Copy(best.length + back, best.source - back, is_old=True)
+        return place, best
+
+    def _until_old_goes_on(
+        self, place: int, copy: _Copy, shift: int
+    ) -> tuple[int, _Copy]:
+        """Cut a copy short where the old bytes that came last go on with more."""
+        end = place + copy.length
+        source = end + shift
+        last = LEAST_OLD_MATCH - 1
+        if source < last or not self._same(source - last, end - last, last + 1):
+            return place, copy
+        first = end - self._agree_backwards(source, end, copy.length)
+        if first - place >= LEAST_NEW_MATCH:
+            return place, copy._replace(length=first - place)
+        length = end - first + _agree(self._old, self.new, source, end)
+        return first, _Copy(length, first + shift, is_old=True)
+
+    def _same(self, source: int, place: int, length: int) -> bool:
+        here = self.new[place : place + length]
+        return self._old[source : source + length] == here and len(here) == length
+
+    def _longest(self, place: int, shift: int) -> _Copy:
+        index = place - self._start
+        found = self._found[index] if index < len(self._found) else -1
+        length = source = 0
+        candidates = {place + shift: None, found: None} if found >= 0 else {}
+        for candidate in candidates:
+            agree = _agree(self._old, self.new, candidate, place)
+            if candidate >= 0 and agree > length:
+                length, source = agree, candidate
+        if length >= LEAST_OLD_MATCH:
+            return _Copy(length, source, is_old=True)
+        return self._longest_sent(place)
+
+    def _longest_sent(self, place: int) -> _Copy:
+        """Return the longest match in what was sent before."""
+        earlier, new = self._earlier, self.new
+        length = LEAST_NEW_MATCH - 1
+        beyond = new[place + length : place + length + 1]
+        source = candidate = earlier[place] if place < len(earlier) else -1
+        for _ in range(self._chain):
+            if candidate < 0 or length >= _ENOUGH:
+                break
+            if new[candidate + length : candidate + length + 1] == beyond:
+                agree = _agree(new, new, candidate, place)
+                if agree > length:
+                    length, source = agree, candidate
+                    beyond = new[place + length : place + length + 1]
+            candidate = earlier[candidate]
+        if length < LEAST_NEW_MATCH or place - source >= _FAR.get(length, place + 1):
+            return _NONE
+        return _Copy(length, source, is_old=False)
+
+    def _agree_backwards(self, source: int, place: int, most: int) -> int:
+        """Return how many bytes before two places are equal."""
+        count = 0
+        most = min(most, source)
+        old, new = self._old, self.new
+        while count < most and old[source - count - 1] == new[place - count - 1]:
+            count += 1
+        return count
 
 
-def _candidates(old: bytes, new: bytes) -> tuple[list[int], list[int]]:
-    """Return places in ``new`` whose next bytes are in ``old``, and where there."""
+def _in_old(old: bytes, new: bytes, step: int) -> NDArray[np.int64]:
+    """Return for places in ``new`` where their next bytes are in ``old``, or -1."""
     if min(len(old), len(new)) < KEY_BYTES:
-        return [], []
-    old_keys = np.frombuffer(old, dtype=np.uint64, count=len(old) // OLD_STEP)
-    new_keys = _keys(new)
-    bits = max(8, len(old_keys).bit_length() + 1)
+        return np.zeros(0, dtype=np.int64)
+    old_keys = keys_of(old, step=step)
+    new_keys = keys_of(new)
+    bits = max(8, len(old_keys).bit_length())
     table = np.full(1 << bits, -1, dtype=np.int32)
-    table[_hashed(old_keys, bits)] = np.arange(len(old_keys), dtype=np.int32)
-    found = table[_hashed(new_keys, bits)]
+    numbers = np.arange(len(old_keys), dtype=np.int32)
+    table[hashed(old_keys, bits)[::-1]] = numbers[::-1]  # the first stays
+    found = table[hashed(new_keys, bits)]
     hits = np.flatnonzero(found >= 0)
     hits = hits[old_keys[found[hits]] == new_keys[hits]]
-    return hits.tolist(), (found[hits].astype(np.int64) * OLD_STEP).tolist()
+    places = np.full(len(new_keys), -1, dtype=np.int64)
+    places[hits] = found[hits].astype(np.int64) * step
+    return places
 
 
-def _keys(contents: bytes) -> NDArray[np.uint64]:
-    """Return the eight bytes at every place as a number each."""
-    keys = np.empty(len(contents) - KEY_BYTES + 1, dtype=np.uint64)
-    for offset in range(min(KEY_BYTES, len(keys))):
-        count = (len(contents) - offset) // KEY_BYTES
-        keys[offset::KEY_BYTES] = np.frombuffer(
-            contents, dtype=np.uint64, count=count, offset=offset
+def _earlier(new: bytes) -> NDArray[np.int64]:
+    """Return for each place the last one before it with the same four bytes, or -1.
+
+    Sorted by two bytes at a time, which numpy does by radix.
+    """
+    count = max(0, len(new) - LEAST_NEW_MATCH + 1)
+    pairs = np.frombuffer(new, dtype=np.uint8).astype(np.uint16)
+    pairs = pairs[:-1] | pairs[1:] << np.uint16(8)
+    first, second = pairs[:count], pairs[2 : 2 + count]
+    order = np.argsort(first, kind="stable")
+    order = order[np.argsort(second[order], kind="stable")]
+    before, after = order[:-1], order[1:]
+    same = (first[before] == first[after]) & (second[before] == second[after])
+    earlier = np.full(count, -1, dtype=np.int64)
+    earlier[after[same]] = before[same]
+    return earlier
+
+
+def keys_of(contents: bytes, *, step: int = 1) -> NDArray[np.uint64]:
+    """Return the eight bytes at every so manieth place as a number each.
+
+    :param step: divides eight.
+    """
+    count = max(0, (len(contents) - KEY_BYTES) // step + 1)
+    keys = np.empty(count, dtype=np.uint64)
+    lanes = KEY_BYTES // step
+    for lane in range(min(lanes, count)):
+        offset = lane * step
+        keys[lane::lanes] = np.frombuffer(
+            contents,
+            dtype=np.uint64,
+            count=(len(contents) - offset) // KEY_BYTES,
+            offset=offset,
         )
     return keys
 
 
-def _hashed(keys: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
-    hashed: NDArray[np.int64] = ((keys * _GOLDEN) >> np.uint64(64 - bits)).astype(
-        np.int64
-    )
-    return hashed
+def hashed(keys: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
+    """Return a place for each key in a table of 2 to the power of ``bits``."""
+    places: NDArray[np.uint64] = (keys * _GOLDEN) >> np.uint64(64 - bits)
+    return places.view(np.int64)
 
 
 def _agree(old: bytes, new: bytes, source: int, place: int) -> int:
@@ -230,7 +265,9 @@ def _agree(old: bytes, new: bytes, source: int, place: int) -> int:
         one = old[source + known : source + known + step]
         other = new[place + known : place + known + step]
         if one != other:
-            return known + equal_bytes(one, other)
+            differing = int.from_bytes(one, "little") ^ int.from_bytes(other, "little")
+            lowest = (differing & -differing).bit_length() - 1  # -1 beyond the shorter
+            return known + min(lowest // 8 % step, len(one), len(other))
         if len(one) < step:
             return known + len(one)
         known += step
@@ -258,36 +295,3 @@ def equal_end_bytes(one: bytes, other: bytes) -> int:
 def _lowest_differing(differing: int, most: int) -> int:
     """Return how many bytes of a number are zero before the first that isn't."""
     return ((differing & -differing).bit_length() - 1) // 8 if differing else most
-
-
-def _agree_backwards(old: bytes, new: bytes, source: int, place: int, most: int) -> int:
-    """Return how many bytes before two places are equal."""
-    count = 0
-    most = min(most, source)
-    while count < most and old[source - count - 1] == new[place - count - 1]:
-        count += 1
-    return count
-
-
-def _first_from(places: list[int], start: int, index: int) -> int:
-    """Return the index of the first place from ``start`` on."""
-    if index < len(places) and places[index] >= start:
-        return index
-    step = 8
-    while index + step < len(places) and places[index + step] < start:
-        step *= 8
-    return bisect_left(places, start, index, min(len(places), index + step + 1))
-
-
-def _number(value: int) -> bytes:
-    """Return a number in groups of seven bits, as VCDIFF has it (RFC 3284, 2)."""
-    if value < len(_SMALL):
-        return _SMALL[value]
-    groups = [value & 0x7F]
-    while value := value >> 7:
-        groups.append(0x80 | value & 0x7F)
-    return bytes(reversed(groups))
-
-
-def _signed(value: int) -> bytes:
-    return _number(2 * value if value >= 0 else -2 * value - 1)

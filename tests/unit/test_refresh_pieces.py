@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import random
 
 from snapcraft_compression_advisor.refresh.contents import Chunk, Contents
-from snapcraft_compression_advisor.refresh.pieces import Match, likely_sources, matched
+from snapcraft_compression_advisor.refresh.pieces import Match, PieceMatcher
 
 CHUNK_BYTES = 131_072
 NOISE = random.Random(1).randbytes(4 * CHUNK_BYTES)
 FRESH = random.Random(2).randbytes(CHUNK_BYTES)
 
 
-def contents(data: bytes, *, read: list[int] | None = None) -> Contents:
-    """Return a file's contents in chunks; note which are read."""
+def digest(chunk: bytes) -> bytes:
+    """Return what tells a chunk; its first byte puts the piece in the middle."""
+    return b"\x80" + hashlib.sha256(chunk).digest()
+
+
+def contents(data: bytes) -> Contents:
+    """Return a file's contents in chunks."""
     chunks = [data[at : at + CHUNK_BYTES] for at in range(0, len(data), CHUNK_BYTES)]
 
     def read_chunk(_: str, index: int) -> bytes:
-        if read is not None:
-            read.append(index)
         return chunks[index]
 
     return Contents(
         chunks=[
-            Chunk("file", index, index * CHUNK_BYTES, len(chunk), b"\x80")
+            Chunk(
+                "file",
+                index,
+                index * CHUNK_BYTES,
+                len(chunk),
+                digest(chunk),
+                len(chunk),
+            )
             for index, chunk in enumerate(chunks)
         ],
         counts={"file": len(chunks)},
         read=read_chunk,
+        unpacked=True,
     )
 
 
@@ -37,13 +50,11 @@ def match_of(
     number: int,
     *,
     whole: bool = False,
-    read: list[int] | None = None,
 ) -> Match:
     after = contents(new)
-    before = contents(old, read=read)
-    chunk = after.chunks[number]
-    sources = likely_sources(before, after, chunk, "file")
-    return matched(before, after, chunk, sources, whole=whole)
+    before = contents(old)
+    matcher = PieceMatcher(old=before, new=after, level=7, reach_bytes=math.inf)
+    return matcher.match(after.chunks[number], "file", whole=whole)
 
 
 def sent_bytes(match: Match) -> float:
@@ -54,40 +65,40 @@ def test_one_changed_place_is_sent_alone() -> None:
     new = NOISE[:70_000] + b"changed" + NOISE[70_007:]
     match = match_of(NOISE, new, 0)
     assert match.scale == 1.0
-    assert match.seen_bytes == CHUNK_BYTES
+    assert match.seen_share == 1.0
     assert len(match.sections.literals) <= len(b"changed")
 
 
 def test_piece_stands_for_all_that_differs() -> None:
     match = match_of(NOISE, FRESH + NOISE[CHUNK_BYTES:], 0)
     assert match.scale == 4.0
-    assert match.seen_bytes == CHUNK_BYTES / 4
+    assert match.seen_share == 0.25
     assert sent_bytes(match) == CHUNK_BYTES
 
 
 def test_all_of_few_chunks_is_matched() -> None:
     match = match_of(NOISE, FRESH + NOISE[CHUNK_BYTES:], 0, whole=True)
-    assert (match.scale, match.seen_bytes) == (1.0, CHUNK_BYTES)
-
-
-def test_neighbours_are_read_only_where_the_chunk_itself_has_little() -> None:
-    read: list[int] = []
-    scattered = bytearray(NOISE)
-    for place in range(0, len(scattered), 500):
-        scattered[place] ^= 1
-    match_of(NOISE, bytes(scattered), 1, read=read)
-    assert read == [1]
+    assert (match.scale, match.seen_share) == (1.0, 1.0)
 
 
 def test_contents_that_moved_to_the_next_chunk_are_found() -> None:
-    read: list[int] = []
     shifted = FRESH[:100_000] + NOISE
-    match = match_of(NOISE, shifted, 2, read=read)
-    assert set(read) >= {1, 2}
-    assert sent_bytes(match) == 0
+    assert sent_bytes(match_of(NOISE, shifted, 2)) == 0
+
+
+def test_contents_that_moved_far_are_found() -> None:
+    new = NOISE[300_000:] + NOISE[:300_000]
+    for number in range(4):
+        assert sent_bytes(match_of(NOISE, new, number)) < 100
+
+
+def test_what_another_chunk_sent_before_is_not_sent_again() -> None:
+    new = FRESH[:80_000] + NOISE[:1_000] + FRESH[:80_000]
+    assert sent_bytes(match_of(NOISE, new, 1)) < 30_000
 
 
 def test_file_without_a_counterpart_is_sent() -> None:
     after = contents(FRESH)
-    match = matched(contents(b""), after, after.chunks[0], [], whole=True)
+    matcher = PieceMatcher(old=contents(b""), new=after, level=7, reach_bytes=math.inf)
+    match = matcher.match(after.chunks[0], None, whole=True)
     assert match.sections.literals == FRESH
