@@ -72,7 +72,7 @@ class PieceMatcher:
         return Match(
             sections=self._found(piece, chunk, contents, here),
             scale=piece.differing / piece.length if piece.length else 1.0,
-            seen_share=1 - (piece.differing - piece.length) / len(contents),
+            seen_share=1 - (piece.differing - piece.length) / chunk.length,
         )
 
     def _likely_place(self, chunk: Chunk, old_path: str | None) -> Source | None:
