@@ -164,6 +164,7 @@ def archive() -> bytes:
         b"\x7fELF" + bytes(100) + b"UPX!" + bytes(100),
         b"\x7fELF" + bytes(5000) + b"MEI\x0c\x0b\x0a\x0b\x0e" + bytes(80),
     ],
+    ids=["jar", "jar-in-script", "gzip", "upx", "pyinstaller"],
 )
 def test_compressed_file_may_name_it(content: bytes) -> None:
     found = unused_of({"usr/share/app/packed": content})
