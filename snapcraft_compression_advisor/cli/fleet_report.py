@@ -12,11 +12,10 @@ from craft_cli import emit
 
 from ..core.errors import StorageError, UsageError
 from ..core.scratch import replace_text
-from ..fleet.dataset import part_files
+from ..fleet.dataset import current_rows
 from ..fleet.page import build_fleet_page
 from ..fleet.page_lists import FleetSources
 from ..fleet.reading import read_fleet, read_weights
-from ..fleet.table import decode
 from ..report.html_report import check_html_extra, render_html
 from ..report.json_report import Report
 from ..report.markdown_report import render_markdown
@@ -82,16 +81,15 @@ class FleetReportCommand(Command):
 def _own_pages(root: Path, output: Path, which: str) -> Iterator[tuple[str, str]]:
     """Write the snaps' own reports and yield where each is, by its digest."""
     folder = output.with_name(f"{output.stem}-snaps")
-    for file in part_files(root) if which != "none" else ():
-        columns = ["name", "digest", "verdict", "report"]
-        for row in decode(file, columns)[0]:
-            if row["report"] is None or (which == "change" != row["verdict"]):
-                continue
-            stem = f"{row['name']}-{row['digest'].partition(':')[2][:12]}"
-            page = folder / f"{_UNSAFE.sub('_', stem).lstrip('.')}{output.suffix}"
-            emit.progress(f"Report of {row['name']}")
-            _write(page, row["report"])
-            yield row["digest"], f"{folder.name}/{page.name}"
+    columns = ["name", "verdict", "report"]
+    for row in current_rows(root, columns) if which != "none" else ():
+        if row["report"] is None or (which == "change" != row["verdict"]):
+            continue
+        stem = f"{row['name']}-{row['digest'].partition(':')[2][:12]}"
+        page = folder / f"{_UNSAFE.sub('_', stem).lstrip('.')}{output.suffix}"
+        emit.progress(f"Report of {row['name']}")
+        _write(page, row["report"])
+        yield row["digest"], f"{folder.name}/{page.name}"
 
 
 def _write(page: Path, report: str) -> None:

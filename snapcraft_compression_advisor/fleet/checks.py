@@ -18,8 +18,7 @@ from ..report.lint_formats.json import (
     SummaryReport,
     report_of,
 )
-from .dataset import PARTITION, part_files
-from .table import decode
+from .dataset import PARTITION, current_rows, part_files
 
 _FINDINGS: TypeAdapter[list[FindingReport] | None] = TypeAdapter(
     list[FindingReport] | None
@@ -37,7 +36,7 @@ def lint_report(root: Path) -> LintReport:
     document = LintDocument(
         advisor_version=files[0].parent.name.removeprefix(PARTITION),
         payloads=sorted(
-            (each for file in files for each in _payloads(file)),
+            _payloads(root),
             key=lambda each: (each.snap_name, each.path),
         ),
         summary=_NO_COUNTS,
@@ -45,9 +44,8 @@ def lint_report(root: Path) -> LintReport:
     return report_of(document)
 
 
-def _payloads(file: Path) -> Iterator[LintedPayloadReport]:
-    rows, _ = decode(file, ["path", "name", "error", "report"])
-    for row in rows:
+def _payloads(root: Path) -> Iterator[LintedPayloadReport]:
+    for row in current_rows(root, ["path", "name", "error", "report"]):
         yield LintedPayloadReport(
             path=row["path"],
             snap_name=row["name"] or "",

@@ -100,9 +100,8 @@ class Dataset:
                 self._write(file, added)
             # After their rows: what it keeps of a file is never ahead of them.
             self._files.add(
-                (row, key_of(row))
+                (row, None if row.get("error_status") in _PASSING else key_of(row))
                 for row in rows
-                if row.get("error_status") not in _PASSING
             )
         return sum(map(len, fresh.values()))
 
@@ -176,6 +175,22 @@ class Dataset:
 def key_of(row: Row) -> str:
     """Return what a data set has only one row of, in each version of the advisor."""
     return str(row["digest"] or f"path:{row['path']}")
+
+
+def current_rows(root: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield rows of the latest version, but of each path only what is there now.
+
+    :param columns: those wanted; the rows also have those of their key.
+    :raises AdvisorError: where it isn't a data set of this schema.
+    """
+    files = part_files(root)
+    seen = SeenFiles(files[0].parent)
+    seen.look()
+    wanted = [*dict.fromkeys([*columns, "path", "digest"])]
+    for file in files:
+        for row in decode(file, wanted)[0]:
+            if not seen.has_replaced(row["path"], key_of(row)):
+                yield row
 
 
 def part_files(root: Path) -> list[Path]:

@@ -12,9 +12,8 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.printable import printable
-from .dataset import part_files
+from .dataset import current_rows, key_of, part_files
 from .extra import imported
-from .table import decode
 
 FORMATS = ("text", "csv", "json")
 _MOST_COLUMNS = 60
@@ -69,13 +68,13 @@ def ask(root: Path, sql: str, *, before: Path | None = None) -> Answer:
 
 
 def _view(connection: Any, name: str, root: Path) -> None:  # noqa: ANN401 # of duckdb
-    files = part_files(root)
-    for file in files:
-        decode(file, ["path"])  # of this schema, or an error
-    read = connection.read_parquet(
-        [str(file) for file in files], hive_partitioning=True
-    )
-    read.create_view(name)
+    # Also checks that all files are of this schema.
+    keys = [key_of(row) for row in current_rows(root, ())]
+    connection.execute(f"CREATE TABLE {name}_keys AS SELECT unnest(?) AS key", [keys])
+    files = [str(file) for file in part_files(root)]
+    rows = connection.read_parquet(files, hive_partitioning=True)
+    key = "coalesce(digest, 'path:' || path)"  # as key_of makes it
+    rows.filter(f"{key} IN (FROM {name}_keys)").create_view(name)
 
 
 def render_answer(answer: Answer, form: str) -> str:

@@ -12,8 +12,7 @@ from typing import Any
 from ..core.errors import BadDataError, NoInputError
 from ..core.units import Interval
 from .columns import COLUMNS
-from .dataset import part_files
-from .table import decode
+from .dataset import current_rows, part_files
 
 _NOT_READ = "report"
 _LARGE = 2.0**63
@@ -91,7 +90,7 @@ def read_fleet(root: Path) -> Fleet:
     """
     files = part_files(root)
     wanted = [column.name for column in COLUMNS if column.name != _NOT_READ]
-    rows = [row for file in files for row in decode(file, wanted)[0]]
+    rows = [*current_rows(root, wanted)]
     rows.sort(key=lambda row: (row["name"] or "", row["path"]))
     return Fleet(
         where=str(root),

@@ -19,7 +19,11 @@ from snapcraft_compression_advisor.core.errors import (
 )
 from snapcraft_compression_advisor.fleet import dataset as dataset_module
 from snapcraft_compression_advisor.fleet.columns import COLUMNS, KNOWN
-from snapcraft_compression_advisor.fleet.dataset import Dataset, part_files
+from snapcraft_compression_advisor.fleet.dataset import (
+    Dataset,
+    current_rows,
+    part_files,
+)
 from snapcraft_compression_advisor.fleet.extra import imported
 from snapcraft_compression_advisor.fleet.sources import Snap
 from snapcraft_compression_advisor.fleet.table import decode
@@ -214,3 +218,40 @@ def test_the_page_names_every_column_with_its_text() -> None:
     assert [line.split("`")[1] for line in listed] == [each.name for each in COLUMNS]
     for line, column in zip(listed, COLUMNS, strict=True):
         assert line.endswith(f"| {column.text} |")
+
+
+def shown(root: Path) -> list[tuple[str, str | None]]:
+    rows = current_rows(root, ["digest"])
+    return sorted((row["path"], row["digest"]) for row in rows)
+
+
+def test_of_a_path_that_has_a_new_build_only_this_is_shown(tmp_path: Path) -> None:
+    data = Dataset(tmp_path, settings="s")
+    data.add([make_row("a"), make_row("b")])
+    rebuilt = make_row("a", digest="sha256:a2", state="")
+    data.add([rebuilt])
+    assert shown(tmp_path) == [("a.snap", "sha256:a2"), ("b.snap", "sha256:b")]
+    # The row of the earlier build stays, for where that comes back.
+    assert names(tmp_path) == ["a", "a", "b"]
+    data.add([{**make_row("a", state="3"), KNOWN: True}])
+    assert shown(tmp_path) == [("a.snap", "sha256:a"), ("b.snap", "sha256:b")]
+
+
+def test_a_build_that_is_still_at_another_path_is_shown(tmp_path: Path) -> None:
+    data = Dataset(tmp_path, settings="s")
+    data.add([make_row("a")])
+    data.add([make_row("a", path="copy.snap") | {KNOWN: True}])
+    data.add([make_row("a", digest="sha256:a2", state="2")])
+    assert shown(tmp_path) == [("a.snap", "sha256:a"), ("a.snap", "sha256:a2")]
+
+
+def test_what_could_not_be_read_is_shown_until_it_is_read(tmp_path: Path) -> None:
+    gone = {"digest": None, "error": "Cannot read", "error_status": os.EX_NOINPUT}
+    data = Dataset(tmp_path, settings="s")
+    data.add([make_row("a", **gone)])
+    assert shown(tmp_path) == [("a.snap", None)]
+    data.add([make_row("a")])
+    assert shown(tmp_path) == [("a.snap", "sha256:a")]
+    # Gone again: the row of what was there is shown, too.
+    data.add([make_row("a", **gone)])
+    assert {digest for _, digest in shown(tmp_path)} == {None, "sha256:a"}

@@ -15,6 +15,7 @@ from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import NoInputError, UsageError
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.query import ask, render_answer
+from snapcraft_compression_advisor.fleet.reading import read_fleet
 
 FINDING = {
     "rule": "SCA101",
@@ -85,6 +86,20 @@ def test_every_query_of_the_pages_is_one_that_runs(root: Path) -> None:
     assert len(queries) >= 10
     for sql in queries:
         ask(root, sql, before=root)
+
+
+def test_a_snap_that_was_built_anew_counts_once(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rebuilt = make_advice("a", saved_s=2.0, codec="lzo", digest="sha256:new")
+    Dataset(root, settings="s").add([{**rebuilt, "state": "2", "report": report()}])
+    snaps = ask(root, "SELECT name, codec FROM snaps ORDER BY name").rows
+    assert snaps == (("a", "lzo"), ("b", "lzo"), ("c", "xz"))
+    assert ask(root, "SELECT count(*) FROM launches").rows == ((2,),)
+    digests = [snap.digest for snap in read_fleet(root).snaps]
+    assert digests == ["sha256:new", "sha256:b"]
+    assert main(["fleet", "lint", str(root), "--max-share", "34"]) == 0
+    assert "1 of 3 snaps" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
