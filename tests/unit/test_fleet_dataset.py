@@ -222,7 +222,8 @@ def test_the_page_names_every_column_with_its_text() -> None:
 
 def shown(root: Path) -> list[tuple[str, str | None]]:
     rows = current_rows(root, ["digest"])
-    return sorted((row["path"], row["digest"]) for row in rows)
+    found = [(row["path"], row["digest"]) for row in rows]
+    return sorted(found, key=str)
 
 
 def test_of_a_path_that_has_a_new_build_only_this_is_shown(tmp_path: Path) -> None:
