@@ -23,9 +23,9 @@ from block_sizes import (
     COLUMNS,
     DATA,
     LEAST_BLOCKS,
-    LOOKS,
     TARGETS,
     Payloads,
+    columns_of,
     fit_codec,
     folds,
     solve,
@@ -60,14 +60,7 @@ def main() -> None:
     seeds = range(parser.parse_args().seeds)
     with DATA.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    table = {
-        name: np.array([float(row[name]) for row in rows])
-        for name in ("raw_bytes", *LOOKS, *TARGETS)
-    }
-    payloads = Payloads(
-        names=np.array([f"{row['kind']} {row['payload']}" for row in rows]),
-        contents=np.array([f"{row['file']} {row['file_bytes']}" for row in rows]),
-    )
+    table, payloads = columns_of(rows)
     for known, columns in COLUMNS.items():
         for codec in TARGETS:
             if codec != known:

@@ -131,14 +131,7 @@ def payload_of(tree: Path) -> Iterator[tuple[str, Payload]]:
 
 def fit_all(rows: Sequence[Mapping[str, str]]) -> dict[str, object]:
     """Return the document of the models, with how they were made."""
-    table = {
-        name: np.array([float(row[name]) for row in rows])
-        for name in ("raw_bytes", *LOOKS, *TARGETS)
-    }
-    payloads = Payloads(
-        names=np.array([f"{row['kind']} {row['payload']}" for row in rows]),
-        contents=np.array([f"{row['file']} {row['file_bytes']}" for row in rows]),
-    )
+    table, payloads = columns_of(rows)
     kinds = Counter(name.split()[0] for name in set(payloads.names.tolist()))
     return {
         "made_by": "study/block_sizes.py fit",
@@ -169,6 +162,21 @@ class Payloads:
 
     names: NDArray[np.str_]
     contents: NDArray[np.str_]
+
+
+def columns_of(
+    rows: Sequence[Mapping[str, str]],
+) -> tuple[dict[str, NDArray[np.float64]], Payloads]:
+    """Return the numbers of the table by column, and the payload of each row."""
+    table = {
+        name: np.array([float(row[name]) for row in rows])
+        for name in ("raw_bytes", *LOOKS, *TARGETS)
+    }
+    payloads = Payloads(
+        names=np.array([f"{row['kind']} {row['payload']}" for row in rows]),
+        contents=np.array([f"{row['file']} {row['file_bytes']}" for row in rows]),
+    )
+    return table, payloads
 
 
 def fit_codec(

@@ -218,8 +218,8 @@ MOUNTS = r"""
 31 22 7:1 / /snap/x/1 ro - squashfs /dev/loop1 ro
 32 22 7:2 / /mnt/image ro - ext4 /dev/loop2 ro
 33 22 0:33 / /a\040b rw - fuse.sshfs host: rw
-34 22 0:34 / /work rw - 9p share rw
-35 34 0:35 / /work rw - overlay overlay rw,lowerdir=/x
+34 22 0:34 / /build rw - 9p share rw
+35 34 0:35 / /build rw - overlay overlay rw,lowerdir=/x
 36 22 0:36 / /run rw - tmpfs tmpfs rw
 """.strip()
 
@@ -234,7 +234,7 @@ MOUNTS = r"""
         ("/snap/x/1", False),
         ("/mnt/image/prime", False),
         ("/a b/prime", False),
-        ("/work/prime", True),
+        ("/build/prime", True),
         ("/run/prime", True),
     ],
 )
