@@ -68,6 +68,17 @@ def test_what_was_sent_before_is_not_sent_again() -> None:
     assert find_matches(b"", OTHER + OTHER, level=7).literals == OTHER
 
 
+def test_a_copy_ends_where_the_old_bytes_go_on() -> None:
+    def listed(time_s: int) -> bytes:
+        return b"".join(
+            b"usr/lib/%d/file R %d 644 0 0\n" % (number, time_s)
+            for number in range(500)
+        )
+
+    sections = find_matches(listed(1779831167), listed(1794436158), level=7)
+    assert len(sections.literals) < 20
+
+
 def test_four_bytes_are_copied_from_near_alone() -> None:
     for gap, sent in ((100, 0), (20_000, 4)):
         new = b"abcd" + NOISE[:gap] + b"abcd"

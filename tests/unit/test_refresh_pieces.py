@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
+from dataclasses import replace
 
 from snapcraft_compression_advisor.refresh.contents import Chunk, Contents
 from snapcraft_compression_advisor.refresh.pieces import Match, PieceMatcher
@@ -84,6 +85,14 @@ def test_all_of_few_chunks_is_matched() -> None:
 def test_contents_that_moved_to_the_next_chunk_are_found() -> None:
     shifted = FRESH[:100_000] + NOISE
     assert sent_bytes(match_of(NOISE, shifted, 2)) == 0
+
+
+def test_compressed_blocks_beside_are_looked_at_where_a_file_grew() -> None:
+    before, after = (
+        replace(contents(each), unpacked=False) for each in (NOISE, FRESH + NOISE)
+    )
+    matcher = PieceMatcher(old=before, new=after, level=3, reach_bytes=math.inf)
+    assert sent_bytes(matcher.match(after.chunks[3], "file", whole=False)) == 0
 
 
 def test_contents_that_moved_far_are_found() -> None:
