@@ -229,6 +229,7 @@ def price_stacks(
     trials = _trials_of_others(launches, progress)
 
     def priced(launch: LaunchAnalysis, part: StackPart) -> StackPart:
+        """Return a part of a launch with what each codec makes of its blocks."""
         if part.payload is None:
             return part
         if part.judged:

@@ -125,6 +125,7 @@ def _started(
         )
 
         def start(places: Sequence[Path]) -> RunTime:
+            """Launch the app once from where the layers are mounted."""
             mounts = dict(zip([layer.place for layer in layers], places, strict=True))
             own, machine = mounts.pop(""), mounts.pop("/", Path("/"))
             launched = time_launch(

@@ -78,6 +78,18 @@ def test_file_that_moved_beyond_the_window_is_sent_again(
     assert least < cost.size_bytes.mid < least + 10_000
 
 
+def test_each_draw_has_chunks_of_new_files() -> None:
+    rare = {f"m/{n}": random.Random(n).randbytes(20_000) for n in range(60)}
+    old = make_payload({"a/app": NOISE, **rare})
+    changed = {path: bytes([data[0] ^ 1]) + data[1:] for path, data in rare.items()}
+    added = {
+        f"m/{n}x": random.Random(n + 99).randbytes(20_000) for n in range(0, 60, 8)
+    }
+    new = make_payload({"a/app": NOISE, **changed, **added})
+    cost = chunks_cost(raw_contents(old), raw_contents(new), level=7, draws={8: 9.0})
+    assert cost.size_bytes.mid == pytest.approx(20_000 * len(added), rel=0.15)
+
+
 def test_interval_spans_the_estimate() -> None:
     after = make_payload({**BEFORE, "usr/bin/more": FRESH})
     for delta in estimate_deltas(make_payload(BEFORE), after, "xz").values():

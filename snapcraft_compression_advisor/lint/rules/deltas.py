@@ -99,6 +99,7 @@ def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
     """
 
     def judge(rule: Rule, context: Context) -> Iterator[Finding]:
+        """Yield one finding for all files with this kind of change."""
         delta = context.baseline.delta if context.baseline else None
         if delta is None:
             return
