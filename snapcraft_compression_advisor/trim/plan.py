@@ -113,7 +113,7 @@ def plan_trim(
         snap=payload.snap.name,
         codec=codec,
         image_bytes=trial.image_bytes if trial else None,
-        sure_bytes=sizes.freed(sure) if sizes else None,
+        sure_bytes=sizes.image_smaller(sure) if sizes else None,
         delta_share=_delta_share(analysis),
         groups=groups,
         apps=tuple(payload.snap.apps),

@@ -18,7 +18,7 @@ from ..trial.kept import Block, compressed_bytes
 from ..trial.look import map_in_order
 from ..trial.result import StoredBlocks, TrialResult
 from ..trial.stored import BlockSizes, StoredSizes
-from ..trial.tables import build_tables, table_bytes
+from ..trial.tables import PADDING_BYTES, build_tables, table_bytes
 from .filters import emptied_directories
 from .needed import Without
 
@@ -50,6 +50,14 @@ class TrimSizes:
         gone = {*paths, *emptied_directories(paths, inventory)}
         metadata = self._all_metadata_bytes - self._metadata_bytes(gone)
         return data + Interval.exactly(metadata)
+
+    def image_smaller(self, paths: Collection[str]) -> Interval:
+        """Return what that makes of the file: mksquashfs pads images to 4 KiB."""
+        freed = self.freed(paths)
+        if not freed.high:
+            return freed
+        low = max(0.0, freed.low - PADDING_BYTES)
+        return Interval(low=low, mid=freed.mid, high=freed.high + PADDING_BYTES)
 
     @cached_property
     def _all_metadata_bytes(self) -> float:
