@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import math
 import statistics
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,14 +27,18 @@ from snapcraft_compression_advisor.devices.apply import (
 )
 from snapcraft_compression_advisor.devices.apply_speeds import MEASURED, SIDE_BY_SIDE
 from snapcraft_compression_advisor.devices.device import ApplySpeeds, ByteCost
+from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.payload.search_work import SearchWork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 Row = dict[str, str]
 """One application of a delta, by column."""
 TABLE = Path(__file__).parent / "data" / "refresh-apply.csv"
+OTHER_TABLE = Path(__file__).parent / "data" / "refresh-apply-other.csv"
+OTHER_DEVICE = Path(__file__).parent / "data" / "refresh-device.yaml"
+"""What ``calibrate`` measured on the machine of the other table."""
 DIGESTS = Path(__file__).parent / "data" / "refresh-digest.csv"
 PAIRS = Path(__file__).parent / "data" / "refresh-pairs.csv"
 COLUMNS = (
@@ -41,6 +48,14 @@ COLUMNS = (
     *("unsquashfs_kib", "xdelta3_kib", "mksquashfs_kib"),
 )
 TIMES = ("seconds", "unsquashfs_s", "xdelta3_s", "mksquashfs_s")
+PACK_PARTS = {
+    "xz": ("raw_bytes", "steps", "blocks"),
+    "lzo": ("searches", "steps", "blocks"),
+}
+"""What packing with a codec goes by. xz clears its tables for each block."""
+PACK_SETS = ("fit", "check")
+DRAWN_SETS = ("drawn", "blind")
+"""Pairs drawn by lot. Nothing but a width is fitted to them."""
 _LEAST_S = 0.02
 """Shorter times are those of starting the program."""
 
@@ -49,12 +64,14 @@ def report() -> Iterator[str]:
     """Yield the costs fitted to the pairs of the fit, and the error of each time."""
     rows = of_rounds(read_table())
     fitted = [row for row in rows if row["set"] == "fit"]
+    other = of_rounds(read_table(OTHER_TABLE))
     yield from shown(fit(fitted))
     for codec in SHIPPABLE:
-        costs = fit_packing(codec, fitted)
+        costs = fit_packing(codec, rows)
         yield (
-            f"{codec}: {costs.raw_us_per_kib:.2f} µs per KiB, {costs.step_ns:.3f} ns "
-            f"per step; pairs took {costs.least:.2f} to {costs.greatest:.2f} of that"
+            f"{codec}: {costs.raw_us_per_kib:.2f} µs per KiB, {costs.search_ns:.2f} ns "
+            f"per search, {costs.step_ns:.3f} ns per step, {costs.block_us:.1f} µs per "
+            f"block; pairs took {costs.least:.2f} to {costs.greatest:.2f} of that"
         )
     (written, read, coded), ends = fit_decoding(fitted)
     yield (
@@ -63,67 +80,91 @@ def report() -> Iterator[str]:
         f"{coded * 1e9:.1f} ns per byte decoded; pairs of the fit took "
         f"{ends[0]:.2f} to {ends[1]:.2f} of that"
     )
-    yield f"on two processors: {fit_side_by_side(fitted):.3f} of that"
+    for name, some in (("the fit", fitted), ("the other machine", other)):
+        yield f"on two processors, {name}: {fit_side_by_side(some):.3f} of that"
     for row in rows:
-        seconds = measured_s(row)
+        measured, predicted = times_s(row)
         yield (
             f"{row['set']} {row['pair']:14} {row['codec']:5} {row['format']:17} "
-            f"{row['processors']} {seconds:7.3f} s, predicted "
-            f"{predicted_s(row):7.3f} s {error(row):+.1%}"
+            f"{row['processors']} {measured:7.3f} s, predicted "
+            f"{predicted:7.3f} s {predicted / measured - 1:+.1%}"
         )
     yield from summary()
 
 
 def summary() -> Iterator[str]:
-    """Yield the figures of docs/method.md: of the pairs that weren't fitted.
+    """Yield the figures of docs/method.md.
 
-    Of those that were drawn by lot when the model was done, the median of the rounds
-    counts; it says what a device takes, not what it could take.
+    Of the pairs drawn by lot on the machine of the fit, the median of the rounds
+    counts.
     """
-    for name, pick in (("check", min), ("drawn", statistics.median)):
-        rows = [row for row in read_table() if row["set"] == name]
-        yield f"{name}: {'least' if pick is min else 'median'} of the rounds"
-        yield from summary_of(of_rounds(rows, pick))
+    other = of_rounds(read_table(OTHER_TABLE))
+    drawn = [row for row in other if row["set"] in DRAWN_SETS]
+    yield from table_of(drawn, other_times_s)
+    yield "Pairs drawn by lot, calibrated machine:"
+    yield from errors_of(drawn, other_times_s)
+    yield "The pairs of the fit, calibrated machine:"
+    yield from errors_of([r for r in other if r["set"] in PACK_SETS], other_times_s)
+    yield "Pairs drawn by lot, machine of the fit:"
+    drawn = [row for row in read_table() if row["set"] in DRAWN_SETS]
+    yield from errors_of(of_rounds(drawn, statistics.median), times_s)
 
 
-def summary_of(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield how far predictions are off, each and in all."""
+Times = Callable[[Row], tuple[float, float]]
+"""What a row took, and what is predicted."""
+
+
+def table_of(rows: Sequence[Row], times: Times) -> Iterator[str]:
+    """Yield a table of snap-aware deltas with the codecs of snaps."""
     yield "| pair | contents, MB | processors | xz | predicted | lzo | predicted |"
     yield "|---|---|---|---|---|---|---|"
-    errors: dict[tuple[str, str], list[float]] = {}
     for name in dict.fromkeys(row["pair"] for row in rows):
         for processors in ("1", "2"):
             cells = []
             for codec in SHIPPABLE:
                 key = (name, codec, "snap-1-1-xdelta3", processors)
                 (row,) = (each for each in rows if key_of(each) == key)
-                errors.setdefault((codec, processors), []).append(abs(error(row)))
-                cells += [f"{measured_s(row):.2f} s"]
-                cells += [f"{predicted_s(row):.2f} s ({error(row):+.0%})"]
+                measured, predicted = times(row)
+                error = predicted / measured - 1
+                cells += [f"{measured:.2f} s", f"{predicted:.2f} s ({error:+.0%})"]
             contents = f"{float(row['new_raw_bytes']) / 1e6:.0f}"
             yield f"| {' | '.join([name, contents, processors, *cells])} |"
+
+
+def errors_of(rows: Sequence[Row], times: Times) -> Iterator[str]:
+    """Yield how far predictions are off."""
+    errors: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        if row["format"] != "xdelta3" and row["codec"] in SHIPPABLE:
+            measured, predicted = times(row)
+            key = row["codec"], row["processors"]
+            errors[key].append(abs(predicted / measured - 1))
     for (codec, processors), some in sorted(errors.items()):
         yield (
             f"{codec}, processors: {processors}: median "
             f"{statistics.median(some):.1%}, worst {max(some):.1%} of {len(some)} pairs"
         )
-    plain = [row for row in rows if row["format"] == "xdelta3"]
-    for text, some in (
-        ("plain deltas", [abs(error(row)) for row in plain]),
-        (
-            f"those of {_LEAST_S} s and more",
-            [abs(error(row)) for row in plain if measured_s(row) >= _LEAST_S],
-        ),
+    plain = [times(row) for row in rows if row["format"] == "xdelta3"]
+    for text, least in (
+        ("plain deltas", 0.0),
+        (f"those of {_LEAST_S} s and more", _LEAST_S),
     ):
+        some = [abs(p / taken - 1) for taken, p in plain if taken >= least]
         yield (
             f"{text}: median {statistics.median(some):.1%}, worst {max(some):.1%} of "
             f"{len(some)} times"
         )
 
 
-def error(row: Row) -> float:
-    """Return how far a predicted time is off, as a share of the measured one."""
-    return predicted_s(row) / measured_s(row) - 1
+def times_s(row: Row) -> tuple[float, float]:
+    """Return what a row took on the machine of the fit, and what is predicted."""
+    return measured_s(row), work_of(row, MEASURED).seconds(int(row["processors"]))
+
+
+def other_times_s(row: Row) -> tuple[float, float]:
+    """Return what a row took on the other machine, and what its profile says."""
+    work = replace(work_of(row, read_device(OTHER_DEVICE).apply), digest=0.0)
+    return float(row["seconds"]), work.seconds(int(row["processors"]))
 
 
 def measured_s(row: Row) -> float:
@@ -214,18 +255,27 @@ def fit_side_by_side(rows: Sequence[Row]) -> float:
 
 
 def fit_packing(codec: str, rows: Sequence[Row]) -> PackSearch:
-    """Return what mksquashfs takes per byte of contents and per step.
+    """Return what mksquashfs takes per byte, search, step and block.
 
     Its ends are those of the pairs of the fit and of those drawn by lot, which say how
     far off it is on contents that nobody looked at.
+
+    :param rows: of all pairs on the machine of the fit.
     """
-    parts, seconds = packing(codec, rows)
+    parts, seconds = packing(codec, [row for row in rows if row["set"] in PACK_SETS])
     costs, ratios = fitted_parts(parts, seconds)
-    drawn = [row for row in of_rounds(read_table()) if row["set"] == "drawn"]
+    drawn = [row for row in rows if row["set"] in DRAWN_SETS]
     parts, seconds = packing(codec, drawn)
     ratios += (np.array(seconds) / (np.array(parts) @ np.array(costs))).tolist()
-    raw, step = costs
-    return PackSearch(raw * 1e6 * KIB, step * 1e9, min(ratios), max(ratios))
+    cost = defaultdict(float, zip(PACK_PARTS[codec], costs, strict=True))
+    return PackSearch(
+        raw_us_per_kib=cost["raw_bytes"] * 1e6 * KIB,
+        search_ns=cost["searches"] * 1e9,
+        step_ns=cost["steps"] * 1e9,
+        block_us=cost["blocks"] * 1e6,
+        least=min(ratios),
+        greatest=max(ratios),
+    )
 
 
 def packing(codec: str, rows: Sequence[Row]) -> tuple[list[list[float]], list[float]]:
@@ -235,7 +285,8 @@ def packing(codec: str, rows: Sequence[Row]) -> tuple[list[list[float]], list[fl
         for row in alone(rows)
         if row["codec"] == codec and row["mksquashfs_s"] and sizes_of(row).search
     ]
-    parts = [[float(row["new_raw_bytes"]), searched(known(row)).steps] for row in some]
+    works = [searched(known(row)) for row in some]
+    parts = [[getattr(work, part) for part in PACK_PARTS[codec]] for work in works]
     return parts, [float(row["mksquashfs_s"]) for row in some]
 
 
@@ -271,22 +322,17 @@ def written_bytes(row: Row) -> float:
     return float(row["new_image_bytes" if plain else "new_raw_bytes"])
 
 
-def read_table() -> list[Row]:
-    """Return the rows of the table."""
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
+def read_table(path: Path = TABLE) -> list[Row]:
+    """Return the rows of a table."""
+    lines = path.read_text(encoding="utf-8").splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
-def predicted_s(row: Row) -> float:
-    """Return what the model says of a row; its images are in memory."""
-    return work_of(row).seconds(int(row["processors"]))
-
-
-def work_of(row: Row) -> ApplyWork:
-    """Return the processor time of each step, predicted."""
+def work_of(row: Row, speeds: ApplySpeeds = MEASURED) -> ApplyWork:
+    """Return the processor time of each step, predicted; images are in memory."""
     plain = row["format"] == "xdelta3"
     delta_format: Format = "xdelta3" if plain else "snap-1-1-xdelta3"
-    return apply_work(MEASURED, sizes_of(row), delta_format, row["codec"], "mid")
+    return apply_work(speeds, sizes_of(row), delta_format, row["codec"], "mid")
 
 
 def sizes_of(row: Row) -> ApplySizes:
@@ -310,7 +356,12 @@ def known(row: Row) -> Estimate:
 
 def searched(estimate: Estimate) -> SearchWork:
     """Return what packing a pair's new image takes."""
-    return SearchWork(raw_bytes=estimate.raw_bytes, steps=estimate.steps)
+    return SearchWork(
+        raw_bytes=estimate.raw_bytes,
+        searches=estimate.searches,
+        steps=estimate.steps,
+        blocks=estimate.blocks,
+    )
 
 
 @cache

@@ -144,6 +144,8 @@ class Row:
     pack_cpu_s: float
     steps: int = 0
     coded_bytes: int = 0
+    blocks: int = 0
+    searches: int = 0
 
     @property
     def error(self) -> float:
@@ -242,6 +244,8 @@ def rows(trees: Path, pair: Pair, known: Known) -> Iterator[Row]:
                 estimate_cpu_s=round(estimate_s, 3),
                 coded_bytes=round(coded_share * row.delta_bytes),
                 steps=round(work.steps),
+                blocks=round(work.blocks),
+                searches=round(work.searches),
             )
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
+from snapcraft_compression_advisor.payload.search_work import SearchWork
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
@@ -100,4 +102,17 @@ def make_payload(
         files=files,
         links=links or {},
         snap=SnapMetadata.model_validate(metadata),
+    )
+
+
+def work_of(raw_bytes: float, steps: float) -> SearchWork:
+    """Return what packing contents in whole blocks takes.
+
+    At one place in three a match is searched for, as in programs.
+    """
+    return SearchWork(
+        raw_bytes=raw_bytes,
+        searches=raw_bytes / 3,
+        steps=steps,
+        blocks=raw_bytes / DATA_BLOCK_BYTES,
     )

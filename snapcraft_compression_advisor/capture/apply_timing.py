@@ -19,7 +19,7 @@ from ..codecs import CODECS
 from ..core.child import run_child
 from ..core.units import MIB, Interval
 from ..devices.apply import search_s
-from ..devices.apply_speeds import MEASURED
+from ..devices.apply_speeds import MEASURED, WRITTEN_S_PER_BYTE
 from ..devices.device import ApplySpeeds, ByteCost
 from ..payload.search_work import SearchWork
 from ..squashfs import mksquashfs
@@ -96,7 +96,9 @@ def _unpack_s(images: Mapping[str, Path], scratch: Path) -> dict[str, float]:
 
 
 def _decoding(image: Path, scratch: Path) -> float | None:
-    """Return how long xdelta3 takes to write an image again, per what is usual.
+    """Return how long xdelta3 takes to write an image again, per what it took there.
+
+    Such a delta has nothing that LZMA would have to decode.
 
     :returns: ``None`` where it isn't installed, or fails.
     """
@@ -109,9 +111,7 @@ def _decoding(image: Path, scratch: Path) -> float | None:
         return None
     before_s = children_s()
     run_child(decode)
-    return (children_s() - before_s) / (
-        image.stat().st_size * MEASURED.patch_s_per_byte.mid
-    )
+    return (children_s() - before_s) / (image.stat().st_size * WRITTEN_S_PER_BYTE)
 
 
 def _digest_s_per_byte() -> float:

@@ -76,13 +76,17 @@ class PackSearch(NamedTuple):
     Fitted by ``study/refresh_apply.py report`` to ``study/data/refresh-apply.csv``.
 
     :param raw_us_per_kib: for each KiB of contents, in microseconds.
-    :param step_ns: for each earlier place that is looked at for a match.
+    :param search_ns: for each place where a match is searched for.
+    :param step_ns: for each earlier place that is looked at there.
+    :param block_us: for each data block, in microseconds.
     :param least: what any pair took per prediction, at least.
     :param greatest: likewise, at most.
     """
 
     raw_us_per_kib: float
+    search_ns: float
     step_ns: float
+    block_us: float
     least: float
     greatest: float
 

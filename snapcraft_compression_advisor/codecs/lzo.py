@@ -48,10 +48,12 @@ class Lzo(BoundCodec):
     metadata_stored_share = 0.38
     tool_time = ToolTime(pack=(53.82, 109.1, 174.84), unpack=(2.14, 3.06, 4.06))
     pack_search = PackSearch(
-        raw_us_per_kib=37.31,
-        step_ns=2.008,
-        least=0.77,
-        greatest=1.23,
+        raw_us_per_kib=0.0,
+        search_ns=42.7,
+        step_ns=2.176,
+        block_us=42.0,
+        least=0.84,
+        greatest=1.27,
     )
     in_launch = Interval(low=0.64, mid=1.14, high=2.05)
     title = "liblzo2"

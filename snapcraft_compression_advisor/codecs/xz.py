@@ -82,7 +82,12 @@ class Xz(BoundCodec):
         pack=(133.7, 186.52, 219.53), unpack=(58.58, 61.33, 64.57), by_stored=True
     )
     pack_search = PackSearch(
-        raw_us_per_kib=140.62, step_ns=1.125, least=0.87, greatest=1.35
+        raw_us_per_kib=127.06,
+        search_ns=0.0,
+        step_ns=1.289,
+        block_us=335.3,
+        least=0.84,
+        greatest=1.38,
     )
     in_launch = Interval(low=0.93, mid=1.09, high=1.27)
     title = "liblzma"

@@ -185,7 +185,9 @@ def search_s(costs: PackSearch, work: SearchWork) -> float:
     """Return how long packing takes on the machine of the table, in seconds."""
     return (
         work.raw_bytes / KIB * costs.raw_us_per_kib * 1e-6
+        + work.searches * costs.search_ns * 1e-9
         + work.steps * costs.step_ns * 1e-9
+        + work.blocks * costs.block_us * 1e-6
     )
 
 

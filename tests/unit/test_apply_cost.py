@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from payloads import work_of
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.apply import (
     ApplySizes,
@@ -130,14 +131,28 @@ def pack_of(work: SearchWork, codec: str) -> Interval:
 
 
 def test_contents_that_are_searched_more_take_lzo_longer() -> None:
-    easy = SearchWork(raw_bytes=150 * MB, steps=150 * MB)
+    easy = work_of(150 * MB, 150 * MB)
     hard = replace(easy, steps=7_500 * MB)
     assert pack_of(hard, "lzo").mid > 3 * pack_of(easy, "lzo").mid
     assert pack_of(hard, "xz").mid < 2 * pack_of(easy, "xz").mid
 
 
+def test_many_small_files_take_xz_longer_and_lzo_hardly() -> None:
+    one_file = work_of(150 * MB, 3_000 * MB)
+    many = replace(one_file, blocks=40_000)
+    assert pack_of(many, "xz").mid > 1.3 * pack_of(one_file, "xz").mid
+    assert pack_of(many, "lzo").mid < 1.3 * pack_of(one_file, "lzo").mid
+
+
+def test_lzo_takes_its_time_where_it_searches() -> None:
+    packed = work_of(150 * MB, 3_000 * MB)
+    noise = replace(packed, searches=150 * MB)
+    assert pack_of(noise, "lzo").mid > 1.3 * pack_of(packed, "lzo").mid
+    assert pack_of(noise, "xz") == pack_of(packed, "xz")
+
+
 def test_interval_is_narrower_where_the_contents_are_known() -> None:
-    work = SearchWork(raw_bytes=150 * MB, steps=3_000 * MB)
+    work = work_of(150 * MB, 3_000 * MB)
     known = pack_of(work, "lzo")
     unknown = apply_seconds(SIZES, "snap-1-1-xdelta3", "lzo", NVME)
     assert known.low < known.mid < known.high
@@ -160,13 +175,13 @@ def test_what_lzma_has_to_decode_takes_xdelta3_longer() -> None:
 def test_interval_is_in_order_whatever_the_contents_are(
     raw: float, steps: float, codec: str
 ) -> None:
-    work = SearchWork(raw_bytes=raw, steps=steps)
+    work = work_of(raw, steps)
     found = pack_of(work, codec)
     assert 0 <= found.low <= found.mid <= found.high
 
 
 def test_slower_device_packs_known_contents_slower() -> None:
-    work = SearchWork(raw_bytes=150 * MB, steps=3_000 * MB)
+    work = work_of(150 * MB, 3_000 * MB)
     sizes = replace(SIZES, search=work, coded=MB)
     slow = replace(NVME, apply=NVME.apply.map(lambda part: part.map(lambda s: 2 * s)))
     once, twice = (

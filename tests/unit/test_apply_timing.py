@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from payloads import work_of
 from snapcraft_compression_advisor.capture import apply_timing
 from snapcraft_compression_advisor.capture.apply_timing import time_apply
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.devices.apply import search_s
-from snapcraft_compression_advisor.devices.apply_speeds import MEASURED
-from snapcraft_compression_advisor.payload.search_work import SearchWork
+from snapcraft_compression_advisor.devices.apply_speeds import (
+    MEASURED,
+    WRITTEN_S_PER_BYTE,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.devices.device import ApplySpeeds, ByteCost
 
 RAW_BYTES, IMAGE_BYTES = 4_000_000, 1_000_000
-WORK = SearchWork(raw_bytes=RAW_BYTES, steps=8.0 * RAW_BYTES)
+WORK = work_of(RAW_BYTES, 8.0 * RAW_BYTES)
 
 
 def seconds(cost: ByteCost) -> float:
@@ -70,6 +73,24 @@ def test_what_was_not_measured_is_as_much_slower_as_xz(speeds: ApplySpeeds) -> N
     assert speeds.patch_s_per_byte.mid == pytest.approx(
         2 * MEASURED.patch_s_per_byte.mid
     )
+
+
+def test_delta_without_anything_to_decode_tells_how_fast_xdelta3_writes(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    image = tmp_path / "none"
+    image.write_bytes(bytes(IMAGE_BYTES))
+    taken_s = 3 * IMAGE_BYTES * WRITTEN_S_PER_BYTE
+    mocker.patch("snapcraft_compression_advisor.squashfs.mksquashfs.unpack")
+    mocker.patch("shutil.which", return_value="xdelta3")
+    run = mocker.patch.object(apply_timing, "run_child")
+    run.return_value.returncode = 0
+    mocker.patch.object(
+        apply_timing, "children_s", side_effect=(0.0, 1.0, 1.0, 1.0 + taken_s)
+    )
+    found = time_apply({"none": image}, {"none": 1.0}, WORK, tmp_path)
+    known = MEASURED.patch_s_per_byte
+    assert found.patch_s_per_byte.mid == pytest.approx(3 * known.mid)
 
 
 def test_interval_is_that_of_other_contents(speeds: ApplySpeeds) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from payloads import work_of
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.month import Month, month_of
 from snapcraft_compression_advisor.advice.recommendation import (
@@ -22,7 +23,6 @@ from snapcraft_compression_advisor.advice.refresh_cost import (
 from snapcraft_compression_advisor.advice.refreshes import Habits, Refresh
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
-from snapcraft_compression_advisor.payload.search_work import SearchWork
 from snapcraft_compression_advisor.wording import sentences
 
 MB = 1_000_000
@@ -117,7 +117,7 @@ def test_contents_that_lzo_searches_much_take_longer_to_pack() -> None:
     )
 
     def packed(steps: float) -> Refresh:
-        search = SearchWork(raw_bytes=300 * MB, steps=steps)
+        search = work_of(300 * MB, steps)
         return refresh_cost(habits, replace(BUILD, search=search), DEVICES)
 
     little, much = packed(1e9), packed(1e10)

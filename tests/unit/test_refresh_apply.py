@@ -9,13 +9,15 @@ import pytest
 
 from doc_commands import ROOT
 from refresh_apply_fit import (
+    DRAWN_SETS,
+    OTHER_TABLE,
     PAIRS,
-    error,
     fit,
     fit_decoding,
     fit_packing,
     fit_side_by_side,
     of_rounds,
+    other_times_s,
     read_table,
     summary,
 )
@@ -53,7 +55,7 @@ def test_speeds_are_fitted_to_the_table() -> None:
 def test_search_costs_are_fitted_to_the_table() -> None:
     for codec in SHIPPABLE:
         assert CODECS[codec].pack_search == pytest.approx(
-            fit_packing(codec, FIT), rel=0.01
+            fit_packing(codec, ROWS), rel=0.01
         )
 
 
@@ -65,18 +67,23 @@ def test_decoding_is_fitted_to_the_table() -> None:
 
 
 def test_time_on_two_processors_is_fitted_to_the_table() -> None:
-    assert fit_side_by_side(FIT) == pytest.approx(SIDE_BY_SIDE, rel=0.01)
+    other = of_rounds(read_table(OTHER_TABLE))
+    assert fit_side_by_side(other) == pytest.approx(SIDE_BY_SIDE, rel=0.01)
 
 
-def test_packing_on_the_device_is_predicted_for_pairs_that_were_not_fitted() -> None:
+def test_packing_is_predicted_for_pairs_drawn_by_lot_on_another_machine() -> None:
     errors = [
-        abs(error(row))
-        for row in ROWS
-        if (row["set"], row["format"]) == ("check", "snap-1-1-xdelta3")
+        abs(predicted / measured - 1)
+        for measured, predicted in (
+            other_times_s(row)
+            for row in of_rounds(read_table(OTHER_TABLE))
+            if row["set"] in DRAWN_SETS and row["format"] == "snap-1-1-xdelta3"
+        )
     ]
-    assert len(errors) == 2 * 2 * 7
-    assert statistics.median(errors) <= 0.15
-    assert max(errors) <= 0.2
+    assert len(errors) == 2 * 2 * 12
+    assert statistics.median(errors) <= 0.1
+    assert sum(error <= 0.2 for error in errors) >= 0.9 * len(errors)
+    assert max(errors) <= 0.3
 
 
 @pytest.mark.parametrize("line", [*summary()])

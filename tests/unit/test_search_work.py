@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
+from snapcraft_compression_advisor.payload import search_work as search_work_module
 from snapcraft_compression_advisor.payload.search_work import (
     block_work,
     drawn_blocks,
     search_work,
 )
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
 
 BLOCK_BYTES = 131_072
 NOISE = random.Random(5).randbytes(BLOCK_BYTES)
@@ -77,6 +82,22 @@ def test_work_is_scaled_to_the_whole_payload() -> None:
     )
     assert two.steps == pytest.approx(2 * one.steps, rel=0.01)
     assert two.raw_bytes == pytest.approx(2 * one.raw_bytes, rel=0.01)
+
+
+def test_ends_of_files_are_blocks_too() -> None:
+    payload = make_payload({"a": NOISE + b"end", "b": b"short", "empty": b""})
+    assert search_work(payload).blocks == 3
+
+
+def test_no_block_is_looked_at_twice_where_there_are_few(mocker: MockerFixture) -> None:
+    looked_at = mocker.spy(search_work_module, "block_work")
+    search_work(make_payload({"a": NOISE, "b": NOISE[1:]}))
+    assert looked_at.call_count == 2
+
+
+def test_runs_are_searched_at_few_places_and_noise_at_all() -> None:
+    assert block_work(NOISE).searches > 0.99 * BLOCK_BYTES
+    assert block_work(bytes(BLOCK_BYTES)).searches < 16
 
 
 def test_payload_without_contents_takes_nothing() -> None:
