@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,10 +17,13 @@ from snapcraft_compression_advisor.refresh.compare import chunks_cost
 from snapcraft_compression_advisor.refresh.contents import listing, raw_contents
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE
 from snapcraft_compression_advisor.refresh.estimate import estimate_deltas, refusal
+from snapcraft_compression_advisor.refresh.pieces import PieceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.payload.source import Payload
 
@@ -88,6 +92,21 @@ def test_each_draw_has_chunks_of_new_files() -> None:
     new = make_payload({"a/app": NOISE, **changed, **added})
     cost = chunks_cost(raw_contents(old), raw_contents(new), level=7, draws={8: 9.0})
     assert cost.size_bytes.mid == pytest.approx(20_000 * len(added), rel=0.15)
+
+
+def test_chunks_that_take_more_in_the_image_are_drawn(mocker: MockerFixture) -> None:
+    files = {f"f{n}": random.Random(n).randbytes(20_000) for n in range(60)}
+    contents = raw_contents(make_payload(files))
+    light = [
+        chunk._replace(packed_bytes=1 if chunk.path < "f3" else chunk.length)
+        for chunk in contents.chunks
+    ]
+    looked_at = mocker.spy(PieceMatcher, "match")
+    new = replace(contents, chunks=light)
+    chunks_cost(raw_contents(make_payload({})), new, level=7, draws={8: 9.0})
+    paths = {call.args[1].path for call in looked_at.call_args_list}
+    assert len(paths) == 8
+    assert min(paths) >= "f3"
 
 
 def test_interval_spans_the_estimate() -> None:
