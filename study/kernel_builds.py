@@ -36,6 +36,7 @@ SUITES: Mapping[str, str] = {
     "5.10": "bullseye",
     "6.1": "bookworm",
     "6.12": "trixie",
+    "7.3": "trixie-backports",
 }
 FILE_MODES = ("cache", "direct")
 DECOMPRESSORS: Mapping[str, str] = {
@@ -43,6 +44,7 @@ DECOMPRESSORS: Mapping[str, str] = {
     "percpu": "MULTI_PERCPU",
 }
 _FIRST_WITH_CHOICE = (6, 2)
+_FIRST_WITH_PROCESSORS = (6, 19)
 _UNUSED_SOURCES = ("gpu", "net", "media", "staging", "infiniband", "scsi")
 _CONFIG = """\
 64BIT HIGH_RES_TIMERS BINFMT_ELF BINFMT_SCRIPT PROC_FS SYSFS TMPFS SHMEM DEVTMPFS
@@ -106,7 +108,16 @@ def builds(work: Path) -> Iterator[KernelBuild]:
 
 def has_choice(version: str) -> bool:
     """Tell whether a version chooses its decompressors at mount."""
-    return tuple(map(int, version.split("."))) >= _FIRST_WITH_CHOICE
+    return _numbers(version) >= _FIRST_WITH_CHOICE
+
+
+def has_processors(version: str) -> bool:
+    """Tell whether a version has several processors in user mode."""
+    return _numbers(version) >= _FIRST_WITH_PROCESSORS
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def build_all(work: Path, versions: Sequence[str], *, jobs: int) -> None:
@@ -131,6 +142,8 @@ def build_all(work: Path, versions: Sequence[str], *, jobs: int) -> None:
 def _config(kernel: KernelBuild) -> str:
     options = dict.fromkeys(_CONFIG.split(), "y") | {"KERNEL_STACK_ORDER": "4"}
     options[f"SQUASHFS_FILE_{kernel.file_mode.upper()}"] = "y"
+    if has_processors(kernel.version):
+        options |= {"SMP": "y", "NR_CPUS": "2"}
     if kernel.threads:
         options["SQUASHFS_CHOICE_DECOMP_BY_MOUNT"] = "y"
     else:
@@ -168,12 +181,11 @@ def fetch(work: Path, suite: str, packages: Sequence[str]) -> list[Path]:
     for directory in ("lists/partial", "cache/archives/partial"):
         (state / directory).mkdir(parents=True, exist_ok=True)
     sources = state / "sources.list"
-    security = debian_mirror("Debian-Security")
-    sources.write_text(
-        f"deb [signed-by={KEYRING}] {debian_mirror()} {suite} main\n"
-        f"deb [signed-by={KEYRING}] {security} {suite}-security main\n",
-        encoding="utf-8",
-    )
+    lines = [f"deb [signed-by={KEYRING}] {debian_mirror()} {suite} main"]
+    if not suite.endswith("-backports"):
+        security = debian_mirror("Debian-Security")
+        lines.append(f"deb [signed-by={KEYRING}] {security} {suite}-security main")
+    sources.write_text("\n".join(lines) + "\n", encoding="utf-8")
     options = [
         f"--option={key}={value}"
         for key, value in {
