@@ -13,7 +13,7 @@ Nothing of a kernel is kept in the repository. What the sources need:
   fails where a processor has more (AMX). It gets room for 16 KiB, and kernel stacks of
   64 KiB, as it keeps the state there. (With the interface for SSE instead, a page fault
   loses the upper halves of vector registers, and Python ends or hangs.)
-- flex, bison, bc, and gcc: 12.2 builds all three versions as they are.
+- flex, bison, bc, and gcc: 12.2 builds all versions as they are.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ DECOMPRESSORS: Mapping[str, str] = {
 }
 _FIRST_WITH_CHOICE = (6, 2)
 _FIRST_WITH_PROCESSORS = (6, 19)
+"""``CONFIG_SMP`` of ``arch/um/Kconfig``."""
+PROCESSORS = 2
 _UNUSED_SOURCES = ("gpu", "net", "media", "staging", "infiniband", "scsi")
 _CONFIG = """\
 64BIT HIGH_RES_TIMERS BINFMT_ELF BINFMT_SCRIPT PROC_FS SYSFS TMPFS SHMEM DEVTMPFS
@@ -93,7 +95,7 @@ def builds(work: Path) -> Iterator[KernelBuild]:
     for version in SUITES:
         choice = has_choice(version)
         for file_mode in FILE_MODES:
-            for decompressors in DECOMPRESSORS:
+            for decompressors in _kinds(version):
                 name = f"{version}-{file_mode}" + (
                     "" if choice else f"-{decompressors}"
                 )
@@ -104,6 +106,16 @@ def builds(work: Path) -> Iterator[KernelBuild]:
                     path=work / "kernels" / name,
                     threads=decompressors if choice else "",
                 )
+
+
+def _kinds(version: str) -> Iterator[str]:
+    """Yield the decompressors that a version is asked for.
+
+    Up to two for each processor make a difference where there are several.
+    """
+    yield from DECOMPRESSORS
+    if has_processors(version):
+        yield "multi"
 
 
 def has_choice(version: str) -> bool:
@@ -143,7 +155,7 @@ def _config(kernel: KernelBuild) -> str:
     options = dict.fromkeys(_CONFIG.split(), "y") | {"KERNEL_STACK_ORDER": "4"}
     options[f"SQUASHFS_FILE_{kernel.file_mode.upper()}"] = "y"
     if has_processors(kernel.version):
-        options |= {"SMP": "y", "NR_CPUS": "2"}
+        options |= {"SMP": "y", "NR_CPUS": str(PROCESSORS)}
     if kernel.threads:
         options["SQUASHFS_CHOICE_DECOMP_BY_MOUNT"] = "y"
     else:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from kernel_reads import launches, mount, pairs, times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kernel_reads import Line
 
@@ -36,7 +36,7 @@ PAIR_ROUNDS = 8
 
 
 def main() -> None:
-    """Measure, and write the lines; as a system's first process, then power off."""
+    """Take the options, and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
@@ -44,12 +44,22 @@ def main() -> None:
     parser.add_argument("--threads", default="", help="mount option; none by default")
     parser.add_argument("--do", nargs="+", default=["times"], choices=tuple(WORKS))
     arguments = parser.parse_args()
+    run(arguments, measure)
+
+
+def run(
+    arguments: argparse.Namespace, measure: Callable[[argparse.Namespace], None]
+) -> None:
+    """Measure, and write the lines; as a system's first process, then power off.
+
+    :param arguments: ``work`` and ``output`` are where the host shows them.
+    """
     if os.getpid() != 1:
-        _measure(arguments)
+        measure(arguments)
         return
     try:
         _set_up(arguments)
-        _measure(arguments)
+        measure(arguments)
     except BaseException as error:  # noqa: BLE001 # the kernel panics if this ends
         print(f"kernel_inside: {error!r}", file=sys.stderr, flush=True)
     os.sync()
@@ -68,7 +78,7 @@ def _set_up(arguments: argparse.Namespace) -> None:
     os.environ["TMPDIR"] = "/tmp"  # noqa: S108
 
 
-def _measure(arguments: argparse.Namespace) -> None:
+def measure(arguments: argparse.Namespace) -> None:
     """Write the lines."""
     with arguments.output.open("w", encoding="utf-8") as output:
         for kind in arguments.do:

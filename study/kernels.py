@@ -6,12 +6,14 @@ about five minutes of processor time a version. ``images`` packs what is read: b
 of some applications (``--sample``), and trees of others as their recorded launches read
 them (``--launches``); it needs root. ``measure`` runs ``kernel_inside.py`` in each
 kernel and in that of this machine, one after the other in each pass, so that what slows
-down the machine meets all of them. ``report`` prints the tables of docs/kernels.md from
-the kept data.
+down the machine meets all of them. ``pairs`` times two readers in the kernels that have
+two processors; ``--made-of`` says of which trees ``images --sample`` took the files.
+``report`` prints the tables of docs/kernels.md from the kept data.
 
 usage: kernels.py build --work DIR [--jobs N] [--versions VERSION…]
        kernels.py images --work DIR --sample TREE… --launches TREE…
        kernels.py measure --work DIR [--passes N] [--rounds N] [--only NAME…]
+       kernels.py pairs --work DIR --made-of NAME… [--passes N]
        kernels.py report
 """
 
@@ -30,7 +32,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernel_builds import SUITES, KernelBuild, build_all, builds
+from kernel_builds import (
+    PROCESSORS,
+    SUITES,
+    KernelBuild,
+    build_all,
+    builds,
+    has_processors,
+)
 from kernel_reads import PARTS
 from snapcraft_compression_advisor.capture.measure import processor_name
 
@@ -41,11 +50,13 @@ DATA = Path(__file__).parent / "data"
 TIMES = DATA / "kernel-modes.csv"
 LAUNCHES = DATA / "kernel-launches.csv"
 PAIRS = DATA / "kernel-pairs.csv"
+PAIR_RUNS = DATA / "kernel-pair-runs.csv"
 INSIDE = Path(__file__).parent / "kernel_inside.py"
 MEMORY = "1200M"
 HOST = "host"
 MODE = ("kernel", "file_mode", "decompressors")
 _TIMEOUT_S = 900
+_USER_MODE = "User-mode Linux"
 
 Lines = dict[str, list[dict[str, object]]]
 
@@ -68,6 +79,9 @@ def main() -> None:
             step.add_argument("--only", nargs="*", default=())
             step.add_argument("--passes", type=int, default=3)
             step.add_argument("--rounds", type=int, default=4)
+        if name == "pairs":
+            step.add_argument("--made-of", nargs="+", required=True)
+            step.add_argument("--passes", type=int, default=3)
     arguments = parser.parse_args()
     STEPS[arguments.step](arguments)
 
@@ -135,7 +149,8 @@ def _run_all(
         wanted = not arguments.only or kernel.name in arguments.only
         if wanted and kernel.path.exists():
             output.unlink(missing_ok=True)
-            _run(kernel, work, options)
+            threads = ["--threads", kernel.threads] if kernel.threads else []
+            run_first(kernel, work, INSIDE, [*options, *threads])
             yield kernel.name, _read(output)
     if not arguments.only or HOST in arguments.only:
         more = ["pairs"] if "times" in words else []
@@ -144,20 +159,68 @@ def _run_all(
         yield HOST, _read(output)
 
 
-def _run(kernel: KernelBuild, work: Path, options: Sequence[str]) -> None:
-    """Run the measurement as the first process of a kernel."""
-    words = [sys.executable, str(INSIDE.resolve()), *options]
-    if kernel.threads:
-        words += ["--threads", kernel.threads]
+def _pairs(arguments: argparse.Namespace) -> None:
+    """Time two readers, each kernel and its decompressors in turn in each pass."""
+    work = arguments.work.resolve()
+    output = work / "lines.json"
+    lines: Lines = defaultdict(list)
+    for number in range(arguments.passes):
+        for kernel in builds(work):
+            if has_processors(kernel.version) and kernel.path.exists():
+                options = ["--work", str(work), "--output", str(output), "--do"]
+                threads = ["--threads", kernel.threads]
+                run_first(kernel, work, INSIDE, [*options, "pairs", *threads])
+                lines[kernel.name] += _read(output)
+        print(f"pass {number + 1} of {arguments.passes}", file=sys.stderr, flush=True)
+    about = (
+        f"# {_USER_MODE}, {PROCESSORS} processors; files of "
+        f"{', '.join(arguments.made_of)} (Debian 12). "
+        f"{_source(f'kernels.py pairs --passes {arguments.passes}')}"
+    )
+    _write(
+        PAIR_RUNS,
+        about.removeprefix("# "),
+        (*MODE, "codec", "mounts", "round", "seconds"),
+        (
+            (*_mode(name), *(line[key] for key in ("codec", "mounts", "round")),
+             f"{line['seconds']:.6f}")
+            for name, each in lines.items() for line in each
+        ),
+    )  # fmt: skip
+    new = tuple(",".join(_mode(name)) for name in lines)
+    head, columns, *rows = (
+        line
+        for line in PAIRS.read_text(encoding="utf-8").splitlines()
+        if not line.startswith((f"# {_USER_MODE}", *new))
+    )
+    with PAIRS.open("w", encoding="utf-8", newline="") as file:
+        file.write("\n".join((head, about, columns, *rows)) + "\n")
+        for name, each in lines.items():
+            csv.writer(file, lineterminator="\n").writerows(
+                _pair_rows(_mode(name), each)
+            )
+
+
+def run_first(
+    kernel: KernelBuild, work: Path, program: Path, options: Sequence[str]
+) -> None:
+    """Run a Python program as the first process of a kernel.
+
+    Several processors need ``seccomp=on`` (``os_early_checks`` in
+    ``arch/um/os-Linux/start_up.c``).
+    """
+    words = [sys.executable, str(program.resolve()), *options]
     said, script = work / "said.txt", work / "first.sh"
     script.write_text(
         f"PYTHONPATH={Path(__file__).resolve().parents[1]}; export PYTHONPATH\n"
         f"exec {shlex.join(words)} >{shlex.quote(str(said))} 2>&1\n",
         encoding="utf-8",
     )
+    more = (f"ncpus={PROCESSORS}", "seccomp=on")
     command = [
         str(kernel.path),
         f"mem={MEMORY}",
+        *(more if has_processors(kernel.version) else ()),
         *("rootfstype=hostfs", "root=/dev/root", "rw", "quiet", "con=null"),
         *("init=/bin/sh", "--", str(script)),
     ]
@@ -257,6 +320,7 @@ STEPS = {
     "build": _build,
     "images": _images,
     "measure": _measure,
+    "pairs": _pairs,
     "report": _report,
 }
 

@@ -23,7 +23,9 @@ def test_kernels_from_6_2_on_choose_at_mount(version: str, *, choice: bool) -> N
 
 def test_kernels_with_a_choice_are_built_once_for_all_decompressors() -> None:
     built = {each.name: each for each in kernel_builds.builds(Path("work"))}
-    assert len(built) == 12
+    assert len(built) == 18
+    assert built["7.3-cache-multi"].threads == "multi"
+    assert "6.12-cache-multi" not in built
     assert built["6.12-direct-percpu"].path == built["6.12-direct-single"].path
     assert built["6.12-direct-percpu"].threads == "percpu"
     assert built["6.1-direct-percpu"].path != built["6.1-direct-single"].path
