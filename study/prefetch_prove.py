@@ -14,25 +14,27 @@ from it, by the block I/O controller, as if it were on a disk. It writes
     study/data/prefetch-times.csv   every launch
 
 ``--starts`` writes nothing and prints what the program adds to one that does nothing,
-with all cached. ``--table`` prints the figures of docs/prefetch.md from the table.
+with all cached. ``--table`` prints the figures of docs/prefetch.md from the table, to
+which ``prefetch_kernel.py`` adds those of a kernel with several decompressors.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import math
 import os
 import random
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import sub
 from pathlib import Path
 
 from prime_error import note
-from snapcraft_compression_advisor.capture.paired import difference
+from snapcraft_compression_advisor.capture.paired import CONFIDENCE, difference, student
 from snapcraft_compression_advisor.capture.payload_copy import payload_copy
 from snapcraft_compression_advisor.capture.recordings import Told, recorded_profiles
 from snapcraft_compression_advisor.capture.samples import Sample
@@ -47,18 +49,25 @@ FIELDS = (
     *("application", "codec", "read_mb_s", "kernel", "decompressors", "processors"),
     *("blocks", "raw_bytes", "kind", "state", "round", "wall_s"),
 )
-_BUDGET_BYTES = 100_000_000
+BUDGET_BYTES = 100_000_000
 _CONTROLLER = Path("/sys/fs/cgroup/blkio")
 _GROUP = "prefetch-study"
 _LOOP_MAJOR = 7
 _MB = 1_000_000
+_KINDS = ("without", "with", "wrong")
+_LEAST_APPLICATIONS = 3
 _MEMORY = Path("/dev/shm")  # noqa: S108 # for images; a private directory
 _HEADS = (
-    "| application | read from | listed | cold s without | with | with a wrong list | "
-    "ms added to a warm launch: median | 95 % of the mean |\n"
-    "|---|---|---|---|---|---|---|---|"
+    "| Linux | decompressors | application | read from | listed | cold s without | "
+    "with | with a wrong list | ms added to a warm launch: median | "
+    "95 % of the mean |\n"
+    "|---|---|---|---|---|---|---|---|---|---|"
 )
-_TOLD = Told(progress=lambda _: None, note=note, warn=note, debug=lambda _: None)
+_PLACE = (
+    *("kernel", "decompressors", "application", "codec", "read_mb_s", "raw_bytes"),
+    "processors",
+)
+TOLD = Told(progress=lambda _: None, note=note, warn=note, debug=lambda _: None)
 
 
 def main() -> None:
@@ -92,10 +101,10 @@ def measured(
     with open_payload(prime) as payload:
         app = next(iter(payload.snap.apps))
         wanted = Recording(app=app, required=True)
-        (profile,) = recorded_profiles(payload, (wanted,), _TOLD)
-        plan = plan_prefetch(payload, profile, _BUDGET_BYTES)
+        (profile,) = recorded_profiles(payload, (wanted,), TOLD)
+        plan = plan_prefetch(payload, profile, BUDGET_BYTES)
         proof = prove_prefetch(
-            payload, plan, _TOLD, codec=codec, rounds=rounds, scratch=_MEMORY
+            payload, plan, TOLD, codec=codec, rounds=rounds, scratch=_MEMORY
         )
     whole = {
         "application": payload.snap.name,
@@ -118,8 +127,8 @@ def print_starts(prime: Path, starts: int) -> None:
     """Print what the program adds where all that it looks at is cached."""
     with open_payload(prime) as payload, payload_copy(payload, _MEMORY) as tree:
         wanted = Recording(app=next(iter(payload.snap.apps)), required=True)
-        (profile,) = recorded_profiles(payload, (wanted,), _TOLD)
-        plan = plan_prefetch(payload, profile, _BUDGET_BYTES)
+        (profile,) = recorded_profiles(payload, (wanted,), TOLD)
+        plan = plan_prefetch(payload, profile, BUDGET_BYTES)
         program, _ = write_files(tree, plan, payload.snap)
         chance = random.Random(1)  # noqa: S311 # an order, not a secret
         times: dict[str, list[float]] = {"with": [], "without": []}
@@ -185,14 +194,16 @@ def print_table() -> None:
     print(_HEADS)
     runs: dict[tuple[str, ...], dict[tuple[str, str], list[float]]] = {}
     for row in read_rows():
-        place = (row["application"], row["codec"], row["read_mb_s"], row["raw_bytes"])
-        times = runs.setdefault(place, defaultdict(list))
+        times = runs.setdefault(tuple(row[key] for key in _PLACE), defaultdict(list))
         times[row["state"], row["kind"]].append(float(row["wall_s"]))
-    for (name, codec, speed, raw_bytes), times in runs.items():
+    for place, times in sorted(runs.items()):
+        kernel, decompressors, name, codec, speed, raw_bytes, _ = place
         samples = {key: Sample(runs_s=tuple(each)) for key, each in times.items()}
-        cold = [samples["cold", kind] for kind in ("without", "with", "wrong")]
+        cold = [samples["cold", kind] for kind in _KINDS]
         added = difference(samples["warm", "with"], samples["warm", "without"])
         cells = [
+            kernel,
+            decompressors,
             f"{name}, {codec}",
             f"{speed} MB/s" if speed else "memory",
             f"{int(raw_bytes) / _MB:.1f} MB",
@@ -202,6 +213,39 @@ def print_table() -> None:
             f"{_ms(added.saved_s.low)} to {_ms(added.saved_s.high)}" if added else "",
         ]
         print("| " + " | ".join(cells) + " |")
+    print_overall(runs)
+
+
+def print_overall(
+    runs: dict[tuple[str, ...], dict[tuple[str, str], list[float]]],
+) -> None:
+    """Print the mean change where several applications ran, and what percpu adds."""
+    ratios: dict[tuple[str, ...], list[list[float]]] = defaultdict(list)
+    for place, times in runs.items():
+        logs = [list(map(math.log, times["cold", kind])) for kind in _KINDS]
+        means = list(map(statistics.fmean, logs))
+        ratios[place[:2]].append([mean - means[0] for mean in means[1:]])
+    for (kernel, decompressors), found in ratios.items():
+        if len(found) < _LEAST_APPLICATIONS:
+            continue
+        changes = [_mean_change(each) for each in zip(*found, strict=True)]
+        print(f"{kernel}, {decompressors}, {len(found)}: {', '.join(changes)}")
+    for place, times in sorted(runs.items()):
+        if place[1] == "percpu":
+            other = (place[0], "single", *place[2:])
+            both = (runs[other], times)
+            cold = [Sample(runs_s=tuple(each["cold", "with"])) for each in both]
+            print(f"{place[2]}, with, percpu beside single: {_change(*cold)}")
+
+
+def _mean_change(logs: Sequence[float]) -> str:
+    """Return the geometric mean of some applications' ratios with its interval."""
+    spread = student(CONFIDENCE, len(logs) - 1) * statistics.stdev(logs)
+    reach = spread / math.sqrt(len(logs))
+    low, mid, high = (
+        math.exp(statistics.fmean(logs) + it) for it in (-reach, 0, reach)
+    )
+    return f"{mid - 1:+.1%} ({low - 1:+.1%} to {high - 1:+.1%})"
 
 
 def _change(without: Sample, other: Sample) -> str:
