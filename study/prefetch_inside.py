@@ -5,7 +5,7 @@
 the host's. Each launch is of a new mount, so nothing of it is cached; its image is in
 memory. It writes a JSON line for each launch.
 
-usage: prefetch_inside.py --work DIR --output FILE [--rounds N]
+usage: prefetch_inside.py --work DIR --output FILE [--first N] [--rounds N]
 """
 
 from __future__ import annotations
@@ -45,18 +45,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--first", type=int, default=1, help="number of a round")
     parser.add_argument("--rounds", type=int, default=8)
     run(parser.parse_args(), _measure)
 
 
 def _measure(arguments: argparse.Namespace) -> None:
     with arguments.output.open("w", encoding="utf-8") as output:
-        for line in launches(arguments.work, arguments.rounds):
+        for line in launches(arguments.work, arguments.first, arguments.rounds):
             output.write(json.dumps(line) + "\n")
             output.flush()
 
 
-def launches(work: Path, rounds: int) -> Iterator[dict[str, object]]:
+def launches(work: Path, first: int, rounds: int) -> Iterator[dict[str, object]]:
     """Yield every launch: of each mount and way in turn, in an order drawn by lot.
 
     One that isn't timed goes before, since an app sets up its home once only, and what
@@ -68,12 +69,12 @@ def launches(work: Path, rounds: int) -> Iterator[dict[str, object]]:
         LaunchFile(path=path, size_bytes=0, blocks=((first, last),))
         for path, first, last in plan["listed"]
     ]
-    chance = random.Random(_SEED)  # noqa: S311 # an order, not a secret
+    chance = random.Random(_SEED + first)  # noqa: S311 # an order, not a secret
     ways = list(product(THREADS, plan["before"]))
     with launch_home(None) as home:
         with mounted(image, THREADS[0]) as (root, _):
             _launch_s(root, plan, "without", home)
-        for number in range(1, rounds + 1):
+        for number in range(first, first + rounds):
             for threads, kind in chance.sample(ways, len(ways)):
                 whole = {"decompressors": threads, "kind": kind, "round": number}
                 with mounted(image, threads) as (root, _):

@@ -3,12 +3,14 @@
 
     .venv/bin/python study/kernels.py build --work DIR --versions 7.3
     sudo .venv/bin/python study/prefetch_kernel.py --work DIR PRIME…
+    sudo .venv/bin/python study/prefetch_kernel.py PRIME…
 
 For each prime directory (``prime_from_debs.py`` builds them), the script records the
 launch of :data:`LAUNCHES` on this machine, lists what it reads, and packs an image with
 xz. ``prefetch_inside.py`` then times it in user-mode Linux: without the list, with it,
 and with a wrong one, each from mounts with one decompressor and with one for each
-processor. The launches are added to study/data/prefetch-times.csv.
+processor. Without ``--work``, the same launches are timed on this machine's own kernel.
+They are added to study/data/prefetch-times.csv.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
+import prefetch_prove
 from kernel_builds import PROCESSORS, builds
 from kernels import run_first
 from prefetch_prove import BUDGET_BYTES, TOLD, add_rows
@@ -79,29 +83,48 @@ def main() -> None:
     """Measure, and add to the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("primes", nargs="+", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--work", type=Path, help="default: this machine's kernel")
+    parser.add_argument("--starts", type=int, default=3, help="of the kernel")
+    parser.add_argument("--rounds", type=int, default=3, help="for each start")
     arguments = parser.parse_args()
     for prime in arguments.primes:
         note(str(prime))
-        add_rows(measured(prime, arguments.work.resolve(), arguments.rounds))
+        if arguments.work is None:
+            add_rows(measured_here(prime, arguments.starts * arguments.rounds))
+        else:
+            add_rows(measured(prime, arguments))
 
 
-def measured(prime: Path, work: Path, rounds: int) -> list[dict[str, object]]:
-    """Return a row for every launch of a prime directory."""
+def measured_here(prime: Path, rounds: int) -> list[dict[str, object]]:
+    """Return a row for every launch on this machine's own kernel."""
+    with open_payload(prime) as payload, payload_copy(payload, None) as tree:
+        _write_app(tree, payload.snap.name)
+        return list(prefetch_prove.measured(tree, _CODEC, rounds, 0, until="exit"))
+
+
+def measured(prime: Path, arguments: argparse.Namespace) -> list[dict[str, object]]:
+    """Return a row for every launch of a prime directory.
+
+    The kernel is started anew for some rounds: what memory a start gets, and what else
+    the host does meanwhile, makes launches differ more than within one start.
+    """
+    work = arguments.work.resolve()
+    (kernel,) = (each for each in builds(work) if each.name == KERNEL)
+    if not kernel.path.exists():
+        sys.exit(f"{kernel.path} isn't there: build it with kernels.py")
     with open_payload(prime) as payload, payload_copy(payload, None) as tree:
         name = payload.snap.name
         _write_app(tree, name)
         with open_payload(tree) as started:
             plan = _prepare(started, tree, work)
-    (kernel,) = (each for each in builds(work) if each.name == KERNEL)
     output = work / "launches.json"
-    run_first(
-        kernel,
-        work,
-        INSIDE,
-        ["--work", str(work), "--output", str(output), "--rounds", str(rounds)],
-    )
+    lines: list[dict[str, Any]] = []
+    for start in range(arguments.starts):
+        first = start * arguments.rounds + 1
+        options = ["--first", str(first), "--rounds", str(arguments.rounds)]
+        paths = ["--work", str(work), "--output", str(output)]
+        run_first(kernel, work, INSIDE, [*paths, *options])
+        lines += map(json.loads, output.read_text(encoding="utf-8").splitlines())
     whole = {
         "application": name,
         "codec": _CODEC,
@@ -111,7 +134,6 @@ def measured(prime: Path, work: Path, rounds: int) -> list[dict[str, object]]:
         "blocks": plan.blocks,
         "raw_bytes": plan.raw_bytes,
     }
-    lines = map(json.loads, output.read_text(encoding="utf-8").splitlines())
     rows = [{**whole, **line, "wall_s": round(line["wall_s"], 6)} for line in lines]
     return sorted(rows, key=_place)
 

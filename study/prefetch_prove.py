@@ -95,16 +95,25 @@ def main() -> None:
 
 
 def measured(
-    prime: Path, codec: str, rounds: int, read_mb_s: int
+    prime: Path, codec: str, rounds: int, read_mb_s: int, *, until: str | None = None
 ) -> Iterator[dict[str, object]]:
-    """Yield a row for every launch."""
+    """Yield a row for every launch.
+
+    :param until: what ends one, where it isn't a window or the like.
+    """
     with open_payload(prime) as payload:
         app = next(iter(payload.snap.apps))
-        wanted = Recording(app=app, required=True)
+        wanted = Recording(app=app, required=True, until=until)
         (profile,) = recorded_profiles(payload, (wanted,), TOLD)
         plan = plan_prefetch(payload, profile, BUDGET_BYTES)
         proof = prove_prefetch(
-            payload, plan, TOLD, codec=codec, rounds=rounds, scratch=_MEMORY
+            payload,
+            plan,
+            TOLD,
+            codec=codec,
+            rounds=rounds,
+            until=until,
+            scratch=_MEMORY,
         )
     whole = {
         "application": payload.snap.name,
