@@ -39,11 +39,14 @@ SNAP_CLOSER_BLOCKS = 320
 """Blocks looked at closely in the first round; of a snap, where to read a block takes
 longer than to look at it, and all sizes of one codec are known."""
 
-TRIED_BLOCKS = 24
-"""Blocks tried in the first round. A model fitted beforehand predicts them from the
-closer look; that they are tried shows how far the payload is unlike those that it was
-fitted to. With 16, one of 42 sizes of a payload of programs was off by more than twice
-its half width."""
+TRIED_BLOCKS = 48
+SNAP_TRIED_BLOCKS = 24
+"""Blocks tried in the first round; of a snap, one of whose sizes is known, fewer. A
+model fitted beforehand predicts them from the closer look; that they are tried shows
+how far the payload is unlike those that it was fitted to. With 16, one of 42 sizes of a
+payload of programs was off by more than twice its half width; with 24, sizes with xz
+and lzo were off by 0.63 % (root of the mean square, six payloads, 40 draws each), with
+48 by 0.48 %."""
 
 FAR_BYTES = 2_000_000
 """What the blocks looked at closely may come to in an image in a store. Fewer blocks
@@ -254,8 +257,10 @@ class Ladder:
         known = self.census.codec
         closer = CLOSER_BLOCKS if known is None else SNAP_CLOSER_BLOCKS
         drawn = min(scale, self._most / closer)
+        tried = TRIED_BLOCKS if known is None else SNAP_TRIED_BLOCKS
         few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale
-        tried = TRIED_BLOCKS if self.models and not few else TRIED_ALONE_BLOCKS
+        if few or not self.models:
+            tried = TRIED_ALONE_BLOCKS
         phase = self._closer(self.census.blocks, round(closer * drawn))
         self.phases = (*self.census.phases, phase)
         self.sample = draw(
