@@ -3,15 +3,15 @@
 
 The lot is drawn from the applications of ``study/data/drawn.csv`` whose launches were
 recorded, by a seed: so many of each size (:data:`CLASSES`), and so many of the blind
-set, of which nothing but the name is used: ``study/prime_from_debs.py`` builds these.
-The others' trees are those of ``study/launch_drawn.py``.
+set, of which nothing but the name is used. ``study/prime_from_debs.py`` builds them
+from this machine's Debian release, so those that it hasn't aren't drawn.
 
 Every payload is packed with xz and lzo as ``snap pack`` calls mksquashfs; then advice
 and lint run on it and on the snap with xz. Results stay in the folder WORK (some 3 GB),
 so the script goes on where it was stopped, and packs nothing twice: packs are kept by
 the digest of the payload's files, advice and lint by that and the advisor's code.
 
-usage: drawn.py [--seed TEXT] --trees TREES --work WORK [--minutes N] [-o PAGE] [NAME…]
+usage: drawn.py [--seed TEXT] --work WORK [--cache DIR] [--minutes N] [-o PAGE] [NAME…]
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(STUDY))
 from snap_metadata import snap_name
+from trim_prove import installed_bytes
 
 PACKAGE = Path(__file__).parents[1] / "snapcraft_compression_advisor"
 LOT = STUDY / "data" / "drawn.csv"
@@ -76,7 +78,6 @@ def main() -> None:
         "names", nargs="*", metavar="NAME", help="only these of the lot"
     )
     parser.add_argument("--seed", default="0.1.0", help="the release's version")
-    parser.add_argument("--trees", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/debs"))
     parser.add_argument("--minutes", type=float, default=float("inf"))
@@ -107,44 +108,49 @@ def draw(arguments: argparse.Namespace) -> dict[str, Path]:
 
 
 def draw_anew(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Draw the lot: applications in a random order, as long as their size is wanted."""
+    """Draw the lot: applications in a random order, as long as their size is wanted.
+
+    At most :data:`BLIND` of the blind set are drawn, before the others. An application
+    isn't built where all its packages come to less than any size wanted.
+    """
     with LOT.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["outcome"] == "recorded"]
     lot = random.Random(f"benchmark {arguments.seed}")  # noqa: S311 # no secret
     lot.shuffle(rows)
+    packages = {row["package"]: row["set"] == "blind" for row in rows}
     left = dict(CLASSES)
     drawn: dict[str, Path] = {}
-    blind = [row for row in rows if row["set"] == "blind"]
-    others = [row for row in rows if row["set"] != "blind"]
-    for row in blind:
-        if len(drawn) < BLIND:
-            take(row, build(row["package"], arguments), left, drawn)
-    for row in others:
-        name = snap_name(row["package"])
-        if any(left.values()) and name not in drawn:
-            take(row, arguments.trees / row["set"] / name, left, drawn)
+    for package, is_blind in sorted(packages.items(), key=lambda each: not each[1]):
+        wanted = [limits[0] for limits, count in left.items() if count]
+        if not wanted or (is_blind and len(drawn) == BLIND):
+            continue
+        if installed_bytes(package) >= min(wanted):
+            take(snap_name(package), build(package, arguments), left, drawn)
     return drawn
 
 
 def take(
-    row: Mapping[str, str],
+    name: str,
     tree: Path | None,
     left: dict[tuple[float, float], int],
     drawn: dict[str, Path],
 ) -> None:
-    """Add a payload to the lot where one of its size is wanted."""
-    if tree is None or not tree.is_dir():
+    """Add a payload to the lot where one of its size is wanted; delete it elsewhere."""
+    if tree is None:
         return
     size = tree_bytes(tree)
     for limits, count in left.items():
         if limits[0] <= size < limits[1] and count:
             left[limits] -= 1
-            drawn[snap_name(row["package"])] = tree.resolve()
-            note(tree.name, f"{size / MB:.0f} MB, of the {row['set']} set")
+            drawn[name] = tree.resolve()
+            note(name, f"{size / MB:.0f} MB, drawn")
+            return
+    note(name, f"{size / MB:.0f} MB, of which there are enough")
+    shutil.rmtree(tree)
 
 
 def build(package: str, arguments: argparse.Namespace) -> Path | None:
-    """Build a payload from Debian packages; ``None`` where this release has none."""
+    """Build a payload from Debian packages; ``None`` where that fails."""
     prime: Path = arguments.work / "primes" / snap_name(package)
     if not prime.is_dir():
         script = str(STUDY / "prime_from_debs.py")
