@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -63,7 +64,8 @@ def fetch_archives(
     """Have the .deb of each package in the cache directory.
 
     :param packages: what to fetch; the result has the same order.
-    :param cache: a directory, made if it isn't there; intact files in it are kept.
+    :param cache: a directory, made if it isn't there; intact files in it are kept. Of
+        several builds, one at a time looks there and downloads.
     :param apt: apt, whatever counts as installed there.
     :param note: gets a progress line now and then.
     :raises PrimeError: if apt can't download (status 69), the disk is full (74), or a
@@ -72,12 +74,15 @@ def fetch_archives(
     cache.mkdir(parents=True, exist_ok=True)
     lines = _uri_lines(packages, apt)
     archives = [_archive(*pair, cache) for pair in _paired(packages, lines)]
-    missing = [archive for archive in archives if not archive.is_intact()]
-    for start in range(0, len(missing), _PACKAGES_AT_ONCE):
-        left = missing[start:]
-        left_bytes = sum(archive.size_bytes for archive in left)
-        note(f"{len(left)} packages to download, {left_bytes / 1e6:.1f} MB")
-        _download(left[:_PACKAGES_AT_ONCE], cache, apt)
+    with (cache / ".lock").open("w") as lock:
+        # Else another build may lose an archive that it has begun to read.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        missing = [archive for archive in archives if not archive.is_intact()]
+        for start in range(0, len(missing), _PACKAGES_AT_ONCE):
+            left = missing[start:]
+            left_bytes = sum(archive.size_bytes for archive in left)
+            note(f"{len(left)} packages to download, {left_bytes / 1e6:.1f} MB")
+            _download(left[:_PACKAGES_AT_ONCE], cache, apt)
     return archives
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 from pathlib import Path
@@ -165,6 +166,21 @@ def test_archives_are_downloaded_once(apt: AnsweringApt, tmp_path: Path) -> None
         ]
     assert apt.downloads == ["foo=1", "libfoo1=1"]
     assert lines == ["2 packages to download, 0.0 MB"]
+
+
+def test_another_build_waits_for_the_downloads(
+    apt: AnsweringApt, tmp_path: Path
+) -> None:
+    """Else it would delete what this one has begun to read."""
+    waits = []
+
+    def note(_line: str) -> None:
+        with (tmp_path / ".lock").open("w") as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        waits.append(True)
+
+    fetch_archives(PACKAGES, tmp_path, apt=apt, note=note)
+    assert waits
 
 
 @pytest.mark.parametrize("damaged", [b"A DEB", b"a de", b""])
