@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Row = Mapping[str, float]
+    Limits = tuple[float, float]
 
 sys.path.insert(0, str(STUDY))
 from snap_metadata import snap_name
-from trim_prove import installed_bytes
 
 PACKAGE = Path(__file__).parents[1] / "snapcraft_compression_advisor"
 LOT = STUDY / "data" / "drawn.csv"
@@ -101,64 +101,80 @@ def draw(arguments: argparse.Namespace) -> dict[str, Path]:
     """Return the payloads of the lot; it is kept, since it takes long."""
     kept = arguments.work / f"lot-{arguments.seed}.json"
     if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
         lot = draw_anew(arguments)
-        kept.write_text(json.dumps({name: str(tree) for name, tree in lot.items()}))
+        write_json(kept, {name: str(tree) for name, tree in lot.items()})
     return {name: Path(tree) for name, tree in json.loads(kept.read_text()).items()}
 
 
 def draw_anew(arguments: argparse.Namespace) -> dict[str, Path]:
     """Draw the lot: applications in a random order, as long as their size is wanted.
 
-    At most :data:`BLIND` of the blind set are drawn, before the others. An application
-    isn't built where all its packages come to less than any size wanted.
+    At most :data:`BLIND` of the blind set are drawn, before the others.
     """
     with LOT.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["outcome"] == "recorded"]
     lot = random.Random(f"benchmark {arguments.seed}")  # noqa: S311 # no secret
     lot.shuffle(rows)
-    packages = {row["package"]: row["set"] == "blind" for row in rows}
     left = dict(CLASSES)
     drawn: dict[str, Path] = {}
-    for package, is_blind in sorted(packages.items(), key=lambda each: not each[1]):
-        wanted = [limits[0] for limits, count in left.items() if count]
-        if not wanted or (is_blind and len(drawn) == BLIND):
-            continue
-        if installed_bytes(package) >= min(wanted):
-            take(snap_name(package), build(package, arguments), left, drawn)
+    for row in sorted(rows, key=lambda row: row["set"] != "blind"):
+        full = row["set"] == "blind" and len(drawn) == BLIND
+        if any(left.values()) and not full:
+            name = snap_name(row["package"])
+            prime = arguments.work / "primes" / name
+            limits = take(row["package"], prime, left, arguments)
+            if limits:
+                left[limits] -= 1
+                drawn[name] = prime.resolve()
+    if any(left.values()):
+        sys.exit("This machine's release has too few: run 'apt-get update' as root.")
     return drawn
 
 
 def take(
-    name: str,
-    tree: Path | None,
-    left: dict[tuple[float, float], int],
-    drawn: dict[str, Path],
-) -> None:
-    """Add a payload to the lot where one of its size is wanted; delete it elsewhere."""
-    if tree is None:
-        return
-    size = tree_bytes(tree)
-    for limits, count in left.items():
-        if limits[0] <= size < limits[1] and count:
-            left[limits] -= 1
-            drawn[name] = tree.resolve()
-            note(name, f"{size / MB:.0f} MB, drawn")
-            return
-    note(name, f"{size / MB:.0f} MB, of which there are enough")
-    shutil.rmtree(tree)
+    package: str, prime: Path, left: Mapping[Limits, int], arguments: argparse.Namespace
+) -> Limits | None:
+    """Have a payload's tree where one of its size is wanted, and nowhere else.
+
+    Sizes are kept, so none is built again only to be deleted.
+    """
+    file = arguments.work / "sizes.json"
+    sizes = json.loads(file.read_text()) if file.exists() else {}
+    limits = wanted(sizes.get(package, 0), left)
+    if package not in sizes or (limits and not prime.is_dir()):
+        if not prime.is_dir() and not build(package, prime, arguments.cache):
+            return None
+        size = tree_bytes(prime)
+        limits = wanted(size, left)
+        note(package, f"{size / MB:.0f} MB, {'drawn' if limits else 'not wanted'}")
+        if limits is None:
+            shutil.rmtree(prime)
+        write_json(file, {**sizes, package: size})
+    return limits
 
 
-def build(package: str, arguments: argparse.Namespace) -> Path | None:
-    """Build a payload from Debian packages; ``None`` where that fails."""
-    prime: Path = arguments.work / "primes" / snap_name(package)
-    if not prime.is_dir():
-        script = str(STUDY / "prime_from_debs.py")
-        options = ["--output", str(prime), "--cache", str(arguments.cache)]
-        note(package, "building")
-        built = subprocess.run([sys.executable, script, package, *options], check=False)
-        return None if built.returncode else prime
-    return prime
+def wanted(size: float, left: Mapping[Limits, int]) -> Limits | None:
+    """Return the class of a size, if one of it is still wanted."""
+    found = (limits for limits, count in left.items() if count)
+    return next((limits for limits in found if limits[0] <= size < limits[1]), None)
+
+
+def build(package: str, prime: Path, cache: Path) -> bool:
+    """Build a payload; return whether this machine's release has all its packages.
+
+    :raises SystemExit: if it can't be built for another reason, as without a network;
+        the lot would be another one without it.
+    """
+    command = [sys.executable, str(STUDY / "prime_from_debs.py"), package]
+    options = ["--output", str(prime), "--cache", str(cache)]
+    note(package, "building")
+    if subprocess.run([*command, *options], check=False).returncode == 0:
+        return True
+    resolving = [*command, "--print-packages"]
+    if subprocess.run(resolving, check=False, stdout=subprocess.DEVNULL).returncode:
+        note(package, "not in this release")
+        return False
+    sys.exit(f"{package} couldn't be built, so the draw stops. Start it again.")
 
 
 def tree_bytes(tree: Path) -> int:
@@ -197,13 +213,17 @@ def was_busy(pack: Row) -> bool:
 def kept(file: Path, make: Callable[[], Row]) -> Row:
     """Return what a file holds, made where it isn't there."""
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        made = make()
-        part = file.with_suffix(".part")
-        part.write_text(json.dumps(made))
-        part.replace(file)
+        write_json(file, make())
     row: Row = json.loads(file.read_text())
     return row
+
+
+def write_json(file: Path, content: object) -> None:
+    """Write a file, whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(content))
+    part.replace(file)
 
 
 def pack_once(name: str, tree: Path, image: Path, codec: str) -> Row:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from draw import read_drawn
+from snap_metadata import snap_name
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -27,45 +30,112 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.fixture
-def lot(
-    drawn: ModuleType, tmp_path: Path, mocker: MockerFixture
-) -> dict[str, dict[str, Path]]:
-    """Return two lots of a seed and one of another; blind payloads are built."""
-    mocker.patch.object(drawn, "build", lambda package, _: tmp_path / "built" / package)
-    mocker.patch.object(Path, "is_dir", return_value=True)
+def built(drawn: ModuleType, mocker: MockerFixture) -> list[str]:
+    """Return the names of what was built, of which all are empty directories."""
+    names: list[str] = []
+
+    def build(package: str, prime: Path, _cache: Path) -> bool:
+        names.append(package)
+        prime.mkdir(parents=True)
+        return True
+
+    mocker.patch.object(drawn, "build", build)
     mocker.patch.object(
         drawn,
         "tree_bytes",
         lambda tree: SIZES_MB[sum(tree.name.encode()) % len(SIZES_MB)] * 1e6,
     )
     mocker.patch.object(drawn, "note")
-    return {
-        name: drawn.draw_anew(argparse.Namespace(seed=seed, trees=tmp_path / "trees"))
-        for name, seed in (("one", "1"), ("same", "1"), ("other", "2"))
-    }
+    return names
 
 
-def test_lot_is_the_seeds(lot: dict[str, dict[str, Path]]) -> None:
-    assert lot["one"] == lot["same"]
-    assert lot["one"].keys() != lot["other"].keys()
+def draw_by(drawn: ModuleType, seed: str, work: Path) -> dict[str, Path]:
+    arguments = argparse.Namespace(seed=seed, work=work, cache=work / "debs")
+    lot: dict[str, Path] = drawn.draw_anew(arguments)
+    return lot
 
 
+@pytest.mark.usefixtures("built")
+def test_lot_is_the_seeds(drawn: ModuleType, tmp_path: Path) -> None:
+    lots = [draw_by(drawn, seed, tmp_path / at) for seed, at in ("1a", "1b", "2c")]
+    one, same, other = [[*lot] for lot in lots]
+    assert one == same
+    assert set(one) != set(other)
+
+
+@pytest.mark.usefixtures("built")
 def test_lot_has_as_many_of_each_size_as_are_wanted(
-    drawn: ModuleType, lot: dict[str, dict[str, Path]]
+    drawn: ModuleType, tmp_path: Path
 ) -> None:
-    sizes = [drawn.tree_bytes(tree) for tree in lot["one"].values()]
+    lot = draw_by(drawn, "1", tmp_path)
+    sizes = [drawn.tree_bytes(tree) for tree in lot.values()]
     for (least, below), count in drawn.CLASSES.items():
         assert sum(least <= size < below for size in sizes) == count
     assert len(sizes) == 10
 
 
-def test_trees_of_the_blind_set_are_never_read(
-    drawn: ModuleType, lot: dict[str, dict[str, Path]]
+@pytest.mark.usefixtures("built")
+def test_lot_has_some_of_the_blind_set(drawn: ModuleType, tmp_path: Path) -> None:
+    blind = {row.package for row in read_drawn() if row.set == "blind"}
+    names = {snap_name(package) for package in blind}
+    assert len(names & draw_by(drawn, "1", tmp_path).keys()) == drawn.BLIND
+
+
+def test_what_is_not_drawn_is_deleted_and_not_built_again(
+    drawn: ModuleType, built: list[str], tmp_path: Path
 ) -> None:
-    trees = [*lot["one"].values(), *lot["other"].values()]
-    assert not any("blind" in tree.parts for tree in trees)
-    built = [tree for tree in lot["one"].values() if "built" in tree.parts]
-    assert 0 < len(built) <= drawn.BLIND
+    lot = draw_by(drawn, "1", tmp_path)
+    assert sorted((tmp_path / "primes").iterdir()) == sorted(lot.values())
+    before = [*built]
+    assert len(before) > len(lot)
+    assert draw_by(drawn, "1", tmp_path) == lot
+    assert built == before
+    gone = next(iter(lot.values()))
+    gone.rmdir()
+    assert draw_by(drawn, "1", tmp_path) == lot
+    assert [snap_name(package) for package in built[len(before) :]] == [gone.name]
+
+
+@pytest.mark.usefixtures("built")
+def test_draw_of_another_seed_keeps_what_was_drawn(
+    drawn: ModuleType, tmp_path: Path
+) -> None:
+    lot = draw_by(drawn, "1", tmp_path)
+    draw_by(drawn, "2", tmp_path)
+    assert all(tree.is_dir() for tree in lot.values())
+
+
+def test_lot_that_is_not_complete_is_none(
+    drawn: ModuleType, tmp_path: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(drawn, "build", return_value=False)
+    with pytest.raises(SystemExit, match="too few"):
+        draw_by(drawn, "1", tmp_path)
+    assert not (tmp_path / "sizes.json").exists()
+
+
+@pytest.mark.parametrize(("statuses", "is_built"), [((0,), True), ((66, 66), False)])
+def test_what_the_release_has_not_is_not_built(
+    drawn: ModuleType,
+    tmp_path: Path,
+    mocker: MockerFixture,
+    statuses: tuple[int, ...],
+    *,
+    is_built: bool,
+) -> None:
+    done = [mocker.Mock(returncode=status) for status in statuses]
+    run = mocker.patch("subprocess.run", side_effect=done)
+    assert drawn.build("jq", tmp_path / "jq", tmp_path) is is_built
+    assert run.call_count == len(statuses)
+
+
+def test_build_that_fails_stops_the_draw(
+    drawn: ModuleType, tmp_path: Path, mocker: MockerFixture
+) -> None:
+    done = [mocker.Mock(returncode=status) for status in (69, 0)]
+    mocker.patch("subprocess.run", side_effect=done)
+    with pytest.raises(SystemExit, match="jq couldn't be built"):
+        drawn.build("jq", tmp_path / "jq", tmp_path)
 
 
 def test_part_of_a_page_is_replaced_and_nothing_else(
