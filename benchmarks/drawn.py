@@ -22,10 +22,10 @@ import hashlib
 import json
 import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import asdict
 from functools import partial
@@ -148,9 +148,15 @@ def take(
         limits = wanted(size, left)
         note(package, f"{size / MB:.0f} MB, {'drawn' if limits else 'not wanted'}")
         if limits is None:
-            shutil.rmtree(prime)
+            delete(prime)
         write_json(file, {**sizes, package: size})
     return limits
+
+
+def delete(prime: Path) -> None:
+    """Delete a tree; one that is deleted in part, as by a signal, has another place."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=prime.parent) as scratch:
+        prime.rename(Path(scratch) / "prime")
 
 
 def wanted(size: float, left: Mapping[Limits, int]) -> Limits | None:

@@ -96,6 +96,17 @@ def test_what_is_not_drawn_is_deleted_and_not_built_again(
     assert [snap_name(package) for package in built[len(before) :]] == [gone.name]
 
 
+def test_tree_that_is_deleted_in_part_is_not_measured(
+    drawn: ModuleType, tmp_path: Path, mocker: MockerFixture
+) -> None:
+    prime = tmp_path / "jq"
+    (prime / "usr").mkdir(parents=True)
+    mocker.patch("shutil.rmtree", side_effect=KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        drawn.delete(prime)
+    assert not prime.exists()
+
+
 @pytest.mark.usefixtures("built")
 def test_draw_of_another_seed_keeps_what_was_drawn(
     drawn: ModuleType, tmp_path: Path
