@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from apt_tools import Apt
 
 _LIBRARY_FOLDERS = ("lib/*-linux-gnu*", "usr/lib/*-linux-gnu*")
-_MODULE = re.compile(r'^"/[^"]*/(?=[^"/]+\.so"$)', flags=re.MULTILINE)
+# GTK 3 ends the line with a space.
+_MODULE = re.compile(r'^"/[^"]*/(?=[^"/]+\.so" ?$)', flags=re.MULTILINE)
 _FONT_SETTINGS = Path("etc/fonts/fonts.conf")
 # Relative to that file; fontconfig's own schema has it from 2.13.92 on.
 _FONTS = "<dir>/usr/share/fonts</dir>"
@@ -197,11 +198,19 @@ def _run(trigger: Trigger, folder: Path, *, roots: Sequence[Path]) -> None:
     )
     made = folder / trigger.makes
     if trigger.prints:
-        made.write_text(_MODULE.sub('"', printed), encoding="utf-8")
+        made.write_text(without_folders(printed), encoding="utf-8")
     # Some tools ignore what they can't load, and end with 0.
     if not made.is_file() and not trigger.optional:
         message = f"{tool.name} has made no {trigger.makes} in {folder}."
         raise PrimeError(message, exit_status=os.EX_UNAVAILABLE)
+
+
+def without_folders(cache: str) -> str:
+    """Return a cache of modules with their names alone: the loader's path finds them.
+
+    Else it would name the directory where the tree was built.
+    """
+    return _MODULE.sub('"', cache)
 
 
 def _settle_fonts(root: Path) -> list[Path]:

@@ -44,9 +44,9 @@ SNAP_TRIED_BLOCKS = 24
 """Blocks tried in the first round; of a snap, one of whose sizes is known, fewer. A
 model fitted beforehand predicts them from the closer look; that they are tried shows
 how far the payload is unlike those that it was fitted to. With 16, one of 42 sizes of a
-payload of programs was off by more than twice its half width; with 24, sizes with xz
-and lzo were off by 0.63 % (root of the mean square, six payloads, 40 draws each), with
-48 by 0.48 %."""
+payload of programs was off by more than twice its half width. With 24, draws were off
+by 0.77 % of the size with xz and 0.67 % of that with lzo, with 48 by 0.57 and 0.48 %
+(root of the mean square; ``study/block_draws.py``)."""
 
 FAR_BYTES = 2_000_000
 """What the blocks looked at closely may come to in an image in a store. Fewer blocks

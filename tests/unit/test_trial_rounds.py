@@ -9,10 +9,15 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.payload.layout import lay_out
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.trial import census
 from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.trial.result import TrialResult
@@ -21,7 +26,13 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def few_blocks(mocker: MockerFixture) -> None:
     """Have each step take so few blocks that a small payload has more."""
-    mocker.patch.multiple(census, CLOSER_BLOCKS=12, TRIED_BLOCKS=6)
+    mocker.patch.multiple(
+        census,
+        CLOSER_BLOCKS=12,
+        SNAP_CLOSER_BLOCKS=12,
+        TRIED_BLOCKS=6,
+        SNAP_TRIED_BLOCKS=3,
+    )
 
 
 def run(*, decided: bool, narrow_enough: float = 1.0) -> TrialResult:
@@ -81,3 +92,27 @@ def test_every_codec_has_every_block_after_two_rounds() -> None:
     for codec in CODECS:
         assert len(result.codecs[codec].blocks["file1"]) == 1
         assert len(result.stored.codecs[codec].stored_bytes) == 60
+
+
+@pytest.mark.parametrize(("packed", "tried"), [(False, 6), (True, 3)])
+def test_fewer_blocks_of_a_snap_are_tried(
+    tmp_path: Path, *, packed: bool, tried: int
+) -> None:
+    """One of its sizes is known, and to read its blocks takes longer."""
+    source = tmp_path / "source"
+    (source / "meta").mkdir(parents=True)
+    (source / "meta/snap.yaml").write_text("name: a\nversion: '1'\n")
+    for number in range(60):
+        (source / f"file{number}").write_text(f"{number} words " * 99)
+    if packed:
+        image = tmp_path / "packed.snap"
+        nothing = tmp_path / "nothing"
+        nothing.touch()
+        mksquashfs.pack(
+            source, image, codec="xz", snap_type="app", exclude_file=nothing
+        )
+        source = image
+    with open_payload(source) as payload:
+        ladder = census.Ladder(payload, lay_out(payload), certain=tuple)
+        ladder.climb(scale=1)
+    assert len(ladder.sample.members) == tried
