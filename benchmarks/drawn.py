@@ -22,6 +22,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -155,8 +156,9 @@ def take(
 
 def delete(prime: Path) -> None:
     """Delete a tree; one that is deleted in part, as by a signal, has another place."""
-    with tempfile.TemporaryDirectory(prefix=".", dir=prime.parent) as scratch:
-        prime.rename(Path(scratch) / "prime")
+    scratch = Path(tempfile.mkdtemp(prefix=".", dir=prime.parent))
+    prime.rename(scratch / "prime")
+    shutil.rmtree(scratch)
 
 
 def wanted(size: float, left: Mapping[Limits, int]) -> Limits | None:

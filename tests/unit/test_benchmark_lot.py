@@ -101,7 +101,7 @@ def test_tree_that_is_deleted_in_part_is_not_measured(
 ) -> None:
     prime = tmp_path / "jq"
     (prime / "usr").mkdir(parents=True)
-    mocker.patch("shutil.rmtree", side_effect=KeyboardInterrupt)
+    mocker.patch.object(drawn.shutil, "rmtree", side_effect=KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         drawn.delete(prime)
     assert not prime.exists()
