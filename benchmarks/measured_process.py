@@ -56,7 +56,8 @@ def run_measured(command: Sequence[str], *, cwd: Path | None = None) -> Measured
         stderr=subprocess.PIPE,
     )
     assert process.stderr is not None  # noqa: S101 # a pipe was asked for
-    said = process.stderr.read()
+    with process.stderr:
+        said = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall_s = time.perf_counter() - start

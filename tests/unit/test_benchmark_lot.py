@@ -168,3 +168,17 @@ def test_what_was_measured_is_kept(drawn: ModuleType, tmp_path: Path) -> None:
     file = tmp_path / "rows" / "one.json"
     assert drawn.kept(file, lambda: {"a": 1.5}) == {"a": 1.5}
     assert drawn.kept(file, lambda: {"a": 2.0}) == {"a": 1.5}
+
+
+def test_payload_is_packed_with_both_codecs_and_then_measured(
+    drawn: ModuleType, tmp_path: Path, mocker: MockerFixture
+) -> None:
+    tree, work = tmp_path / "jq", tmp_path / "work"
+    (tree / "usr/bin").mkdir(parents=True)
+    (tree / "usr/bin/jq").write_text("#!/bin/sh\n" * 1000)
+    advisor = mocker.patch.object(drawn, "measure_advisor", return_value={"a": 1.5})
+    assert drawn.measure("jq", tree, work) == {"a": 1.5}
+    ((_, _, images, packs), _) = advisor.call_args
+    for codec in drawn.CODECS:
+        image = images.with_name(f"{images.name}.{codec}")
+        assert packs[codec]["image_bytes"] == image.stat().st_size > 0
