@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from ..codecs.codec import Codec
 from ..core.units import Interval
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
-from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from .census import Ladder
 from .estimate import Estimate, difference_half_width, estimate_total
 from .kept import Block, compressed_bytes
@@ -31,9 +29,9 @@ from .stored import (
     runs_of_unread,
 )
 from .tables import (
-    PADDING_BYTES,
     MetadataTables,
     build_tables,
+    padded_bytes,
     table_bytes,
     tables_of_image,
 )
@@ -202,7 +200,9 @@ class PartialTrial:
         error = float(np.hypot(half_width, TABLE_ERROR * metadata))
         size = data + metadata
         return Interval(
-            low=_padded(size - error), mid=_padded(size), high=_padded(size + error)
+            low=padded_bytes(size - error),
+            mid=padded_bytes(size),
+            high=padded_bytes(size + error),
         )
 
     def _data_bytes(self, name: str) -> tuple[float, float]:
@@ -256,12 +256,6 @@ class PartialTrial:
         places = self.ladder.census.blocks.places_of(trial.sample.members)
         sizes[places] = trial.stored_bytes
         return self.ladder.spread_out(sizes)
-
-
-def _padded(size_bytes: float) -> float:
-    """Return the size of the file that mksquashfs and ``snap pack`` make of it."""
-    pages = math.ceil(round(size_bytes, 3) / PADDING_BYTES)
-    return float(max(MINIMUM_IMAGE_BYTES, pages * PADDING_BYTES))
 
 
 def _notes() -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import posixpath
 import struct
 from collections import defaultdict
@@ -14,6 +15,7 @@ from ..codecs.codec import METADATA_BLOCK_BYTES, Codec
 from ..payload.inventory import Entry, Inventory
 from ..squashfs.entry import SIZE_MASK, STORED_FLAG, EntryKind
 from ..squashfs.image import Image
+from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
 from ..squashfs.superblock import SUPERBLOCK_BYTES
 from .result import StoredBlocks
 
@@ -97,6 +99,12 @@ def table_bytes(
         size += _compressed_bytes(table, codec, tried_blocks)
     blocks = -(-len(tables.references) // METADATA_BLOCK_BYTES)
     return size + 8 * blocks  # where the export table's blocks are
+
+
+def padded_bytes(size_bytes: float) -> float:
+    """Return the size of the file that mksquashfs and ``snap pack`` make of it."""
+    pages = math.ceil(round(size_bytes, 3) / PADDING_BYTES)
+    return float(max(MINIMUM_IMAGE_BYTES, pages * PADDING_BYTES))
 
 
 def _compressed_bytes(table: bytes, codec: Codec, tried_blocks: int) -> float:

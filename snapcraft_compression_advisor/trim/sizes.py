@@ -18,7 +18,7 @@ from ..trial.kept import Block, compressed_bytes
 from ..trial.look import map_in_order
 from ..trial.result import StoredBlocks, TrialResult
 from ..trial.stored import BlockSizes, StoredSizes
-from ..trial.tables import PADDING_BYTES, build_tables, table_bytes
+from ..trial.tables import PADDING_BYTES, build_tables, padded_bytes, table_bytes
 from .filters import emptied_directories
 from .needed import Without
 
@@ -52,12 +52,29 @@ class TrimSizes:
         return data + Interval.exactly(metadata)
 
     def image_smaller(self, paths: Collection[str]) -> Interval:
-        """Return what that makes of the file: mksquashfs pads images to 4 KiB."""
+        """Return what that makes of the file: mksquashfs pads images to 4 KiB.
+
+        The padding counts where the image's own length tells it. Elsewhere it may add
+        as much as it takes.
+        """
         freed = self.freed(paths)
         if not freed.high:
             return freed
+        whole = self._unpadded_bytes
+        padded = {
+            padded_bytes(each) - padded_bytes(each - freed.mid)
+            for each in (whole.low, whole.mid, whole.high)
+        }
+        told = len(padded) == 1 and whole.high - whole.low < PADDING_BYTES
         low = max(0.0, freed.low - PADDING_BYTES)
-        return Interval(low=low, mid=freed.mid, high=freed.high + PADDING_BYTES)
+        middle = padded.pop() if told else freed.mid
+        return Interval(low=low, mid=middle, high=freed.high + PADDING_BYTES)
+
+    @cached_property
+    def _unpadded_bytes(self) -> Interval:
+        names = self.payload.inventory.entries
+        data = self.stored.freed(names, self.codec) or Interval.exactly(0)
+        return data + Interval.exactly(self._all_metadata_bytes)
 
     @cached_property
     def _all_metadata_bytes(self) -> float:

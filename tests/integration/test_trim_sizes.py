@@ -20,31 +20,41 @@ from snapcraft_compression_advisor.trial.tables import PADDING_BYTES
 SHARE = 0.02
 
 
-def used_bytes(prime: Path, directory: Path) -> int:
-    """Return the bytes that a packed image uses, without the padding at its end."""
+def packed_bytes(prime: Path, directory: Path) -> tuple[int, int]:
+    """Return a packed image's bytes without the padding at its end, and with it."""
     raw = snap_pack(prime, directory, compression="xz").read_bytes()
     superblock = parse_superblock(
         raw[:SUPERBLOCK_BYTES], image_bytes=len(raw), where=str(directory)
     )
-    return superblock.used_bytes
+    return superblock.used_bytes, len(raw)
 
 
 @pytest.mark.skipif(shutil.which("snap") is None, reason="needs snap, of snapd")
-def test_predicted_saving_is_that_of_packed_images(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("pages", "is_whole_known"), [(700, False), (20, True)])
+def test_predicted_saving_is_that_of_packed_images(
+    tmp_path: Path, pages: int, *, is_whole_known: bool
+) -> None:
     prime = fill_launchable(tmp_path / "prime")
+    if is_whole_known:  # as few blocks as are all compressed
+        for name in ("middle", "whole", "opened", "unread"):
+            (prime / "data" / name).unlink()
     chance = random.Random(1)
     words = [chance.randbytes(4).hex() for _ in range(2000)]
-    for number in range(700):
+    for number in range(pages):
         page = prime / f"usr/share/doc/package-{number}/changelog"
         page.parent.mkdir(parents=True)
         page.write_text(" ".join(chance.choices(words, k=chance.randrange(2000))))
-    before = used_bytes(prime, tmp_path / "before")
+    used_before, before = packed_bytes(prime, tmp_path / "before")
     ran = advisor("trim", prime, "--format", "json")
     assert ran.returncode == 0, ran.stderr
-    predicted = json.loads(ran.stdout)["sure_bytes"]
-    # All blocks were compressed; what isn't known is how the file is padded.
-    for end in ("low", "high"):
-        assert abs(predicted[end] - predicted["mid"]) == PADDING_BYTES
+    predicted = json.loads(ran.stdout)
     shutil.rmtree(prime / "usr")
-    packed = before - used_bytes(prime, tmp_path / "after")
-    assert predicted["mid"] == pytest.approx(packed, rel=SHARE)
+    used_after, after = packed_bytes(prime, tmp_path / "after")
+    packed = used_before - used_after
+    docs, whole = predicted["groups"][0]["image_bytes"], predicted["sure_bytes"]
+    assert docs["mid"] == pytest.approx(packed, rel=SHARE)
+    # All blocks of the pages were compressed; the padding is known with all others'.
+    expected = before - after if is_whole_known else docs["mid"]
+    assert whole["mid"] == expected
+    assert whole["low"] == docs["low"] - PADDING_BYTES
+    assert whole["high"] == docs["high"] + PADDING_BYTES
