@@ -25,6 +25,10 @@ from .needed import Without
 MOST_TRIED_BYTES = 64 * MIB
 """With xz, one core compresses as many in some 40 s."""
 
+SMALL_BYTES = 4 * MIB
+"""With xz, one core compresses as many in some 2 s. Of a payload of no more, every
+block is compressed: where a trim saves a few pages, the image's padding counts."""
+
 _SEED = 1
 
 
@@ -95,15 +99,17 @@ def trim_sizes(
 
     :param trial: whose sizes other files keep.
     :param paths: of the files; at most :data:`MOST_TRIED_BYTES` of their blocks, drawn
-        by lot, are compressed.
+        by lot, are compressed. Of a payload of :data:`SMALL_BYTES`, all are.
     :returns: ``None`` where the trial knows no sizes of files.
     """
     stored = trial.stored
     sizes = stored.codecs.get(codec) if stored else None
     if stored is None or sizes is None:
         return None
-    tried = _tried(payload, stored, sizes, codec, paths)
     raw_bytes = stored.layout.raw_bytes()
+    small = raw_bytes.sum() <= SMALL_BYTES
+    files = payload.inventory.entries if small else paths
+    tried = _tried(payload, stored, sizes, codec, files)
     return TrimSizes(
         payload=payload,
         codec=codec,
