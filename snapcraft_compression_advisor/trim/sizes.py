@@ -58,20 +58,17 @@ class TrimSizes:
     def image_smaller(self, paths: Collection[str]) -> Interval:
         """Return what that makes of the file: mksquashfs pads images to 4 KiB.
 
-        The padding counts where the image's own length tells it. Elsewhere it may add
-        as much as it takes.
+        The padding counts where every block's size is known. Elsewhere it may add as
+        much as it takes.
         """
         freed = self.freed(paths)
         if not freed.high:
             return freed
-        whole = self._unpadded_bytes
-        padded = {
-            padded_bytes(each) - padded_bytes(each - freed.mid)
-            for each in (whole.low, whole.mid, whole.high)
-        }
-        told = len(padded) == 1 and whole.high - whole.low < PADDING_BYTES
-        low = max(0.0, freed.low - PADDING_BYTES)
-        middle = padded.pop() if told else freed.mid
+        whole, middle = self._unpadded_bytes, freed.mid
+        if whole.low == whole.high:
+            middle = padded_bytes(whole.mid) - padded_bytes(whole.mid - freed.mid)
+        # An image has a least length, so all of it may save less than its contents.
+        low = min(middle, max(0.0, freed.low - PADDING_BYTES))
         return Interval(low=low, mid=middle, high=freed.high + PADDING_BYTES)
 
     @cached_property
