@@ -122,6 +122,11 @@ def test_reading_ahead_is_to_be_measured_where_launches_wait() -> None:
     assert record == f"{advisor} record 'prime/\\xff' -o run.json --app app0"
     options = "--launch-profile run.json --prove"
     assert prefetch == f"{advisor} prefetch 'prime/\\xff' {options}"
+    launches = [
+        each.model_copy(update={"source": "recorded"}) for each in report.launches
+    ]
+    recorded = report.model_copy(update={"launches": launches})
+    assert steps(recorded)[-1].lines == (record, prefetch)
     advice = report.recommendation.model_copy(update={"verdict": "no-benefit"})
     idle = report.model_copy(update={"recommendation": advice})
     assert not any("prefetch" in line for each in steps(idle) for line in each.lines)

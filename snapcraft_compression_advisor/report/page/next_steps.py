@@ -150,10 +150,7 @@ def _ahead(report: Report) -> Iterator[Step]:
     yield Step(
         title=f"Measure whether reading ahead makes {app} start faster",
         text="Nothing estimates it: it depends on the kernel and on the disk.",
-        lines=(
-            *([shlex.join(words)] if _guessed(launches[0]) else []),
-            shlex.join(("compression-advisor", *prefetch)),
-        ),
+        lines=(shlex.join(words), shlex.join(("compression-advisor", *prefetch))),
     )
 
 
