@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+_CHILD = Path(__file__).with_name("peak_child.py")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,25 +48,13 @@ def run_measured(command: Sequence[str], *, cwd: Path | None = None) -> Measured
 
     :raises SystemExit: where it fails, with what it said.
     """
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        command,
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", str(_CHILD), *command],
+        check=False,
+        capture_output=True,
         cwd=cwd,
         env={VARIABLE: OFF, **os.environ},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
     )
-    assert process.stderr is not None  # noqa: S101 # a pipe was asked for
-    with process.stderr:
-        said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    wall_s = time.perf_counter() - start
-    if process.returncode:
-        sys.exit(f"{command[0]} failed: {said.decode(errors='replace')}")
-    return Measured(
-        wall_s=wall_s,
-        cpu_s=usage.ru_utime + usage.ru_stime,
-        peak_bytes=usage.ru_maxrss * 1024,
-    )
+    if ran.returncode:
+        sys.exit(f"{command[0]} failed: {ran.stderr.decode(errors='replace')}")
+    return Measured(**json.loads(ran.stdout))
