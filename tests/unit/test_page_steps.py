@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lint_reports import DEBUG_SYMBOLS
 from reports import make_full_analysis, make_full_report
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.finding import (
     Finding,
     Fix,
@@ -20,7 +21,7 @@ from snapcraft_compression_advisor.lint.finding import (
 )
 from snapcraft_compression_advisor.report.json_report import build_report
 from snapcraft_compression_advisor.report.page.labels import Box, Label, place_labels
-from snapcraft_compression_advisor.report.page.next_steps import next_section
+from snapcraft_compression_advisor.report.page.next_steps import TRIMMED, next_section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,6 +108,12 @@ def test_three_fixes_that_save_most_are_told_those_of_launches_first() -> None:
         "Saves up to 0.30 s (0.15–0.60) per cold launch of app0 on hdd-laptop."  # noqa: RUF001 # as printed
     )
     assert told[1].text == "Saves 2.00 s (1.00–4.00) of each download at 50 Mbit/s."  # noqa: RUF001 # as printed
+
+
+def test_findings_on_what_trim_leaves_out_say_so() -> None:
+    remedies = {rule.id: rule.remedy for rule in ALL_RULES if rule.id in TRIMMED}
+    assert len(remedies) == len(TRIMMED)
+    assert all("'compression-advisor trim'" in (r or "") for r in remedies.values())
 
 
 def test_fixes_whose_gain_is_not_certain_or_not_known_are_not_told() -> None:

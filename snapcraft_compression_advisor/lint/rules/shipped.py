@@ -29,6 +29,7 @@ _WHEN = (
     "undecided."
 )
 _FILTERS = "`compression-advisor trim` prints the filters."
+_PRINTED = "; 'compression-advisor trim' prints the filters"
 _OPTIONS: Mapping[str, str] = {
     "select, ignore": "path patterns that leave files out, such as "
     "`SCA305:usr/share/doc/*`"
@@ -122,7 +123,7 @@ DEBUG_SYMBOLS = _ShippedRule(
 STATIC_LIBRARIES = _ShippedRule(
     id="SCA303",
     name="static-libraries",
-    remedy="Leave '*.a' out of the snap",
+    remedy="Leave '*.a' out of the snap" + _PRINTED,
     summary="The snap ships static libraries.",
     fails_if="Archives `lib/**/*.a` are a significant part of the image. If the snap "
     "also ships a compiler or linker, which may read them, the finding is "
@@ -136,7 +137,7 @@ STATIC_LIBRARIES = _ShippedRule(
 DEVELOPMENT_FILES = _ShippedRule(
     id="SCA304",
     name="headers",
-    remedy="Leave headers and build files out of the snap",
+    remedy="Leave headers and build files out of the snap" + _PRINTED,
     summary="The snap ships headers and other files that only builds read.",
     fails_if="`include` directories, pkg-config's `*.pc`, CMake's package files, "
     "libtool's `*.la`, `*.gir`, `*.vapi` and autoconf's `*.m4` are a significant part "
@@ -153,7 +154,7 @@ DEVELOPMENT_FILES = _ShippedRule(
 DOCUMENTATION = _ShippedRule(
     id="SCA305",
     name="documentation",
-    remedy="Leave documentation out of the snap, except licences",
+    remedy="Leave documentation out of the snap, except licences" + _PRINTED,
     summary="The snap ships documentation that its users can't read.",
     fails_if="Files below `share/doc`, `share/man`, `share/info`, `share/gtk-doc` and "
     "similar directories are a significant part of the image. Licences, copyright "
@@ -170,7 +171,7 @@ DOCUMENTATION = _ShippedRule(
 PACKAGE_CACHES = _ShippedRule(
     id="SCA306",
     name="package-caches",
-    remedy="Leave package managers' caches out of the snap",
+    remedy="Leave package managers' caches out of the snap" + _PRINTED,
     summary="The snap ships package managers' caches.",
     fails_if="Files that apt, dpkg, dnf, pip, uv, npm, cargo, gem and similar tools "
     "keep for themselves (`var/lib/apt`, `var/lib/dpkg`, `.cache/pip`, "
@@ -186,7 +187,7 @@ PACKAGE_CACHES = _ShippedRule(
 
 @_ShippedRule(
     id="SCA307",
-    remedy="Ship only one of them",
+    remedy="Ship only one of them" + _PRINTED,
     summary="The image contains files twice, or in several versions.",
     fails_if="A built snap stores equal files in separate blocks, or a library is "
     "beside another version with the same soname, to which the links point, and these "
@@ -216,7 +217,7 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
 
 @_ShippedRule(
     id="SCA308",
-    remedy="Take these libraries from the base or the content snap",
+    remedy="Take these libraries from the base or the content snap" + _PRINTED,
     summary="The snap ships libraries that its base or a content snap has.",
     fails_if="Libraries identical to those of a base or content snap given with "
     "`--base` or `--content` are a significant part of the image. If only their "
