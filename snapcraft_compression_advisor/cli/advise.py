@@ -131,7 +131,9 @@ class AdviseCommand(Command):
                 report = _pages().full_report(
                     analysis,
                     payload,
-                    lint,
+                    replace(
+                        lint, bases=surroundings.bases, content=surroundings.contents
+                    ),
                     project=find_project(payload, project_dir),
                     command=self.config,
                     timings=timings,

@@ -182,7 +182,7 @@ def full_report(  # noqa: PLR0913 # one says what, the others what is known of i
 ) -> Report:
     """Return the report with all that a page shows.
 
-    :param lint: what to check the payload against.
+    :param lint: what to check the payload against, with the snaps that it runs with.
     :param project: of the payload, where it is at hand.
     :param command: arguments of the command line; anything else where they aren't
         known.
@@ -190,7 +190,7 @@ def full_report(  # noqa: PLR0913 # one says what, the others what is known of i
     :raises AdvisorError: where the payload can't be looked at.
     """
     emit.progress("Checking caches and unneeded files")
-    survey = take_survey(payload)
+    survey = take_survey(payload, suppliers=lint.suppliers(payload.snap))
     linted = lint_analysed(
         payload,
         lint,

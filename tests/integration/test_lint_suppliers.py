@@ -76,6 +76,17 @@ def test_a_library_that_the_base_has_is_a_finding(
     assert (pair["text"], pair["origin"]) == ("'core24'", "measured")
 
 
+def test_advice_compares_with_the_base_that_it_is_given(
+    prime: Path, base: Path
+) -> None:
+    result = advisor("advise", "--format", "json", prime, "--base", base)
+    assert result.returncode == 0, result.stderr
+    findings = json.loads(result.stdout)["findings"]
+    (finding,) = [each for each in findings if each["rule"] == "SCA308"]
+    assert finding["files"] == [f"{PLACE}/libsame.so.1"]
+    assert not finding["undecided"]
+
+
 def test_a_built_snap_is_compared_alike(prime: Path, base: Path) -> None:
     (finding,) = supplied(packed(prime), "--base", packed(base))
     assert finding["files"] == [f"{PLACE}/libsame.so.1"]
