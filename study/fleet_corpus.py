@@ -29,6 +29,7 @@ from pathlib import Path
 from random import Random
 
 from prime_error import note
+from prime_tree import file_figures
 from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.core.scratch import replace_bytes
 from snapcraft_compression_advisor.fleet.dataset import part_files
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     there = _there(dataset)
     trees = _trees(map(Path.absolute, args.trees))
     lot = (trees[name] for name in drawn(trees, args.seed))
-    small = (tree for tree in lot if _length(tree) <= args.largest * _MB)
+    small = (tree for tree in lot if file_figures(tree)[1] <= args.largest * _MB)
     for number, tree in enumerate(islice(small, args.count), start=1):
         if tree.name not in there:
             note(f"{number}: {tree.name}")
@@ -106,14 +107,6 @@ def _trees(folders: Iterable[Path]) -> dict[str, Path]:
             if recorded and is_prime_directory(tree):
                 found.setdefault(tree.name, tree)
     return found
-
-
-def _length(tree: Path) -> int:
-    return sum(
-        os.lstat(Path(folder, name)).st_size
-        for folder, _, names in os.walk(tree)
-        for name in names
-    )
 
 
 def _block_keeper(scratch: Path) -> Path:
