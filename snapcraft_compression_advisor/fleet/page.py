@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..core.units import format_bytes
 from ..report.page.model import Group, Page, Section, Table, Tile
 from ..report.page.texts import seconds, size
+from ..report.phrases import counted
 from .distributions import kinds_section, launch_section, size_section
 from .page_lists import (
     FleetSources,
@@ -49,7 +50,7 @@ def build_fleet_page(sources: FleetSources) -> Page:
         verdict=f"{len(lzo) + len(xz):,} of {count:,} snaps should change their "
         "compression",
         reasons=tuple(_reasons(fleet, sources, lzo, xz)),
-        facts=(f"data set {fleet.where}, made by version {fleet.version}",),
+        facts=(f"Data set {fleet.where}, made by version {fleet.version}",),
         tiles=tuple(_tiles(sources, lzo, xz)),
         sections=tuple(each for each in sections if each is not None),
         version=fleet.version,
@@ -65,15 +66,20 @@ def _reasons(
         yield f"{len(xz):,} packed with lzo should use xz: lzo saves too little time."
     undecided = sum(snap.verdict == "undecided" for snap in fleet.snaps)
     if undecided:
-        yield (
-            f"{undecided:,} are undecided: their intervals are too wide. Recordings "
-            "narrow those of guessed launches."
-        )
+        are = "1 is undecided: its interval is"
+        if undecided > 1:
+            are = f"{undecided:,} are undecided: their intervals are"
+        yield f"{are} too wide. Recordings narrow those of guessed launches."
     if fleet.errors:
         yield f"{len(fleet.errors):,} more couldn't be analysed."
     if sources.weights is not None:
         without = sum(snap.name not in sources.weights for snap in fleet.snaps)
-        yield f"Gains are times the weights; {without:,} snaps have none and count 0."
+        counts = (
+            "snap has none and counts 0"
+            if without == 1
+            else "snaps have none and count 0"
+        )
+        yield f"Gains are times the weights; {without:,} {counts}."
 
 
 def _tiles(sources: FleetSources, lzo: list[Gain], xz: list[Gain]) -> Iterator[Tile]:
@@ -81,14 +87,14 @@ def _tiles(sources: FleetSources, lzo: list[Gain], xz: list[Gain]) -> Iterator[T
     yield Tile(
         label="lzo would save, over one cold launch of each",
         figure=seconds(total(lzo)),
-        note=f"estimated, sum of {len(lzo):,} snaps{times}",
+        note=f"estimated, sum of {counted(len(lzo), 'snap')}{times}",
     )
     saved = total(xz)
     low, mid, high = map(format_bytes, (saved.low, saved.mid, saved.high))
     yield Tile(
         label="xz would save in images",
         figure=mid,
-        note=f"estimated, {low} to {high}, sum of {len(xz):,} snaps{times}",
+        note=f"estimated, {low} to {high}, sum of {counted(len(xz), 'snap')}{times}",
     )
     codecs = Counter(snap.codec for snap in sources.fleet.snaps)
     yield Tile(

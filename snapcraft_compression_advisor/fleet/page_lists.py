@@ -10,6 +10,7 @@ from ..core.units import format_bytes
 from ..lint.all_rules import ALL_RULES
 from ..report.page.model import Group, Section, Table
 from ..report.page.texts import percent, seconds
+from ..report.phrases import counted
 from .ranking import by_rule, grown, outliers, pairs
 from .reading import Fleet, SnapRow
 
@@ -166,8 +167,8 @@ def since_section(sources: FleetSources) -> Section | None:
     )
     lists = (("New", new), ("Gone", gone))
     counts = (
-        f"{len(changed):,} snaps changed, {len(new):,} are new, {len(gone):,} are "
-        "gone. Sizes and seconds are listed if they changed by more than 5%."
+        f"Changed: {counted(len(changed), 'snap')}; new: {len(new):,}; gone: "
+        f"{len(gone):,}. Sizes and seconds are listed if they changed by more than 5%."
     )
     return Section(
         key="since",

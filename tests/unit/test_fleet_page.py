@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -69,6 +70,13 @@ def test_page_says_what_to_change_first_and_links_to_reports(fleet: Fleet) -> No
     assert "1 more couldn't be analysed." in page.reasons
 
 
+def test_seconds_of_many_users_are_hours(fleet: Fleet) -> None:
+    weights = {"slow": 1e6, "slower": 1e6}
+    page = build_fleet_page(FleetSources(fleet=fleet, weights=weights))
+    figure = page.tiles[0].figure
+    assert re.fullmatch(r"[\d,]+ h \([\d,]+–[\d,]+\)", figure)  # noqa: RUF001 # as printed
+
+
 def test_page_takes_hostile_names(tmp_path: Path) -> None:
     name = "<script>alert(1)</script>"
     Dataset(tmp_path, settings="s").add([
@@ -91,7 +99,7 @@ def test_page_says_what_changed_since_an_earlier_data_set(
     old = read_fleet(tmp_path / "old")
     page = build_fleet_page(FleetSources(fleet=fleet, before=old))
     since = next(each for each in page.sections if each.key == "since")
-    assert since.paragraphs[0].startswith("1 snaps changed, 2 are new, 1 are gone.")
+    assert since.paragraphs[0].startswith("Changed: 1 snap; new: 2; gone: 1.")
     table = since.groups[0].table
     assert table is not None
     assert [row[:2] for row in table.rows] == [("slow", "cold launch")]

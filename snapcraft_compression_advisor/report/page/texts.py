@@ -26,6 +26,8 @@ _ALL_THE_SAME = "none"
 
 _SHOWN_SHARE = 0.0005
 _TENTH = 0.0995
+_HOUR_S = 3600
+_MANY_HOURS = 10
 _LEAST_PERCENT = 0.0005
 _WIDE = 0.3
 """Of a size: an interval that reaches further is told by its ends."""
@@ -43,7 +45,7 @@ def seconds(figure: Figure) -> str:
 
 
 def short_seconds(value: float) -> str:
-    """Return seconds; below a tenth in milliseconds, below that in microseconds."""
+    """Return seconds; hours, milliseconds or microseconds where these fit better."""
     if not value:
         return "0 s"
     unit_s, unit = _unit(value)
@@ -51,12 +53,16 @@ def short_seconds(value: float) -> str:
 
 
 def _unit(value: float) -> tuple[float, str]:
+    if abs(value) >= _HOUR_S:  # of many users together
+        return _HOUR_S, "h"
     if not value or abs(value) >= _TENTH:
         return 1, "s"
     return (1e-3, "ms") if abs(value) >= _TENTH * 1e-3 else (1e-6, "µs")
 
 
 def _number(value: float, unit: str) -> str:
+    if unit == "h":
+        return f"{value:,.1f}" if abs(value) < _MANY_HOURS else f"{value:,.0f}"
     if unit == "s":
         return format_seconds(value).removesuffix(" s")
     if not value:
