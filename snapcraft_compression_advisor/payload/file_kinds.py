@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 LIBRARIES = "shared libraries"
 PROGRAMS = "programs"
@@ -43,13 +42,14 @@ def file_kind(path: str, *, executable: bool = False) -> str:
     >>> file_kind("usr/bin/gnome-calculator")
     'programs'
     """
-    place = PurePosixPath(path)
-    if _LIBRARY.search(place.name):
+    *directories, name = path.split("/")
+    if ".so" in name and _LIBRARY.search(name):
         return LIBRARIES
-    kind = _KINDS.get(place.suffix[1:].lower())
+    stem, _, suffix = name.rpartition(".")
+    kind = _KINDS.get(suffix.lower()) if stem else None
     if kind is not None:
         return kind
-    in_programs = not _PROGRAM_DIRECTORIES.isdisjoint(place.parts[:-1])
+    in_programs = not _PROGRAM_DIRECTORIES.isdisjoint(directories)
     return PROGRAMS if executable or in_programs else OTHERS
 
 
