@@ -26,6 +26,8 @@ from .write import check_outputs, write_output
 
 _RENDER = {".html": render_html, ".md": render_markdown}
 _MODE = 0o644
+_FEW_SNAPS = 100
+"""Their reports take less than a minute."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9+.-]+")
 
 
@@ -52,10 +54,10 @@ class FleetReportCommand(Command):
         "alike)",
         "--since DATASET": SINCE,
         "--pages": details(
-            "which snaps' own reports to write (default: change, those whose verdict "
-            "is to change the compression)",
+            "which snaps' own reports to write (default: all of up to "
+            f"{_FEW_SNAPS} snaps; of more, change: those whose verdict is to change "
+            "the compression)",
             choices=("all", "change", "none"),
-            default="change",
         ),
     }
 
@@ -69,11 +71,14 @@ class FleetReportCommand(Command):
             check_html_extra()
         check_outputs(output)
         weights, since = parsed_args.weights, parsed_args.since
+        fleet = read_fleet(parsed_args.dataset)
+        few = len(fleet.snaps) <= _FEW_SNAPS
+        pages = parsed_args.pages or ("all" if few else "change")
         sources = FleetSources(
-            fleet=read_fleet(parsed_args.dataset),
+            fleet=fleet,
             before=None if since is None else read_fleet(since),
             weights=None if weights is None else read_weights(weights),
-            links=dict(_own_pages(parsed_args.dataset, output, parsed_args.pages)),
+            links=dict(_own_pages(parsed_args.dataset, output, pages)),
         )
         write_output(_RENDER[output.suffix](build_fleet_page(sources)), output)
 

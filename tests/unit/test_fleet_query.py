@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from doc_commands import ROOT
 from fleets import make_advice, make_row
+from snapcraft_compression_advisor.cli import fleet_report
 from snapcraft_compression_advisor.cli.commands import joined
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import NoInputError, UsageError
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.query import ask, render_answer
 from snapcraft_compression_advisor.fleet.reading import read_fleet
+
+if TYPE_CHECKING:
+    from pytest_mock import MockerFixture
 
 FINDING = {
     "rule": "SCA101",
@@ -127,6 +132,37 @@ def test_lint_fails_where_too_many_snaps_have_findings_that_count(
 def test_a_share_is_a_percentage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fleet-lint", "data", "--max-share", "101"]) == 64
     assert "'101' is not a percentage" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "few_snaps", "pages"),
+    [
+        ([], 2, {"slow", "fast"}),
+        ([], 1, {"slow"}),
+        (["--pages", "all"], 1, {"slow", "fast"}),
+        (["--pages", "change"], 2, {"slow"}),
+        (["--pages", "none"], 2, set()),
+    ],
+)
+def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
+    arguments: list[str],
+    few_snaps: int,
+    pages: set[str],
+    tmp_path: Path,
+    mocker: MockerFixture,
+) -> None:
+    mocker.patch.object(fleet_report, "_FEW_SNAPS", few_snaps)
+    written = mocker.patch.object(fleet_report, "_write")
+    Dataset(tmp_path / "data", settings="s").add([
+        make_advice("slow", saved_s=2.0, report="{}"),
+        make_advice("fast", saved_s=0.1, report="{}"),
+    ])  # fmt: skip
+    output = tmp_path / "page.md"
+    given = ["fleet", "report", str(tmp_path / "data"), "-o", str(output), *arguments]
+    assert main(given) == 0
+    names = {call.args[0].name.partition("-")[0] for call in written.call_args_list}
+    text = output.read_text(encoding="utf-8")
+    assert names == set(re.findall(r"<page-snaps/(\w+)-", text)) == pages
 
 
 def test_commands_of_two_words_are_those_with_a_hyphen() -> None:
