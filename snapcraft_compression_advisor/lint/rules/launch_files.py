@@ -64,7 +64,8 @@ class _Dominance:
         "devices": "devices to estimate for",
         "launch-profile": "recorded launches, which make the shares certain",
     },
-    remedy="Make these files smaller, or read them later",
+    remedy="Leave out what 'compression-advisor trim' lists, make these files smaller, "
+    "or read them later",
 )
 def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where few files take most of a launch's added time."""
