@@ -159,14 +159,11 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
             request = replace(request, call_filter=notices.filter)
         tree = stack.enter_context(process_tree(request))
         started_s = tree.process.go(notices)
-        name = command.words[0].removeprefix("$SNAP/")
-        if command.installed:
-            name = f"snap run {command.words[-1]}"
         observer = Observer(
             tree,
             watch,
             event,
-            name,
+            _shown(command),
             watched=watched,
             root=root,
             is_isolated=command.isolation is not None,
@@ -188,6 +185,13 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
         if frozen is not None:
             frozen()
     return launched
+
+
+def _shown(command: Command) -> str:
+    """Return what people call a command."""
+    if command.installed:
+        return f"snap run {command.words[-1]}"
+    return command.words[0].removeprefix("$SNAP/")
 
 
 def start_request(

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from craft_cli import emit
 
-from ..analysis import Analysis, analyse
+from ..analysis import Analysis, Request, analyse
 from ..capture.snapd_timings import SnapdTimings, read_snapd_timings
 from ..core.errors import AdvisorError, NoInputError
 from ..launches import price_stacks
@@ -113,14 +113,7 @@ class AdviseCommand(Command):
                 size_limits=(),
                 surroundings=surroundings,
             )
-            analysis = analyse(payload, request, progress=emit.progress)
-            launches = price_stacks(
-                analysis.launches,
-                analysis.trial,
-                analysis.devices,
-                progress=emit.progress,
-            )
-            analysis = replace(analysis, launches=launches)
+            analysis = _analyse(payload, request)
             if parsed_args.format == "text":
                 style = FILE_STYLE
                 if parsed_args.output is None:
@@ -146,6 +139,15 @@ class AdviseCommand(Command):
             if project_dir is not None:
                 _follow(analysis, payload, project_dir)
         return os.EX_DATAERR if analysis.missing_programs else None
+
+
+def _analyse(payload: Payload, request: Request) -> Analysis:
+    """Analyse a payload, with what its launches cost in all snaps that they read."""
+    analysis = analyse(payload, request, progress=emit.progress)
+    launches = price_stacks(
+        analysis.launches, analysis.trial, analysis.devices, progress=emit.progress
+    )
+    return replace(analysis, launches=launches)
 
 
 def _timings(paths: Sequence[Path], payload: Payload) -> SnapdTimings | None:
