@@ -119,6 +119,8 @@ class TrimCommand(Command):
                 payload, analysis, surroundings, parts, progress=emit.progress
             )
             if parsed_args.prove:
+                if file is not None:
+                    _edit(plan, file)  # what can't be written fails at once
                 # Few runs start anything.
                 from ..trim.prove import prove_trim  # noqa: PLC0415 # as above
                 from ..trim.without import Starts  # noqa: PLC0415 # as above
@@ -130,10 +132,10 @@ class TrimCommand(Command):
                     runs=parsed_args.runs,
                 )
                 plan = plan.only(proof.groups)
+        write_output(_text(plan, proof, parsed_args, folder), parsed_args.output)
         if file is not None:
             _check_proof(proof)
             _write(plan, file)
-        write_output(_text(plan, proof, parsed_args, folder), parsed_args.output)
 
 
 def _text(
@@ -179,8 +181,8 @@ def _check_proof(proof: Proof | None) -> None:
             )
 
 
-def _write(plan: TrimPlan, file: Path) -> None:
-    """Add the filters to a project file; all of them, or nothing.
+def _edit(plan: TrimPlan, file: Path) -> Edit:
+    """Return what adds all of the filters to a project file.
 
     :raises AdvisorError: where a file's part isn't known, or it can't be edited.
     """
@@ -193,14 +195,23 @@ def _write(plan: TrimPlan, file: Path) -> None:
             "state, or paste what '--format yaml' prints.",
         )
     before = read_project_file(file)
-    edit = Edit(
+    return Edit(
         path=file, before=before, after=add_filters(before, filters, where=str(file))
     )
-    count = sum(map(len, filters.values()))
+
+
+def _write(plan: TrimPlan, file: Path) -> None:
+    """Add the filters to a project file; all of them, or nothing.
+
+    :raises AdvisorError: where that isn't possible.
+    """
+    edit = _edit(plan, file)
     if not edit.changes:
         emit.progress(f"{file}: there is no filter to add", permanent=True)
         return
     apply_edit(edit)
+    filters = sure_filters(plan)
+    count = sum(map(len, filters.values()))
     emit.progress(
         f"{file}: filters added to {', '.join(filters)} ({count})", permanent=True
     )

@@ -132,12 +132,19 @@ def test_event_of_the_policy_ends_a_service_that_goes_on(tmp_path: Path) -> None
 def test_nothing_is_written_where_an_app_proves_nothing(
     prime: Path, tmp_path: Path
 ) -> None:
+    text = "name: launchy\nparts:\n  app:\n    plugin: nil\n"
     project = tmp_path / "snapcraft.yaml"
-    project.write_text("name: launchy\nparts: {}\n")
+    project.write_text(text)
+    state = tmp_path / "parts/app/state/prime"
+    state.parent.mkdir(parents=True)
+    files = (path for path in prime.rglob("*") if not path.is_dir())
+    lines = [f"  {path.relative_to(prime)}: null" for path in files]
+    state.write_text("\n".join(["files:", *lines]) + "\n")
     ran = advisor(
         "trim", prime, "--prove", "--write", tmp_path,
         XDG_CACHE_HOME=str(tmp_path / "cache"),
     )  # fmt: skip
     assert ran.returncode != 0
     assert "Nothing is written: broken can't be started here" in ran.stderr
-    assert project.read_text() == "name: launchy\nparts: {}\n"
+    assert "documentation: " in ran.stdout
+    assert project.read_text() == text

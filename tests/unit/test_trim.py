@@ -23,6 +23,8 @@ from snapcraft_compression_advisor.trim.prove import common_share, find_culprit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_mock import MockerFixture
+
 LIB = "usr/lib/x86_64-linux-gnu"
 SNAP_YAML = b"""\
 name: calculator
@@ -249,8 +251,19 @@ def test_nothing_is_written_where_a_part_is_not_known(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert trim(project, "--write", str(project)) != 0
-    assert "isn't known" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "isn't known" in said.err
+    assert f"-{LIB}/libfoo.so.1\n" in said.out  # what was found isn't lost
     assert (project / "snapcraft.yaml").read_text(encoding="utf-8") == PROJECT
+
+
+def test_no_app_is_started_for_filters_that_can_not_be_written(
+    project: Path, capsys: pytest.CaptureFixture[str], mocker: MockerFixture
+) -> None:
+    prove = mocker.patch("snapcraft_compression_advisor.trim.prove.prove_trim")
+    assert trim(project, "--prove", "--write", str(project)) != 0
+    assert "isn't known" in capsys.readouterr().err
+    prove.assert_not_called()
 
 
 def test_text_says_what_is_risky_and_why(
