@@ -50,7 +50,8 @@ POLICY_ARGUMENTS: Arguments = {
     "policy's, else the app named after the snap, else those with a desktop file, else "
     "all)",
     "--device NAME|FILE…": "a device profile to estimate for, built in ('devices' "
-    "lists them) or a YAML file ('calibrate' makes one); may be repeated, lzo must "
+    "lists them) or a YAML file ('calibrate' makes one), with a system's kernel after "
+    "it if it has another: nvme-laptop@ubuntu-22.04; may be repeated, lzo must "
     "gain on each, or on average if each has its share of the users: nvme-laptop=0.7 "
     f"(default: the policy's, else {', '.join(DEFAULT_NAMES)})",
     "--launch-profile FILE…": details(

@@ -24,6 +24,7 @@ from ..codecs import CODECS
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
 from .apply_speeds import DERIVED_SOURCE, derived_speeds
+from .builtin_kernels import AT, on_kernel
 from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
 from .kernel import KernelProfile
 
@@ -183,10 +184,13 @@ def _profile(name: str) -> DeviceProfile:
 
 @cache
 def find_device(name: str) -> DeviceProfile:
-    """Return the built-in profile of a name.
+    """Return the built-in profile of a name, ``NAME`` or ``NAME@KERNEL``.
 
-    :raises UsageError: where there is no such profile.
+    :raises UsageError: where there is no such profile or kernel.
     """
+    plain, at, kernel = name.partition(AT)
+    if at:
+        return on_kernel(find_device(plain), kernel)
     if name in _names():
         return _profile(name)
     near = difflib.get_close_matches(name, _names(), n=1)

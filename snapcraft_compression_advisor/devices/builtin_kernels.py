@@ -91,18 +91,18 @@ def _either(repeated: Interval) -> Interval:
     return Interval(low=1.0, mid=math.sqrt(repeated.mid), high=repeated.high)
 
 
-_AT = "@"
+AT = "@"
 """No profile has it in its name."""
 
 
 def is_variant(device: str) -> bool:
     """Tell whether a device's name is that of :func:`with_kernels` for a kernel."""
-    return device.partition(_AT)[2] in KERNELS
+    return device.partition(AT)[2] in KERNELS
 
 
 def plain_name(device: str) -> str:
     """Return a device's name without that of a kernel."""
-    return device.partition(_AT)[0]
+    return device.partition(AT)[0]
 
 
 def with_kernels(
@@ -114,7 +114,8 @@ def with_kernels(
     """Return the devices as they are with each of some kernels.
 
     A device stands for all kernels on which it costs the same; the others make a
-    device of their own, ``nvme-laptop@ubuntu-22.04``.
+    device of their own, ``nvme-laptop@ubuntu-22.04``. One that was chosen with a
+    kernel keeps it.
 
     :param names: of kernels; none leaves the devices as they are.
     :param kept: devices that are needed by their own name.
@@ -123,14 +124,21 @@ def with_kernels(
     kernels = {name: find_kernel(name) for name in names}
     if not kernels:
         return tuple(devices)
+    chosen = {device.name for device in devices}
     return tuple(
-        each for device in devices for each in _with_each(device, kernels, kept)
+        each
+        for device in devices
+        for each in _with_each(device, kernels, kept)
+        if each.name == device.name or each.name not in chosen
     )
 
 
 def _with_each(
     device: DeviceProfile, kernels: Mapping[str, KernelProfile], kept: Collection[str]
 ) -> Iterator[DeviceProfile]:
+    if is_variant(device.name):
+        yield device
+        return
     alike = [
         name
         for name, kernel in kernels.items()
@@ -139,12 +147,17 @@ def _with_each(
     if alike or device.name in kept:
         said = f"; as with {', '.join(alike)}" if alike else ""
         yield replace(device, description=f"{device.description}{said}")
-    for name, kernel in kernels.items():
+    for name in kernels:
         if name not in alike:
-            yield _on(device, name, kernel)
+            yield on_kernel(device, name)
 
 
-def _on(device: DeviceProfile, name: str, kernel: KernelProfile) -> DeviceProfile:
+def on_kernel(device: DeviceProfile, name: str) -> DeviceProfile:
+    """Return a device as it is with the kernel of a system.
+
+    :raises UsageError: where there is no such system.
+    """
+    kernel = find_kernel(name)
     times, before = decompressions_per_block(kernel), device.decompressions_per_block
 
     def change(part: Interval) -> Interval:
@@ -156,7 +169,7 @@ def _on(device: DeviceProfile, name: str, kernel: KernelProfile) -> DeviceProfil
 
     return replace(
         device,
-        name=f"{device.name}{_AT}{name}",
+        name=f"{device.name}{AT}{name}",
         description=f"{device.description}; with the kernel of {name}",
         decompress={
             codec: each.map(change) for codec, each in device.decompress.items()

@@ -24,6 +24,7 @@ from .builtin_devices import (
     find_device,
     usual_block_s,
 )
+from .builtin_kernels import AT, on_kernel
 from .device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile, scaled
 from .device_model import SCHEMA, DeviceFile
 from .kernel import NOT_IN_PROFILE
@@ -49,8 +50,10 @@ DEVICE_FILE = DocumentKind(
 def choose_devices(arguments: Sequence[str]) -> tuple[DeviceProfile, ...]:
     """Return the profiles that ``--device`` names, the default ones where none is.
 
-    :param arguments: names of built-in profiles, or paths of YAML files.
-    :raises UsageError: where there is no such profile, or two share a name.
+    :param arguments: names of built-in profiles, or paths of YAML files; each may have
+        a kernel's name after it: ``nvme-laptop@ubuntu-22.04``.
+    :raises UsageError: where there is no such profile or kernel, or two profiles share
+        a name.
     :raises AdvisorError: where a file can't be read or isn't a profile.
     """
     if not arguments:
@@ -64,8 +67,12 @@ def choose_devices(arguments: Sequence[str]) -> tuple[DeviceProfile, ...]:
 
 
 def _choose(argument: str) -> DeviceProfile:
-    looks_like_path = "/" in argument or argument.endswith((".yaml", ".yml"))
-    if looks_like_path or Path(argument).is_file():
+    if Path(argument).is_file():
+        return read_device(Path(argument))
+    path, _, kernel = argument.rpartition(AT)
+    if path and Path(path).is_file():
+        return on_kernel(read_device(Path(path)), kernel)
+    if "/" in argument or argument.endswith((".yaml", ".yml")):
         return read_device(Path(argument))
     return find_device(argument)
 

@@ -352,8 +352,12 @@ class LintPolicy(PolicyModel):
         largest = max(self.devices.values())  # sums of larger shares aren't finite
         parts = [share / largest for share in self.devices.values()]
         shares = (part / sum(parts) for part in parts)
-        plain = (name for name in device_names if not is_variant(name))
-        return dict(zip(plain, shares, strict=True))
+        named = (
+            name
+            for name in device_names
+            if name in self.devices or not is_variant(name)
+        )
+        return dict(zip(named, shares, strict=True))
 
     @pydantic.model_validator(mode="after")
     def _no_contradictions(self) -> LintPolicy:

@@ -21,6 +21,10 @@ from snapcraft_compression_advisor.devices.builtin_kernels import (
     find_kernel,
     with_kernels,
 )
+from snapcraft_compression_advisor.devices.device_file import (
+    choose_devices,
+    device_text,
+)
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import check_selectors
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
@@ -120,6 +124,40 @@ def test_device_with_a_budget_stays() -> None:
     ]
 
 
+def test_device_is_chosen_with_a_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(device_text(replace(NVME, name="mine")), encoding="utf-8")
+    (builtin, mine) = choose_devices(["nvme-laptop@debian-11", f"{file}@ubuntu-22.04"])
+    assert builtin == with_kernels([NVME], ["debian-11"])[0]
+    assert mine.name == "mine@ubuntu-22.04"
+    assert mine.kernel is KERNELS["ubuntu-22.04"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("nvme-laptop@ubuntu-2204", "No kernel 'ubuntu-2204'"),
+        ("nvme-laptop@", "No kernel ''"),
+        ("nvme@ubuntu-22.04", "No device profile 'nvme'"),
+        ("@ubuntu-22.04", "No device profile ''"),
+        ("nvme-laptop@debian-11@debian-12", "No kernel 'debian-11@debian-12'"),
+    ],
+)
+def test_wrong_device_or_kernel_is_named(argument: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        choose_devices([argument])
+
+
+def test_device_that_was_chosen_with_a_kernel_keeps_it() -> None:
+    chosen = choose_devices(["nvme-laptop@ubuntu-22.04", "nvme-laptop"])
+    devices = with_kernels(chosen, ["ubuntu-22.04", "debian-11"], kept={"nvme-laptop"})
+    assert [each.name for each in devices] == [
+        "nvme-laptop@ubuntu-22.04",
+        "nvme-laptop",
+        "nvme-laptop@debian-11",
+    ]
+
+
 def test_wrong_name_is_refused_with_the_right_one() -> None:
     with pytest.raises(UsageError) as caught:
         find_kernel("ubuntu-2204")
@@ -140,6 +178,15 @@ def _load(tmp_path: Path, text: str) -> list[str]:
 def test_policy_names_kernels(tmp_path: Path) -> None:
     text = "devices: hdd-laptop\nkernels: [ubuntu-24.04, ubuntu-22.04]\n"
     assert _load(tmp_path, text) == ["hdd-laptop", "hdd-laptop@ubuntu-22.04"]
+
+
+def test_shares_of_users_may_be_of_devices_with_kernels(tmp_path: Path) -> None:
+    shares = {"hdd-laptop@debian-11": 1, "hdd-laptop": 3}
+    text = f"devices: {shares}\nkernels: [ubuntu-22.04]\n"
+    names = _load(tmp_path, text)
+    assert names == ["hdd-laptop@debian-11", "hdd-laptop", "hdd-laptop@ubuntu-22.04"]
+    policy = LintPolicy.model_validate({"devices": shares}).to_policy(names)
+    assert policy.device_shares == {"hdd-laptop@debian-11": 0.25, "hdd-laptop": 0.75}
 
 
 def test_shares_of_users_are_those_of_the_devices_alone(tmp_path: Path) -> None:
