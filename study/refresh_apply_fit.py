@@ -7,7 +7,7 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,11 @@ from snapcraft_compression_advisor.devices.apply import (
     Format,
     apply_work,
 )
-from snapcraft_compression_advisor.devices.apply_speeds import MEASURED, SIDE_BY_SIDE
+from snapcraft_compression_advisor.devices.apply_speeds import (
+    MEASURED,
+    SIDE_BY_SIDE,
+    WAIT_S,
+)
 from snapcraft_compression_advisor.devices.device import ApplySpeeds, ByteCost
 from snapcraft_compression_advisor.devices.device_file import read_device
 from snapcraft_compression_advisor.payload.search_work import SearchWork
@@ -40,6 +44,7 @@ OTHER_TABLE = Path(__file__).parent / "data" / "refresh-apply-other.csv"
 OTHER_DEVICE = Path(__file__).parent / "data" / "refresh-device.yaml"
 """What ``calibrate`` measured on the machine of the other table."""
 DIGESTS = Path(__file__).parent / "data" / "refresh-digest.csv"
+OTHER_DIGESTS = Path(__file__).parent / "data" / "refresh-digest-other.csv"
 PAIRS = Path(__file__).parent / "data" / "refresh-pairs.csv"
 COLUMNS = (
     *("set", "pair", "codec", "format", "processors", "round"),
@@ -49,8 +54,8 @@ COLUMNS = (
 )
 TIMES = ("seconds", "unsquashfs_s", "xdelta3_s", "mksquashfs_s")
 PACK_PARTS = {
-    "xz": ("raw_bytes", "steps", "blocks"),
-    "lzo": ("searches", "steps", "blocks"),
+    "xz": ("raw_bytes", "near_steps", "blocks", "starts"),
+    "lzo": ("raw_bytes", "image_bytes", "steps", "blocks", "starts"),
 }
 """What packing with a codec goes by. xz clears its tables for each block."""
 PACK_SETS = ("fit", "check")
@@ -69,9 +74,11 @@ def report() -> Iterator[str]:
     for codec in SHIPPABLE:
         costs = fit_packing(codec, rows)
         yield (
-            f"{codec}: {costs.raw_us_per_kib:.2f} µs per KiB, {costs.search_ns:.2f} ns "
-            f"per search, {costs.step_ns:.3f} ns per step, {costs.block_us:.1f} µs per "
-            f"block; pairs took {costs.least:.2f} to {costs.greatest:.2f} of that"
+            f"{codec}: {costs.raw_us_per_kib:.2f} µs per KiB, "
+            f"{costs.stored_us_per_kib:.2f} µs per KiB stored, {costs.step_ns:.3f} or "
+            f"{costs.near_step_ns:.3f} ns per step, {costs.block_us:.1f} µs per block, "
+            f"{costs.start_ms:.1f} ms to start; pairs took {costs.least:.2f} to "
+            f"{costs.greatest:.2f} of that"
         )
     (written, read, coded), ends = fit_decoding(fitted)
     yield (
@@ -81,7 +88,8 @@ def report() -> Iterator[str]:
         f"{ends[0]:.2f} to {ends[1]:.2f} of that"
     )
     for name, some in (("the fit", fitted), ("the other machine", other)):
-        yield f"on two processors, {name}: {fit_side_by_side(some):.3f} of that"
+        factor, wait_s = fit_side_by_side(some)
+        yield f"on two processors, {name}: {factor:.3f} of that and {wait_s:.3f} s"
     for row in rows:
         measured, predicted = times_s(row)
         yield (
@@ -163,23 +171,24 @@ def times_s(row: Row) -> tuple[float, float]:
 
 def other_times_s(row: Row) -> tuple[float, float]:
     """Return what a row took on the other machine, and what its profile says."""
-    work = replace(work_of(row, read_device(OTHER_DEVICE).apply), digest=0.0)
-    return float(row["seconds"]), work.seconds(int(row["processors"]))
+    work = work_of(row, read_device(OTHER_DEVICE).apply)
+    digest = digests_s(OTHER_DIGESTS)[row["pair"], row["codec"]]
+    return float(row["seconds"]) + digest, work.seconds(int(row["processors"]))
 
 
 def measured_s(row: Row) -> float:
     """Return how long a row took, with the digest of the new image."""
     key = row["pair"], row["codec"]
-    digest = digests_s().get(key)
+    digest = digests_s(DIGESTS).get(key)
     if digest is None:
         digest = float(row["new_image_bytes"]) * MEASURED.digest_s_per_byte.mid
     return float(row["seconds"]) + digest
 
 
 @cache
-def digests_s() -> dict[tuple[str, str], float]:
-    """Return how long the digest of each new image takes."""
-    with DIGESTS.open(encoding="utf-8", newline="") as file:
+def digests_s(path: Path) -> dict[tuple[str, str], float]:
+    """Return how long the digest of each new image takes on a machine."""
+    with path.open(encoding="utf-8", newline="") as file:
         return {
             (row["pair"], row["codec"]): float(row["seconds"])
             for row in csv.DictReader(file)
@@ -235,14 +244,14 @@ def fit_decoding(rows: Sequence[Row]) -> tuple[list[float], tuple[float, float]]
     return costs, (min(large), max(large))
 
 
-def fit_side_by_side(rows: Sequence[Row]) -> float:
-    """Return how long programs take on two processors, per what is said of that.
+def fit_side_by_side(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return how long programs take on two processors, per their time alone.
 
-    The latter from the processor time of each alone: the geometric mean.
+    :returns: that factor, and the seconds that come on top.
     """
     aware = [row for row in rows if row["mksquashfs_s"] and row["codec"] in SHIPPABLE]
     one = {key_of(row)[:3]: row for row in alone(aware)}
-    ratios = []
+    parts, seconds = [], []
     for row in (row for row in aware if row["processors"] == "2"):
         names = ("unsquashfs_s", "xdelta3_s", "mksquashfs_s")
         unpack, decode, pack = (float(one[key_of(row)[:3]][name]) for name in names)
@@ -250,8 +259,10 @@ def fit_side_by_side(rows: Sequence[Row]) -> float:
         work = ApplyWork(
             unpack=unpack, decode=decode, pack=pack, digest=0.0, ahead=ahead
         )
-        ratios.append(float(row["seconds"]) * SIDE_BY_SIDE / work.seconds(2))
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+        parts.append([(work.seconds(2) - WAIT_S) / SIDE_BY_SIDE, 1.0])
+        seconds.append(float(row["seconds"]))
+    (factor, wait_s), _ = fitted_parts(parts, seconds)
+    return factor, wait_s
 
 
 def fit_packing(codec: str, rows: Sequence[Row]) -> PackSearch:
@@ -270,8 +281,10 @@ def fit_packing(codec: str, rows: Sequence[Row]) -> PackSearch:
     cost = defaultdict(float, zip(PACK_PARTS[codec], costs, strict=True))
     return PackSearch(
         raw_us_per_kib=cost["raw_bytes"] * 1e6 * KIB,
-        search_ns=cost["searches"] * 1e9,
+        stored_us_per_kib=cost["image_bytes"] * 1e6 * KIB,
         step_ns=cost["steps"] * 1e9,
+        near_step_ns=cost["near_steps"] * 1e9,
+        start_ms=cost["starts"] * 1e3,
         block_us=cost["blocks"] * 1e6,
         least=min(ratios),
         greatest=max(ratios),
@@ -285,8 +298,15 @@ def packing(codec: str, rows: Sequence[Row]) -> tuple[list[list[float]], list[fl
         for row in alone(rows)
         if row["codec"] == codec and row["mksquashfs_s"] and sizes_of(row).search
     ]
-    works = [searched(known(row)) for row in some]
-    parts = [[getattr(work, part) for part in PACK_PARTS[codec]] for work in works]
+    works = [
+        {
+            **asdict(searched(known(row))),
+            "image_bytes": float(row["new_image_bytes"]),
+            "starts": 1.0,
+        }
+        for row in some
+    ]
+    parts = [[work[part] for part in PACK_PARTS[codec]] for work in works]
     return parts, [float(row["mksquashfs_s"]) for row in some]
 
 
@@ -358,8 +378,8 @@ def searched(estimate: Estimate) -> SearchWork:
     """Return what packing a pair's new image takes."""
     return SearchWork(
         raw_bytes=estimate.raw_bytes,
-        searches=estimate.searches,
         steps=estimate.steps,
+        near_steps=estimate.near_steps,
         blocks=estimate.blocks,
     )
 

@@ -143,9 +143,9 @@ class Row:
     delta_cpu_s: float
     pack_cpu_s: float
     steps: int = 0
+    near_steps: int = 0
     coded_bytes: int = 0
     blocks: int = 0
-    searches: int = 0
 
     @property
     def error(self) -> float:
@@ -244,8 +244,8 @@ def rows(trees: Path, pair: Pair, known: Known) -> Iterator[Row]:
                 estimate_cpu_s=round(estimate_s, 3),
                 coded_bytes=round(coded_share * row.delta_bytes),
                 steps=round(work.steps),
+                near_steps=round(work.near_steps),
                 blocks=round(work.blocks),
-                searches=round(work.searches),
             )
 
 

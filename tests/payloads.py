@@ -106,13 +106,10 @@ def make_payload(
 
 
 def work_of(raw_bytes: float, steps: float) -> SearchWork:
-    """Return what packing contents in whole blocks takes.
-
-    At one place in three a match is searched for, as in programs.
-    """
+    """Return what packing contents in whole blocks takes."""
     return SearchWork(
         raw_bytes=raw_bytes,
-        searches=raw_bytes / 3,
         steps=steps,
+        near_steps=steps / 2,
         blocks=raw_bytes / DATA_BLOCK_BYTES,
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..devices.device import DeviceProfile
     from ..payload.search_work import SearchWork
 
-LZO_SHARE = Interval(low=0.08, mid=0.41, high=0.92)
+LZO_SHARE = Interval(low=0.08, mid=0.40, high=0.92)
 """The share of an image that a plain delta is with lzo, per the share with xz: the
 least, the geometric mean and the greatest of 28 pairs of successive versions
 (``study/data/refresh-pairs.csv``). lzo writes bytes, xz a stream of bits: a change

@@ -1,18 +1,23 @@
 """What unpacking, packing and decoding take on this machine, for applying deltas.
 
-Each program runs once on the sample; the figures of
-:data:`~snapcraft_compression_advisor.devices.apply_speeds.MEASURED` are scaled to the
-processor time that it took.
+Each program runs on the sample, on one processor: side by side, threads take longer,
+which :data:`~snapcraft_compression_advisor.devices.apply_speeds.SIDE_BY_SIDE` counts.
+The figures of :data:`~snapcraft_compression_advisor.devices.apply_speeds.MEASURED` are
+scaled to the least processor time of some rounds.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import resource
 import shutil
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from ..codecs import CODECS
@@ -21,47 +26,66 @@ from ..core.units import MIB, Interval
 from ..devices.apply import search_s
 from ..devices.apply_speeds import MEASURED, WRITTEN_S_PER_BYTE
 from ..devices.device import ApplySpeeds, ByteCost
+from ..payload.inventory import exclude_file_text
 from ..payload.search_work import SearchWork
+from ..payload.source import Payload
 from ..squashfs import mksquashfs
+from ..trial.result import Progress
 
 _DIGEST_BYTES = 64 * MIB
+SNAPD_DIGEST = 1.28
+"""What SHA3-384 takes by snapd's library, per what Python's takes: 3.25 and 2.55 ns per
+byte (``study/digest`` on an AMD EPYC, and :mod:`hashlib` beside it)."""
 
-
-def children_s() -> float:
-    """Return the processor time of all programs that have been run, in seconds."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+_ROUNDS = 3
+_Step = tuple[str, str]
+"""What is done, and with which codec."""
+_Run = Callable[[], object]
+_LEAST_S = 1e-3  # a tick of a coarse clock: what takes less can't be told
 
 
 def time_apply(
+    payload: Payload,
     images: Mapping[str, Path],
-    pack_s: Mapping[str, float],
     work: SearchWork,
     scratch: Path,
+    progress: Progress,
 ) -> ApplySpeeds:
     """Measure what applying a delta takes.
 
     A codec without an image is taken to be as much faster or slower as xz or the first
     codec that has one. So is xdelta3 where it isn't installed.
 
-    :param images: of one payload, by codec.
-    :param pack_s: processor time of packing each.
+    :param payload: a prime directory.
+    :param images: of the payload, by codec.
     :param work: what packing the payload takes.
     :param scratch: directory to write to.
     """
     sizes = {codec: image.stat().st_size for codec, image in images.items()}
     raw_bytes = round(work.raw_bytes)
+    steps = {
+        **{("pack", codec): _packing(payload, codec, scratch) for codec in images},
+        **{
+            ("unpack", codec): _unpacking(image, scratch)
+            for codec, image in images.items()
+        },
+    }
+    if "none" in images and (decode := _decoding(images["none"], scratch)):
+        steps["decode", "none"] = decode
+    taken = _least_s(steps, progress)
     packing = {
-        codec: pack_s[codec] / _packing_s(codec, work, size)
+        codec: taken["pack", codec] / _packing_s(codec, work, size)
         for codec, size in sizes.items()
     }
     unpacking = {
-        codec: seconds / _predicted_s(MEASURED.unpack[codec], raw_bytes, sizes[codec])
-        for codec, seconds in _unpack_s(images, scratch).items()
+        codec: taken["unpack", codec]
+        / _predicted_s(MEASURED.unpack[codec], raw_bytes, size)
+        for codec, size in sizes.items()
     }
     usual = packing.get("xz", next(iter(packing.values())))
-    decoding = _decoding(images["none"], scratch) if "none" in images else None
-    decoding = usual if decoding is None else decoding
+    decoding = usual
+    if decode_s := taken.get(("decode", "none")):
+        decoding = decode_s / (sizes["none"] * WRITTEN_S_PER_BYTE)
     return ApplySpeeds(
         unpack=_times(MEASURED.unpack, unpacking, usual),
         pack=_times(MEASURED.pack, packing, usual),
@@ -75,7 +99,7 @@ def _packing_s(codec: str, work: SearchWork, stored_bytes: int) -> float:
     """Return how long packing takes on the machine of the table."""
     known = CODECS[codec].pack_search
     if known is not None:
-        return search_s(known, work)
+        return search_s(known, work, stored_bytes)
     return _predicted_s(MEASURED.pack[codec], round(work.raw_bytes), stored_bytes)
 
 
@@ -85,20 +109,67 @@ def _predicted_s(cost: ByteCost, raw_bytes: int, stored_bytes: int) -> float:
     )
 
 
-def _unpack_s(images: Mapping[str, Path], scratch: Path) -> dict[str, float]:
-    taken = {}
-    for codec, image in images.items():
-        target, before_s = scratch / f"unpacked-{codec}", children_s()
+@contextmanager
+def _one_processor() -> Iterator[None]:
+    """Let all programs that are started run on the same processor."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def _least_s(steps: Mapping[_Step, _Run], progress: Progress) -> dict[_Step, float]:
+    """Return the least processor time of the programs that each step runs.
+
+    What it takes to start one, as :func:`.run_child` does, isn't counted. All steps
+    take turns: what slows down the machine for a while meets all of them.
+    """
+    taken: dict[_Step, list[float]] = defaultdict(list)
+    with _one_processor():
+        for number, (step, run) in product(range(_ROUNDS), steps.items()):
+            progress(f"Timing: {' '.join(step)} (round {number + 1} of {_ROUNDS})")
+            taken[step].append(_children_s(run) - _children_s(_run_nothing))
+    return {step: max(min(each), _LEAST_S) for step, each in taken.items()}
+
+
+def _children_s(run: _Run) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _run_nothing() -> None:
+    run_child(("true",))
+
+
+def _packing(payload: Payload, codec: str, scratch: Path) -> _Run:
+    exclude_file = scratch / "excludes"
+    exclude_file.write_text(exclude_file_text(), encoding="utf-8")
+    return partial(
+        mksquashfs.pack,
+        payload.path,
+        scratch / "packed",
+        codec=codec,
+        snap_type=payload.snap.type,
+        exclude_file=exclude_file,
+    )
+
+
+def _unpacking(image: Path, scratch: Path) -> _Run:
+    target = scratch / "unpacked"
+
+    def unpack() -> None:
         mksquashfs.unpack(image, target)
-        taken[codec] = children_s() - before_s
-        shutil.rmtree(target, ignore_errors=True)
-    return taken
+        shutil.rmtree(target)
+
+    return unpack
 
 
-def _decoding(image: Path, scratch: Path) -> float | None:
-    """Return how long xdelta3 takes to write an image again, per what it took there.
-
-    Such a delta has nothing that LZMA would have to decode.
+def _decoding(image: Path, scratch: Path) -> _Run | None:
+    """Return how xdelta3 writes an image again, with nothing that LZMA has to decode.
 
     :returns: ``None`` where it isn't installed, or fails.
     """
@@ -107,18 +178,17 @@ def _decoding(image: Path, scratch: Path) -> float | None:
     delta, target = scratch / "delta", scratch / "decoded"
     encode = ("xdelta3", "-0", "-f", "-e", "-s", *map(str, (image, image, delta)))
     decode = ("xdelta3", "-f", "-d", "-s", *map(str, (image, delta, target)))
-    if run_child(encode).returncode:
-        return None
-    before_s = children_s()
-    run_child(decode)
-    return (children_s() - before_s) / (image.stat().st_size * WRITTEN_S_PER_BYTE)
+    return None if run_child(encode).returncode else partial(run_child, decode)
 
 
 def _digest_s_per_byte() -> float:
     data = bytes(_DIGEST_BYTES)
-    started = time.process_time()
-    hashlib.sha3_384(data).digest()
-    return (time.process_time() - started) / _DIGEST_BYTES
+    taken = []
+    for _ in range(_ROUNDS):
+        started = time.process_time()
+        hashlib.sha3_384(data).digest()
+        taken.append(time.process_time() - started)
+    return min(taken) / _DIGEST_BYTES * SNAPD_DIGEST
 
 
 def _times(

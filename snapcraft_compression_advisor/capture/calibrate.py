@@ -32,6 +32,7 @@ from ..devices.device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
 from ..payload.search_work import search_work
 from ..payload.source import open_payload
+from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .apply_timing import time_apply
 from .block_timing import (
@@ -216,7 +217,7 @@ def _time_codecs(
             progress("Timing what applying a delta takes")
             # All blocks: what is drawn would be off by several percent.
             work = search_work(payload, least_blocks=len(groups))
-            apply = time_apply(images.paths, images.processor_s, work, scratch)
+            apply = time_apply(payload, images.paths, work, scratch, progress)
             return timings, apply, images.unavailable
 
 
@@ -325,11 +326,11 @@ def _sources(
             f"Linux {platform.release()}, {processor_name()}"
         ),
         (
-            "applying deltas: measured; mksquashfs, unsquashfs and xdelta3 on these "
-            "blocks"
+            f"applying deltas: measured; mksquashfs {mksquashfs_version()}, unsquashfs "
+            "and xdelta3 on these blocks"
             if shutil.which("xdelta3")
-            else "applying deltas: mksquashfs and unsquashfs measured on these blocks, "
-            "xdelta3 estimated, as it isn't installed"
+            else f"applying deltas: mksquashfs {mksquashfs_version()} and unsquashfs "
+            "measured on these blocks, xdelta3 estimated, as it isn't installed"
         ),
         (
             "storage: measured; it is in memory, so this isn't the speed of a disk"

@@ -13,7 +13,6 @@ from ..payload.source import Payload
 from ..squashfs import mksquashfs
 from ..trial.exact import pack_with
 from ..trial.result import Progress
-from .apply_timing import children_s
 from .mount import can_mount, find_squashfuse, mounted
 
 _LARGER_DISK = (
@@ -27,12 +26,10 @@ class PackedImages:
 
     :param paths: by codec.
     :param unavailable: why there is none, by codec.
-    :param processor_s: what packing took, by codec.
     """
 
     paths: Mapping[str, Path]
     unavailable: Mapping[str, str]
-    processor_s: Mapping[str, float]
 
 
 @contextmanager
@@ -74,10 +71,7 @@ def _pack(
 ) -> PackedImages:
     paths: dict[str, Path] = {}
     unavailable: dict[str, str] = {}
-    processor_s: dict[str, float] = {}
-    before_s = children_s()
     for codec, image in pack_with(codecs, payload, directory, progress):
-        processor_s[codec] = children_s() - before_s
         if image is None:
             unavailable[codec] = "This mksquashfs doesn't support it"
         elif refusal := _mount_refusal(image):
@@ -85,7 +79,6 @@ def _pack(
             unavailable[codec] = refusal
         else:
             paths[codec] = image
-        before_s = children_s()
     if not paths:
         message = "No image could be packed and mounted"
         raise ToolError(
@@ -93,7 +86,7 @@ def _pack(
             details="\n".join(f"{codec}: {why}" for codec, why in unavailable.items()),
             resolution="Run the command as root, or install squashfuse and fuse3.",
         )
-    return PackedImages(paths=paths, unavailable=unavailable, processor_s=processor_s)
+    return PackedImages(paths=paths, unavailable=unavailable)
 
 
 def _needed_bytes(payload: Payload, codecs: Sequence[str]) -> int:

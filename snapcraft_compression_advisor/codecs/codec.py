@@ -76,17 +76,21 @@ class PackSearch(NamedTuple):
     Fitted by ``study/refresh_apply.py report`` to ``study/data/refresh-apply.csv``.
 
     :param raw_us_per_kib: for each KiB of contents, in microseconds.
-    :param search_ns: for each place where a match is searched for.
-    :param step_ns: for each earlier place that is looked at there.
+    :param stored_us_per_kib: for each KiB of the image.
+    :param step_ns: for each earlier place that lzo looks at for a match.
+    :param near_step_ns: for each that xz looks at.
     :param block_us: for each data block, in microseconds.
+    :param start_ms: for the program, in milliseconds.
     :param least: what any pair took per prediction, at least.
     :param greatest: likewise, at most.
     """
 
     raw_us_per_kib: float
-    search_ns: float
+    stored_us_per_kib: float
     step_ns: float
+    near_step_ns: float
     block_us: float
+    start_ms: float
     least: float
     greatest: float
 

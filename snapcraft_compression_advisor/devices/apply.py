@@ -22,6 +22,7 @@ from .apply_speeds import (
     MEASURED,
     READ_S_PER_BYTE,
     SIDE_BY_SIDE,
+    WAIT_S,
     WRITTEN_S_PER_BYTE,
 )
 
@@ -102,7 +103,7 @@ class ApplyWork:
         first = self.ahead * (self.unpack / processors + self.decode)
         rest = later * (self.unpack + self.decode) + self.pack
         together = first + max(rest / processors, later * self.decode)
-        return together * SIDE_BY_SIDE + self.digest
+        return together * SIDE_BY_SIDE + WAIT_S + self.digest
 
 
 def apply_seconds(
@@ -131,13 +132,11 @@ def apply_work(
     """Return the processor time of each step, at an end of the interval."""
     digest = sizes.new_image * getattr(speeds.digest_s_per_byte, end)
     if delta_format == "xdelta3":
-        rates = speeds.patch_s_per_byte, MEASURED.patch_s_per_byte
-        decode = _decode_s(rates, sizes, sizes.new_image, end)
+        decode = _decode_s(speeds, "patch_s_per_byte", sizes, sizes.new_image, end)
         return ApplyWork(unpack=0.0, decode=decode, pack=0.0, digest=digest)
-    rates = speeds.rebuild_s_per_byte, MEASURED.rebuild_s_per_byte
     return ApplyWork(
         unpack=_cost(speeds.unpack, codec, end, sizes.old_raw, sizes.old_image),
-        decode=_decode_s(rates, sizes, sizes.new_raw, end),
+        decode=_decode_s(speeds, "rebuild_s_per_byte", sizes, sizes.new_raw, end),
         pack=_pack_s(speeds, sizes, codec, end),
         digest=digest,
         ahead=min(1.0, _WINDOW_BYTES / max(1.0, sizes.new_raw)),
@@ -145,23 +144,32 @@ def apply_work(
 
 
 def _decode_s(
-    rates: tuple[Interval, Interval], sizes: ApplySizes, written: float, end: str
+    speeds: ApplySpeeds,
+    rate: Literal["rebuild_s_per_byte", "patch_s_per_byte"],
+    sizes: ApplySizes,
+    written: float,
+    end: str,
 ) -> float:
     """Return how long ``xdelta3 -d`` takes.
 
-    Where it is known what LZMA has to decode, that and what is written decide.
+    Where it is known what LZMA has to decode, that and what is written decide. A device
+    decodes it as much faster or slower as it unpacks xz, which is LZMA as well.
 
-    :param rates: per byte written, of the device and of the machine of the table.
+    :param rate: per byte written, where that isn't known.
     """
-    device, measured = (float(getattr(rate, end)) for rate in rates)
+    device, measured = (
+        float(getattr(getattr(each, rate), end)) for each in (speeds, MEASURED)
+    )
     if sizes.coded is None:
         return written * device
-    seconds = (
-        written * WRITTEN_S_PER_BYTE
-        + sizes.delta * READ_S_PER_BYTE
-        + sizes.coded * CODED_S_PER_BYTE
+    copied_s = written * WRITTEN_S_PER_BYTE + sizes.delta * READ_S_PER_BYTE
+    coded_s = sizes.coded * CODED_S_PER_BYTE
+    lzma, lzma_measured = (
+        float(getattr(each.unpack["xz"].stored_s_per_byte, end))
+        for each in (speeds, MEASURED)
     )
-    return seconds * float(getattr(DECODE_SPREAD, end)) * device / measured
+    seconds = copied_s * device / measured + coded_s * lzma / lzma_measured
+    return seconds * float(getattr(DECODE_SPREAD, end))
 
 
 def _pack_s(speeds: ApplySpeeds, sizes: ApplySizes, codec: str, end: str) -> float:
@@ -177,17 +185,21 @@ def _pack_s(speeds: ApplySpeeds, sizes: ApplySizes, codec: str, end: str) -> flo
     of_table = _cost(MEASURED.pack, codec, end, sizes.new_raw, sizes.new_image)
     of_device = _cost(speeds.pack, codec, end, sizes.new_raw, sizes.new_image)
     spread = Interval.around(known.least, 1.0, known.greatest)
-    seconds = search_s(known, sizes.search) * float(getattr(spread, end))
+    seconds = search_s(known, sizes.search, sizes.new_image) * float(
+        getattr(spread, end)
+    )
     return seconds * of_device / of_table
 
 
-def search_s(costs: PackSearch, work: SearchWork) -> float:
+def search_s(costs: PackSearch, work: SearchWork, image_bytes: float) -> float:
     """Return how long packing takes on the machine of the table, in seconds."""
     return (
         work.raw_bytes / KIB * costs.raw_us_per_kib * 1e-6
-        + work.searches * costs.search_ns * 1e-9
+        + image_bytes / KIB * costs.stored_us_per_kib * 1e-6
         + work.steps * costs.step_ns * 1e-9
+        + work.near_steps * costs.near_step_ns * 1e-9
         + work.blocks * costs.block_us * 1e-6
+        + costs.start_ms * 1e-3
     )
 
 

@@ -55,10 +55,11 @@ DECODE_SPREAD = Interval(low=0.89, mid=1.0, high=1.24)
 delta, per byte of it that LZMA has to decode; the least and the greatest per that."""
 
 
-SIDE_BY_SIDE = 1.07
+SIDE_BY_SIDE = 1.034
+WAIT_S = 0.0177
 """How long programs take on two processors, per what the same processor time alone
-would: they share caches and memory. 25 pairs, ``study/data/refresh-apply-other.csv``;
-1.09 for the six of the fit, which are small, on either machine."""
+would, since they share caches and memory, and how long they wait for one another at
+their start and end. Fitted to 25 pairs, ``study/data/refresh-apply-other.csv``."""
 
 
 def derived_speeds(low: float, mid: float, high: float) -> ApplySpeeds:

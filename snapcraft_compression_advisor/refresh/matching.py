@@ -80,6 +80,7 @@ def find_matches(
     matcher = _Matcher(old, around.sent + new, len(around.sent), level)
     window = max(around.window_bytes, around.old_start + len(old))
     written, literals = Instructions(), []
+    copies = 0
     done = len(around.sent)
     shift = around.expected - done
     while (match := matcher.next_match(done, shift)) is not None:
@@ -88,6 +89,7 @@ def find_matches(
         address = (around.old_start if is_old else window) + source
         written.copy(length, address, window + place, literals=place - done)
         done = place + length
+        copies += 1
         if is_old:
             shift = source - place
     if rest := matcher.new[done:]:
@@ -97,6 +99,7 @@ def find_matches(
         literals=b"".join(literals),
         instructions=bytes(written.codes),
         addresses=bytes(written.addresses),
+        copies=copies,
     )
 
 

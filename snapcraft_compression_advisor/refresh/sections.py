@@ -29,11 +29,13 @@ class Sections:
     :param literals: bytes that weren't found.
     :param instructions: lengths of literals and copies, in their order.
     :param addresses: where copies come from.
+    :param copies: how many copies there are.
     """
 
     literals: bytes
     instructions: bytes
     addresses: bytes
+    copies: int = 0
 
     @property
     def lengths(self) -> tuple[int, int, int]:
@@ -51,6 +53,7 @@ def joined(parts: Sequence[Sections]) -> Sections:
         ),
         instructions=b"".join(each.instructions for each in parts),
         addresses=b"".join(each.addresses for each in parts),
+        copies=sum(each.copies for each in parts),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import count
+import os
+from subprocess import CompletedProcess
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +18,11 @@ from snapcraft_compression_advisor.devices.apply_speeds import (
     MEASURED,
     WRITTEN_S_PER_BYTE,
 )
+from snapcraft_compression_advisor.payload.source import DirectoryPayload
+from snapcraft_compression_advisor.squashfs import mksquashfs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_mock import MockerFixture
@@ -36,23 +41,59 @@ def seconds(cost: ByteCost) -> float:
 
 def packing_s(codec: str) -> float:
     costs = CODECS[codec].pack_search or pytest.fail(f"{codec} has no search costs")
-    return search_s(costs, WORK)
+    return search_s(costs, WORK, IMAGE_BYTES)
+
+
+START_S = 0.02
+"""What starting any program takes, which isn't what it does."""
+
+
+def tree(tmp_path: Path) -> DirectoryPayload:
+    (tmp_path / "tree/meta").mkdir(parents=True)
+    (tmp_path / "tree/meta/snap.yaml").write_text("name: hello\nversion: '1'\n")
+    return DirectoryPayload(tmp_path / "tree")
 
 
 @pytest.fixture
-def speeds(tmp_path: Path, mocker: MockerFixture) -> ApplySpeeds:
-    """Return the speeds of a machine that packs xz in twice the time, lzo in thrice."""
+def clock(mocker: MockerFixture) -> Iterator[dict[str, float]]:
+    """Let every program take its time: by codec, or by what runs."""
+    taken, used = dict[str, float](), [0.0]
+
+    def run(name: str) -> None:
+        assert len(os.sched_getaffinity(0)) == 1, "one processor"
+        used[0] += START_S + taken.get(name, 0.0)
+
+    def run_child(command: Sequence[str]) -> CompletedProcess[str]:
+        if "-e" not in command:  # that one isn't timed
+            run(command[0])
+        return CompletedProcess(command, 0, "", "")
+
+    def unpack(image: Path, directory: Path) -> None:
+        directory.mkdir()
+        run(f"unpack {image.name}")
+
+    mocker.patch.object(apply_timing, "run_child", run_child)
+    mocker.patch.object(mksquashfs, "pack", lambda *_, codec, **__: run(codec))
+    mocker.patch.object(mksquashfs, "unpack", unpack)
+    usage = mocker.patch("resource.getrusage")
+    usage.side_effect = lambda _: SimpleNamespace(ru_utime=used[0], ru_stime=0.0)
+    allowed = os.sched_getaffinity(0)
+    yield taken
+    assert os.sched_getaffinity(0) == allowed
+
+
+@pytest.fixture
+def speeds(tmp_path: Path, clock: dict[str, float]) -> ApplySpeeds:
+    """Return the speeds of a machine that packs xz in twice the time, lzo in thrice.
+
+    gzip could be packed, but not mounted.
+    """
     images = {codec: tmp_path / codec for codec in ("xz", "lzo")}
     for image in images.values():
         image.write_bytes(bytes(IMAGE_BYTES))
-    mocker.patch("snapcraft_compression_advisor.squashfs.mksquashfs.unpack")
-    mocker.patch.object(apply_timing, "children_s", side_effect=count())
-    pack_s = {
-        "xz": 2 * packing_s("xz"),
-        "lzo": 3 * packing_s("lzo"),
-        "gzip": 1.0,  # it could be packed, but not mounted
-    }
-    return time_apply(images, pack_s, WORK, tmp_path)
+    clock.update(xz=2 * packing_s("xz"), lzo=3 * packing_s("lzo"))
+    clock["unpack xz"] = 1.0
+    return time_apply(tree(tmp_path), images, WORK, tmp_path, print)
 
 
 def test_packing_is_scaled_to_the_time_that_it_took(speeds: ApplySpeeds) -> None:
@@ -62,7 +103,6 @@ def test_packing_is_scaled_to_the_time_that_it_took(speeds: ApplySpeeds) -> None
 
 
 def test_unpacking_is_scaled_to_the_time_that_it_took(speeds: ApplySpeeds) -> None:
-    # The clock of the fixture goes on by a second at each look.
     assert seconds(speeds.unpack["xz"]) == pytest.approx(1.0)
 
 
@@ -76,19 +116,13 @@ def test_what_was_not_measured_is_as_much_slower_as_xz(speeds: ApplySpeeds) -> N
 
 
 def test_delta_without_anything_to_decode_tells_how_fast_xdelta3_writes(
-    tmp_path: Path, mocker: MockerFixture
+    tmp_path: Path, clock: dict[str, float], mocker: MockerFixture
 ) -> None:
     image = tmp_path / "none"
     image.write_bytes(bytes(IMAGE_BYTES))
-    taken_s = 3 * IMAGE_BYTES * WRITTEN_S_PER_BYTE
-    mocker.patch("snapcraft_compression_advisor.squashfs.mksquashfs.unpack")
     mocker.patch("shutil.which", return_value="xdelta3")
-    run = mocker.patch.object(apply_timing, "run_child")
-    run.return_value.returncode = 0
-    mocker.patch.object(
-        apply_timing, "children_s", side_effect=(0.0, 1.0, 1.0, 1.0 + taken_s)
-    )
-    found = time_apply({"none": image}, {"none": 1.0}, WORK, tmp_path)
+    clock["xdelta3"] = 3 * IMAGE_BYTES * WRITTEN_S_PER_BYTE
+    found = time_apply(tree(tmp_path), {"none": image}, WORK, tmp_path, print)
     known = MEASURED.patch_s_per_byte
     assert found.patch_s_per_byte.mid == pytest.approx(3 * known.mid)
 

@@ -30,6 +30,7 @@ from snapcraft_compression_advisor.devices.apply_speeds import (
     MEASURED,
     READ_S_PER_BYTE,
     SIDE_BY_SIDE,
+    WAIT_S,
     WRITTEN_S_PER_BYTE,
 )
 
@@ -68,7 +69,9 @@ def test_decoding_is_fitted_to_the_table() -> None:
 
 def test_time_on_two_processors_is_fitted_to_the_table() -> None:
     other = of_rounds(read_table(OTHER_TABLE))
-    assert fit_side_by_side(other) == pytest.approx(SIDE_BY_SIDE, rel=0.01)
+    factor, wait_s = fit_side_by_side(other)
+    assert factor == pytest.approx(SIDE_BY_SIDE, abs=0.005)
+    assert wait_s == pytest.approx(WAIT_S, abs=0.0005)
 
 
 def test_packing_is_predicted_for_pairs_drawn_by_lot_on_another_machine() -> None:

@@ -11,6 +11,7 @@ import pytest
 from payloads import make_payload
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.refresh import compare
 from snapcraft_compression_advisor.refresh.builds import check_names
 from snapcraft_compression_advisor.refresh.changes import find_changes
 from snapcraft_compression_advisor.refresh.compare import chunks_cost
@@ -80,6 +81,23 @@ def test_file_that_moved_beyond_the_window_is_sent_again(
     streams = [raw_contents(each) for each in (old, new)]
     cost = chunks_cost(*streams, level=7, reach_bytes=reach_bytes)
     assert least < cost.size_bytes.mid < least + 10_000
+
+
+def test_more_copies_than_xdelta3_collects_may_send_what_did_not_change(
+    mocker: MockerFixture,
+) -> None:
+    patched = b"".join(
+        NOISE[start : start + 200] + bytes([1]) for start in range(0, 600_000, 200)
+    )
+    streams = [raw_contents(make_payload({"f": each})) for each in (NOISE, patched)]
+    usual = chunks_cost(*streams, level=7).size_bytes
+    mocker.patch.object(compare, "_MOST_COPIES", 2_000)
+    full = chunks_cost(*streams, level=7).size_bytes
+    assert full.mid == pytest.approx(usual.mid + compare.LOST_BYTES)
+    assert full.high == pytest.approx(
+        usual.high + compare.LOST_BYTES + 2 * compare.LOST_SPREAD
+    )
+    assert full.low == usual.low
 
 
 def test_each_draw_has_chunks_of_new_files() -> None:

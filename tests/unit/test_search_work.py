@@ -58,8 +58,7 @@ def test_few_different_bytes_make_long_chains() -> None:
 @given(st.binary(max_size=300))
 def test_never_searches_more_often_than_there_are_places(block: bytes) -> None:
     work = block_work(block)
-    assert work.raw_bytes == len(block)
-    assert 0 <= work.steps <= 512 * len(block)
+    assert 0 <= work.near_steps <= work.steps <= 512 * len(block)
 
 
 @given(
@@ -93,11 +92,6 @@ def test_no_block_is_looked_at_twice_where_there_are_few(mocker: MockerFixture) 
     looked_at = mocker.spy(search_work_module, "block_work")
     search_work(make_payload({"a": NOISE, "b": NOISE[1:]}))
     assert looked_at.call_count == 2
-
-
-def test_runs_are_searched_at_few_places_and_noise_at_all() -> None:
-    assert block_work(NOISE).searches > 0.99 * BLOCK_BYTES
-    assert block_work(bytes(BLOCK_BYTES)).searches < 16
 
 
 def test_payload_without_contents_takes_nothing() -> None:
