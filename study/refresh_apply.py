@@ -30,7 +30,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from refresh_apply_fit import COLUMNS, TABLE, report
+from refresh_apply_fit import report
+from refresh_apply_rows import COLUMNS, TABLE
 from snapcraft_compression_advisor.capture.measure import processor_name
 
 if TYPE_CHECKING:

@@ -10,17 +10,13 @@ import pytest
 from doc_commands import ROOT
 from refresh_apply_fit import (
     DRAWN_SETS,
-    OTHER_TABLE,
-    PAIRS,
     fit,
     fit_decoding,
     fit_packing,
     fit_side_by_side,
-    of_rounds,
-    other_times_s,
-    read_table,
     summary,
 )
+from refresh_apply_rows import OTHER_TABLE, PAIRS, of_rounds, other_times_s, read_table
 from refresh_pairs import read_rows
 from snapcraft_compression_advisor.advice.refresh_cost import LZO_SHARE
 from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
