@@ -7,7 +7,6 @@ bee548f): ``generatePlainXdelta3Delta``, ``generateXdelta3Delta``, ``applySnapDe
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,11 @@ from ..core.errors import ToolError
 from ..core.files import first_difference
 from ..payload.source import Payload
 from ..squashfs.image import Image
-from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES, mksquashfs_version
+from ..squashfs.mksquashfs import (
+    MINIMUM_IMAGE_BYTES,
+    applies_deltas,
+    mksquashfs_version,
+)
 from ..squashfs.superblock import SUPERBLOCK_BYTES
 from ..trial.exact import pack_with
 from ..trial.result import Progress
@@ -25,8 +28,6 @@ from .pipeline import Stage, run_stages
 
 HEADER_BYTES = 32
 """What snapd writes before a snap-aware delta (``deltaHeaderSize``)."""
-_PIPED_PSEUDO_FILE = (4, 6)
-"""The first squashfs-tools that read a pseudo-file from a pipe."""
 _GENERATE = ("-da", "128", "-fr", "128")
 _OPTIONS = (
     (4, True, "-no-fragments"),
@@ -115,7 +116,7 @@ def rebuild(old: Path, new: Path, delta: Path, target: Path) -> Rebuild:
     :param target: where to write the image.
     """
     version = mksquashfs_version()
-    if _numbers(version) < _PIPED_PSEUDO_FILE:
+    if not applies_deltas(version):
         reason = f"mksquashfs {version} can't read from a pipe; 4.6 and later can"
         return Rebuild(equal=None, reason=reason)
     source = delta.with_suffix(".source")
@@ -139,10 +140,6 @@ def rebuild(old: Path, new: Path, delta: Path, target: Path) -> Rebuild:
     if target.stat().st_size < MINIMUM_IMAGE_BYTES:
         os.truncate(target, MINIMUM_IMAGE_BYTES)
     return _compared(new, target, version)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
 def _pack_options(image: Image) -> tuple[str, ...]:
