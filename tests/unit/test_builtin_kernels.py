@@ -150,12 +150,14 @@ def test_wrong_device_or_kernel_is_named(argument: str, said: str) -> None:
 
 def test_device_that_was_chosen_with_a_kernel_keeps_it() -> None:
     chosen = choose_devices(["nvme-laptop@ubuntu-22.04", "nvme-laptop"])
-    devices = with_kernels(chosen, ["ubuntu-22.04", "debian-11"], kept={"nvme-laptop"})
+    kernels = ["ubuntu-22.04", "ubuntu-24.04", "debian-11"]
+    devices = with_kernels(chosen, kernels)
     assert [each.name for each in devices] == [
         "nvme-laptop@ubuntu-22.04",
         "nvme-laptop",
         "nvme-laptop@debian-11",
     ]
+    assert devices[0] == chosen[0]
 
 
 def test_wrong_name_is_refused_with_the_right_one() -> None:
