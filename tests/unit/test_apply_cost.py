@@ -29,7 +29,7 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
     builtin_devices,
     find_device,
 )
-from snapcraft_compression_advisor.devices.device import DeviceProfile
+from snapcraft_compression_advisor.devices.device import ByteCost, DeviceProfile
 from snapcraft_compression_advisor.payload.search_work import SearchWork
 from snapcraft_compression_advisor.refresh.apply import apply_cost
 from snapcraft_compression_advisor.refresh.delta import SNAP_AWARE, RefreshSizes
@@ -164,6 +164,22 @@ def test_interval_is_narrower_where_the_contents_are_known() -> None:
     unknown = apply_seconds(SIZES, "snap-1-1-xdelta3", "lzo", NVME)
     assert known.low < known.mid < known.high
     assert known.high / known.low < unknown.high / unknown.low
+
+
+def test_lzma_is_decoded_as_fast_as_xz_is_unpacked_however_that_is_given() -> None:
+    nothing = Interval.exactly(0.0)
+    cost = MEASURED.unpack["xz"]
+    by_raw = ByteCost(
+        raw_s_per_byte=cost.stored_s_per_byte.map(lambda each: each / 3),
+        stored_s_per_byte=nothing,
+    )
+    slow = replace(MEASURED, unpack={**MEASURED.unpack, "xz": by_raw})
+    sizes = replace(SIZES, coded=10.0 * MB)
+    one, other = (
+        apply_work(speeds, sizes, "xdelta3", "lzo", "mid").decode
+        for speeds in (MEASURED, slow)
+    )
+    assert one == pytest.approx(other)
 
 
 def test_what_lzma_has_to_decode_takes_xdelta3_longer() -> None:
