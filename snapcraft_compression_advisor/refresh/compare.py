@@ -17,13 +17,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.units import MIB, Interval
+from ..core.units import KIB, MIB, Interval
 from .contents import Chunk, Contents
 from .drawing import draw
-from .matching import find_matches
+from .matching import Surroundings, find_matches
 from .pairing import pair_files
 from .pieces import Match, PieceMatcher
-from .sections import joined, section_rates
+from .sections import Sections, joined, section_rates
 
 REACH_BYTES = 32 * MIB
 """How far a match may be from its place: xdelta3 reads so much of the old stream ahead,
@@ -42,6 +42,11 @@ _MOST_COPIES = 1 << 15
 LOST_BYTES, LOST_SPREAD = 19_000, 86_000
 """Mean and standard deviation of what a window adds whose copies are more: 122 windows
 of 40 real deltas (``study/data/refresh-lost.csv``). Nine of these lost 49 to 696 kB."""
+_TEXT_PIECES, _TEXT_PIECE_BYTES = 16, 16 * KIB
+"""Of a longer text, so many pieces are compared. All of it took up to 40 % of an
+estimate's time."""
+_TEXT_REACH_BYTES, _TEXT_SENT_BYTES = 256 * KIB, 64 * KIB
+"""What a piece is compared with of the old text on either side, and of the new one."""
 _HEADER_BYTES = 80
 _BYTES_PER_WINDOW = 40
 """Of headers, checksums and three empty sections: measured between equal images."""
@@ -125,11 +130,35 @@ def _unlikeness(old: Contents, new: Contents, path: str, old_path: str | None) -
 
 
 def text_cost(old: bytes, new: bytes, *, level: int) -> int:
-    """Return what a listing or an image's tables add to a delta."""
-    match = Match(
-        sections=find_matches(old, new, level=level), scale=1.0, seen_share=1.0
+    """Return what a listing or an image's tables add to a delta.
+
+    Of a long one, some pieces are compared with what is about as far into the old one.
+    """
+    if len(new) <= _TEXT_PIECES * _TEXT_PIECE_BYTES:
+        parts, scale = [find_matches(old, new, level=level)], 1.0
+    else:
+        starts = range(0, len(new) - _TEXT_PIECE_BYTES + 1, _TEXT_PIECE_BYTES)
+        every = -(-len(starts) // _TEXT_PIECES)
+        chosen = starts[every // 2 :: every]
+        parts = [_text_sections(old, new, start, level) for start in chosen]
+        scale = len(new) / (_TEXT_PIECE_BYTES * len(chosen))
+    matches = [Match(sections=each, scale=scale, seen_share=1.0) for each in parts]
+    return round(float(_costs(matches, level=level)[0].sum()))
+
+
+def _text_sections(old: bytes, new: bytes, start: int, level: int) -> Sections:
+    """Return what a piece of a text sends to who has the text before it."""
+    likely = start * len(old) // len(new)
+    end = start + _TEXT_PIECE_BYTES
+    first = max(0, likely - _TEXT_REACH_BYTES)
+    around = Surroundings(
+        sent=new[max(0, start - _TEXT_SENT_BYTES) : start],
+        expected=likely - first,
+        old_start=first,
+        window_bytes=len(old),
     )
-    return round(float(_costs([match], level=level)[0].sum()))
+    near = old[first : likely + _TEXT_PIECE_BYTES + _TEXT_REACH_BYTES]
+    return find_matches(near, new[start:end], level=level, around=around)
 
 
 def _lost_bytes(changed: Sequence[Chunk], copies: float) -> Interval:

@@ -111,13 +111,13 @@ class _Matcher:
         self._chain = CHAINS[level]
         found = _in_old(old, new[start:], OLD_STEPS[level])
         earlier = _earlier(new)
-        self._found: list[int] = found.tolist()
-        self._earlier: list[int] = earlier.tolist()
+        self._found = found.data
+        self._earlier = earlier.data
         may_match = np.zeros(len(new) - start + 1, dtype=np.bool_)
         may_match[: max(0, len(earlier) - start)] = earlier[start:] >= 0
         may_match[: len(found)] |= found >= 0
         places = np.where(may_match, np.arange(start, len(new) + 1), len(new))
-        self._next: list[int] = np.minimum.accumulate(places[::-1])[::-1].tolist()
+        self._next = np.minimum.accumulate(places[::-1])[::-1].data
 
     def next_match(self, done: int, shift: int) -> tuple[int, _Copy] | None:
         """Return the next match from a place on, and where it begins."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import accumulate
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
+from snapcraft_compression_advisor.refresh import compare
+from snapcraft_compression_advisor.refresh.compare import text_cost
 from snapcraft_compression_advisor.refresh.matching import (
     Surroundings,
     find_matches,
@@ -207,3 +211,24 @@ def test_rates_are_those_of_each_section() -> None:
     assert all(one <= other for one, other in zip(coded_rates, rates, strict=True))
     assert coded_rates[0] == 0.0 or coded_rates[0] > 0.5 * literals
     assert 0 < coded_rates[1] <= instructions
+
+
+@pytest.mark.parametrize("grown", [0, 40_000])
+def test_long_listing_costs_about_what_all_its_pieces_do(
+    grown: int, mocker: MockerFixture
+) -> None:
+    draw = random.Random(3)
+    sizes = [draw.randrange(90_000) for _ in range(9_000)]
+    added = b"".join(
+        b"new/%d F 1 2\n" % draw.randrange(9_000) for _ in range(grown // 13)
+    )
+    old, new = _listing(sizes, 0), added + _listing(sizes, 12_345)
+    some = text_cost(old, new, level=7)
+    mocker.patch.object(compare, "_TEXT_PIECES", len(new))
+    assert some == pytest.approx(text_cost(old, new, level=7), rel=0.25)
+
+
+def _listing(sizes: list[int], start: int) -> bytes:
+    starts = accumulate(sizes, initial=start)
+    lines = zip(range(len(sizes)), sizes, starts, strict=False)
+    return b"".join(b"lib/file-%d F %d %d\n" % line for line in lines)
