@@ -14,6 +14,7 @@ import numpy as np
 
 from refresh_apply_rows import (
     DIGESTS,
+    OTHER_DEVICE,
     OTHER_TABLE,
     Row,
     alone,
@@ -33,6 +34,8 @@ from snapcraft_compression_advisor.codecs.codec import PackSearch
 from snapcraft_compression_advisor.core.units import KIB, Interval
 from snapcraft_compression_advisor.devices.apply import (
     ApplyWork,
+    DecodeRate,
+    decode_ratios,
 )
 from snapcraft_compression_advisor.devices.apply_speeds import (
     MEASURED,
@@ -40,6 +43,7 @@ from snapcraft_compression_advisor.devices.apply_speeds import (
     WAIT_S,
 )
 from snapcraft_compression_advisor.devices.device import ApplySpeeds, ByteCost
+from snapcraft_compression_advisor.devices.device_file import read_device
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -71,9 +75,10 @@ def report() -> Iterator[str]:
             f"{costs.start_ms:.1f} ms to start; pairs took {costs.least:.2f} to "
             f"{costs.greatest:.2f} of that"
         )
-    (written, read, coded), ends = fit_decoding(fitted)
+    (start, written, read, coded), ends = fit_decoding(on_both(rows, other))
     yield (
-        f"decode: {written * 1e9:.2f} ns per byte written, "
+        f"decode: {start * 1e3:.1f} ms to start, "
+        f"{written * 1e9:.2f} ns per byte written, "
         f"{read * 1e9:.2f} ns per byte of the delta, "
         f"{coded * 1e9:.1f} ns per byte decoded; pairs of the fit took "
         f"{ends[0]:.2f} to {ends[1]:.2f} of that"
@@ -155,21 +160,42 @@ def errors_of(rows: Sequence[Row], times: Times) -> Iterator[str]:
         )
 
 
-def fit_decoding(rows: Sequence[Row]) -> tuple[list[float], tuple[float, float]]:
-    """Return what ``xdelta3 -d`` takes per byte written, read and decoded.
+def on_both(rows: Sequence[Row], other: Sequence[Row]) -> list[tuple[Row, ApplySpeeds]]:
+    """Return the pairs of the fit, with the speeds of the machine of each."""
+    speeds = read_device(OTHER_DEVICE).apply
+    found = [(row, MEASURED) for row in rows] + [(row, speeds) for row in other]
+    return [(row, each) for row, each in found if row["set"] == "fit"]
 
+
+def fit_decoding(
+    rows: Sequence[tuple[Row, ApplySpeeds]],
+) -> tuple[list[float], tuple[float, float]]:
+    """Return what ``xdelta3 -d`` takes to start, per byte written, read and decoded.
+
+    :param rows: with the speeds of the machine that each was measured on.
     :returns: with them the least and the greatest of what a row took per prediction, of
         those that take long enough to tell.
     """
-    some = [row for row in alone(rows) if sizes_of(row).coded is not None]
-    parts = [
-        [written_bytes(row), float(row["delta_bytes"]), sizes_of(row).coded or 0.0]
-        for row in some
+    some = [
+        (row, speeds)
+        for row, speeds in rows
+        if row["processors"] == "1" and sizes_of(row).coded is not None
     ]
-    seconds = [float(row["xdelta3_s"]) for row in some]
+    parts = [decoding(row, speeds) for row, speeds in some]
+    seconds = [float(row["xdelta3_s"]) for row, _ in some]
     costs, ratios = fitted_parts(parts, seconds, weights=0.5)
     large = [r for r, each in zip(ratios, seconds, strict=True) if each > _LEAST_S]
     return costs, (min(large), max(large))
+
+
+def decoding(row: Row, speeds: ApplySpeeds) -> list[float]:
+    """Return what ``xdelta3 -d`` has to do, as the machine of the fit would take it."""
+    plain = row["format"] == "xdelta3"
+    rate: DecodeRate = "patch_s_per_byte" if plain else "rebuild_s_per_byte"
+    copying, lzma = decode_ratios(speeds, rate, "mid")
+    written = written_bytes(row) * copying
+    coded = (sizes_of(row).coded or 0.0) * lzma
+    return [1.0, written, float(row["delta_bytes"]) * copying, coded]
 
 
 def fit_side_by_side(rows: Sequence[Row]) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from ..core.units import KIB, MIB, Interval
 from .apply_speeds import (
     CODED_S_PER_BYTE,
     DECODE_SPREAD,
+    DECODE_START_S,
     MEASURED,
     READ_S_PER_BYTE,
     SIDE_BY_SIDE,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .device import ApplySpeeds, ByteCost, DeviceProfile
 
 Format = Literal["xdelta3", "snap-1-1-xdelta3"]
+DecodeRate = Literal["rebuild_s_per_byte", "patch_s_per_byte"]
 
 DEVICE_MEMORY_BYTES = 4096 * MIB
 """Of the device that memory is given for: profiles don't say how much one has."""
@@ -145,7 +147,7 @@ def apply_work(
 
 def _decode_s(
     speeds: ApplySpeeds,
-    rate: Literal["rebuild_s_per_byte", "patch_s_per_byte"],
+    rate: DecodeRate,
     sizes: ApplySizes,
     written: float,
     end: str,
@@ -157,19 +159,27 @@ def _decode_s(
 
     :param rate: per byte written, where that isn't known.
     """
+    if sizes.coded is None:
+        return written * float(getattr(getattr(speeds, rate), end))
+    copying, lzma = decode_ratios(speeds, rate, end)
+    copied_s = written * WRITTEN_S_PER_BYTE + sizes.delta * READ_S_PER_BYTE
+    coded_s = sizes.coded * CODED_S_PER_BYTE
+    seconds = DECODE_START_S + copied_s * copying + coded_s * lzma
+    return seconds * float(getattr(DECODE_SPREAD, end))
+
+
+def decode_ratios(
+    speeds: ApplySpeeds, rate: DecodeRate, end: str
+) -> tuple[float, float]:
+    """Return how long copying, and LZMA, take a device per the machine of the table."""
     device, measured = (
         float(getattr(getattr(each, rate), end)) for each in (speeds, MEASURED)
     )
-    if sizes.coded is None:
-        return written * device
-    copied_s = written * WRITTEN_S_PER_BYTE + sizes.delta * READ_S_PER_BYTE
-    coded_s = sizes.coded * CODED_S_PER_BYTE
     lzma, lzma_measured = (
         _cost(each.unpack, "xz", end, raw=3.0, stored=1.0)  # as xz packs most files
         for each in (speeds, MEASURED)
     )
-    seconds = copied_s * device / measured + coded_s * lzma / lzma_measured
-    return seconds * float(getattr(DECODE_SPREAD, end))
+    return device / measured, lzma / lzma_measured
 
 
 def _pack_s(speeds: ApplySpeeds, sizes: ApplySizes, codec: str, end: str) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.units import KIB, MIB, Interval
+from .coded import SURELY_CODED, coded_share
 from .contents import Chunk, Contents
 from .drawing import draw
 from .matching import Surroundings, find_matches
@@ -104,17 +105,22 @@ def chunks_cost(
             chunk = changed[number]
             known[number] = matcher.match(chunk, pairs.get(chunk.path), whole=whole)
         matches = [known[number] for number in numbers]
-        costs, coded = _costs(matches, level=level)
+        costs, coded, literal_rate = _costs(matches, level=level)
         size = drawn.total(costs, np.array([each.seen_share for each in matches]))
         if size.high - size.mid <= enough * size.mid:
             break
+    sent_coded = float((drawn.weights * coded).sum())
+    if new.at_hand and SURELY_CODED < literal_rate < 1:
+        literals = [each.sections.lengths[0] * each.scale for each in matches]
+        stored = 1 - coded_share(matcher, pairs, changed)
+        sent_coded = size.mid - stored * float((drawn.weights * literals).sum())
     copies = np.array([each.sections.copies * each.scale for each in matches])
     lost = _lost_bytes(changed, float((drawn.weights * copies).sum()))
     return Cost(
         size_bytes=size + headers + lost,
         files=_by_file(changed, drawn.chosen, costs / drawn.sizes[drawn.chosen]),
         sent_bytes=sum(chunk.length for chunk in changed),
-        coded_share=float((drawn.weights * coded).sum()) / max(1.0, size.mid),
+        coded_share=max(0.0, sent_coded) / max(1.0, size.mid),
     )
 
 
@@ -211,10 +217,10 @@ def _distance(places: Sequence[int], start: int) -> int:
 
 def _costs(
     matches: Sequence[Match], *, level: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Return what each chunk takes in the delta, all compressed with one another.
 
-    :returns: with it how much of that LZMA has to decode.
+    :returns: with it how much of that LZMA has to decode, and what a literal takes.
     """
     parts = [each.sections for each in matches]
     rates, coded_rates = section_rates(joined(parts), level=level)
@@ -222,7 +228,7 @@ def _costs(
     scales = np.array([each.scale for each in matches])
     costs: NDArray[np.float64] = (lengths @ np.array(rates)) * scales
     coded: NDArray[np.float64] = (lengths @ np.array(coded_rates)) * scales
-    return costs, coded
+    return costs, coded, rates[0]
 
 
 def _by_file(

@@ -53,12 +53,14 @@ class Contents:
     :param counts: how many chunks a file has.
     :param read: returns one chunk's bytes, given its file and its index.
     :param unpacked: whether these are the files' own bytes, not compressed blocks.
+    :param at_hand: whether chunks are read as they are stored, without a codec.
     """
 
     chunks: Sequence[Chunk]
     counts: dict[str, int]
     read: Callable[[str, int], bytes]
     unpacked: bool = False
+    at_hand: bool = False
 
     @property
     def end(self) -> int:
@@ -186,7 +188,7 @@ def stored_contents(payload: SnapPayload, digests: StoredDigests) -> Contents:
     def read(path: str, index: int) -> bytes:
         return payload.image.stored_data(*places[path, index])
 
-    return Contents(chunks=chunks, counts=counts, read=read)
+    return Contents(chunks=chunks, counts=counts, read=read, at_hand=True)
 
 
 def packed_contents(raw: Contents, codec: str) -> Contents:

@@ -6,8 +6,12 @@ xdelta3 compresses each with LZMA (``xdelta3-lzma.h``).
 from __future__ import annotations
 
 import lzma
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..core.units import KIB, MIB
 
@@ -18,6 +22,11 @@ _LITERALS_BYTES = 128 * KIB
 """Of literals that are compressed, as a sample of all."""
 _LZMA_CHUNK, _LZMA_PROPERTIES = 0x80, 0xC0
 """Control bytes of LZMA2 from which on a chunk is compressed, and has properties."""
+_CONTEXT_SHIFT, _CONTEXTS = 5, 8
+"""LZMA codes a literal by the upper three bits of the byte before it (``lc``)."""
+_CODED_ENTROPY = 0.9965
+"""Of a chunk's literals, up to which LZMA makes them shorter: as a share of their bits.
+``study/refresh_coded.py`` compares it with what LZMA did in real deltas."""
 _LEAST_GAIN = 2
 """A section that LZMA makes no shorter stays as it is (``SECONDARY_MIN_SAVINGS``)."""
 
@@ -116,3 +125,27 @@ def section_rates(sections: Sections, *, level: int) -> tuple[list[float], list[
         rates.append(found.length / max(1, len(part)))
         coded_rates.append(found.coded / max(1, len(part)))
     return rates, coded_rates
+
+
+def is_coded(literals: bytes) -> bool:
+    """Tell whether LZMA most likely makes a chunk's literals shorter.
+
+    Where it doesn't, a device has nothing to decode. That goes by their entropy, given
+    the byte before (with the correction of Miller and Madow for few samples).
+
+    :param literals: about 64 KiB, which is how much LZMA2 decides upon at once.
+    """
+    values = np.frombuffer(literals, dtype=np.uint8).astype(np.int64)
+    if len(values) <= 1:
+        return False
+    pairs = (values[:-1] >> _CONTEXT_SHIFT << 8) + values[1:]
+    counts = np.bincount(pairs, minlength=_CONTEXTS << 8).reshape(_CONTEXTS, -1)
+    contexts = counts.sum(axis=1)
+    seen = np.count_nonzero(counts) - np.count_nonzero(contexts)
+    bits = _log_sum(contexts) - _log_sum(counts.ravel()) + seen / 2 / math.log(2)
+    return bool(bits < _CODED_ENTROPY * 8 * len(pairs))
+
+
+def _log_sum(counts: NDArray[np.int64]) -> float:
+    some = counts[counts > 0]
+    return float((some * np.log2(some)).sum())

@@ -14,6 +14,7 @@ from refresh_apply_fit import (
     fit_decoding,
     fit_packing,
     fit_side_by_side,
+    on_both,
     summary,
 )
 from refresh_apply_rows import OTHER_TABLE, PAIRS, of_rounds, other_times_s, read_table
@@ -23,6 +24,7 @@ from snapcraft_compression_advisor.codecs import CODECS, SHIPPABLE
 from snapcraft_compression_advisor.devices.apply_speeds import (
     CODED_S_PER_BYTE,
     DECODE_SPREAD,
+    DECODE_START_S,
     MEASURED,
     READ_S_PER_BYTE,
     SIDE_BY_SIDE,
@@ -57,8 +59,8 @@ def test_search_costs_are_fitted_to_the_table() -> None:
 
 
 def test_decoding_is_fitted_to_the_table() -> None:
-    costs, ends = fit_decoding(FIT)
-    known = [WRITTEN_S_PER_BYTE, READ_S_PER_BYTE, CODED_S_PER_BYTE]
+    costs, ends = fit_decoding(on_both(ROWS, of_rounds(read_table(OTHER_TABLE))))
+    known = [DECODE_START_S, WRITTEN_S_PER_BYTE, READ_S_PER_BYTE, CODED_S_PER_BYTE]
     assert costs == pytest.approx(known, rel=0.01)
     assert (DECODE_SPREAD.low, DECODE_SPREAD.high) == pytest.approx(ends, abs=0.01)
 
@@ -70,13 +72,16 @@ def test_time_on_two_processors_is_fitted_to_the_table() -> None:
     assert wait_s == pytest.approx(WAIT_S, abs=0.0005)
 
 
-def test_packing_is_predicted_for_pairs_drawn_by_lot_on_another_machine() -> None:
+@pytest.mark.parametrize("delta_format", ["xdelta3", "snap-1-1-xdelta3"])
+def test_times_are_predicted_for_pairs_drawn_by_lot_on_another_machine(
+    delta_format: str,
+) -> None:
     errors = [
         abs(predicted / measured - 1)
         for measured, predicted in (
             other_times_s(row)
             for row in of_rounds(read_table(OTHER_TABLE))
-            if row["set"] in DRAWN_SETS and row["format"] == "snap-1-1-xdelta3"
+            if row["set"] in DRAWN_SETS and row["format"] == delta_format
         )
     ]
     assert len(errors) == 2 * 2 * 12

@@ -198,3 +198,18 @@ def test_builds_of_different_snaps_are_refused(one: Payload) -> None:
 @pytest.fixture
 def one() -> Payload:
     return make_payload({})
+
+
+@pytest.mark.parametrize(("shortened", "noise"), [(6, 2), (4, 4), (0, 8)])
+def test_share_that_a_device_decodes_is_that_of_literals_made_shorter(
+    shortened: int, noise: int
+) -> None:
+    """Of stored blocks, some of which LZMA makes a little shorter."""
+    draw = random.Random(5)
+    parts = [bytes(draw.choices(range(224), k=200_000)) for _ in range(shortened)]
+    parts += [draw.randbytes(200_000) for _ in range(noise)]
+    after = {f"lib/{number}": part for number, part in enumerate(parts)}
+    old, new = (raw_contents(make_payload(each)) for each in (BEFORE, after))
+    stored = replace(new, unpacked=False, at_hand=True)
+    found = chunks_cost(old, stored, level=3).coded_share
+    assert found == pytest.approx(shortened / (shortened + noise), abs=0.1)

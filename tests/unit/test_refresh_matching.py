@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.refresh.sections import (
     Compressed,
     Sections,
     compressed,
+    is_coded,
     joined,
     section_rates,
 )
@@ -232,3 +233,13 @@ def _listing(sizes: list[int], start: int) -> bytes:
     starts = accumulate(sizes, initial=start)
     lines = zip(range(len(sizes)), sizes, starts, strict=False)
     return b"".join(b"lib/file-%d F %d %d\n" % line for line in lines)
+
+
+def test_literals_with_no_redundancy_are_not_coded() -> None:
+    noise = random.Random(4).randbytes(64 * 1024)
+    skewed = bytes(value & 0xFE for value in noise)
+    assert not is_coded(noise)
+    assert not is_coded(b"")
+    assert is_coded(skewed)
+    assert compressed(noise, level=3).coded == 0
+    assert compressed(skewed, level=3).coded

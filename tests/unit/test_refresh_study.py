@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
+import random
+
 import pytest
 
+import refresh_coded
 import refresh_lost
 from doc_commands import ROOT
 from refresh_pairs import summary
@@ -11,6 +15,7 @@ from snapcraft_compression_advisor.refresh import compare
 
 LOST = ROOT / "study/data/refresh-lost.csv"
 DATA = ROOT / "study/data/refresh-pairs.csv"
+CODED = ROOT / "study/data/refresh-coded.csv"
 
 
 @pytest.mark.parametrize("line", [*summary(DATA)])
@@ -37,3 +42,19 @@ VCDIFF window number:         1
   000310 022  CPY_1     16 T@0
 """
     assert refresh_lost.copies_of(said) == {0: 2, 1: 1}
+
+
+def test_chunks_of_lzma_are_told_apart() -> None:
+    noise, text = random.Random(1).randbytes(150_000), b"a text\n" * 9_000
+    stream = lzma.compress(noise + text, check=lzma.CHECK_NONE)
+    found = [*refresh_coded.chunks(stream)]
+    assert sum(chunk.length for chunk in found) == len(noise) + len(text)
+    stored = sum(chunk.length for chunk in found if not chunk.is_short)
+    assert stored == pytest.approx(len(noise), abs=2**16)
+
+
+def test_entropy_says_which_literals_lzma_made_shorter() -> None:
+    page = " ".join((ROOT / "docs/method.md").read_text(encoding="utf-8").split())
+    chosen, drawn = (line.split()[-3] for line in refresh_coded.summary(CODED))
+    assert f"within {chosen} of what LZMA coded" in page
+    assert f"within {drawn} (ejabberd" in page
