@@ -87,14 +87,18 @@ def _tiles(sources: FleetSources, lzo: list[Gain], xz: list[Gain]) -> Iterator[T
     yield Tile(
         label="lzo would save, over one cold launch of each",
         figure=seconds(total(lzo)),
-        note=f"estimated, sum of {counted(len(lzo), 'snap')}{times}",
+        note=f"estimated, sum of {counted(len(lzo), 'snap')}{times}"
+        if lzo
+        else "no snap would gain",
     )
     saved = total(xz)
     low, mid, high = map(format_bytes, (saved.low, saved.mid, saved.high))
     yield Tile(
         label="xz would save in images",
         figure=mid,
-        note=f"estimated, {low} to {high}, sum of {counted(len(xz), 'snap')}{times}",
+        note=f"estimated, {low} to {high}, sum of {counted(len(xz), 'snap')}{times}"
+        if xz
+        else "no snap would gain",
     )
     codecs = Counter(snap.codec for snap in sources.fleet.snaps)
     yield Tile(

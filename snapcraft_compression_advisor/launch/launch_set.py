@@ -81,6 +81,8 @@ class LaunchFile:
     @property
     def expected_blocks(self) -> float:
         """Data blocks that are expected to be read of it."""
+        if not self.shares:
+            return float(self.block_count)
         return sum((last - first + 1) * share for first, last, share in self.ranges())
 
     @property

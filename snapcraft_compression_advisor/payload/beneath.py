@@ -69,11 +69,30 @@ def file_beneath(root: str | Path, path: str) -> Iterator[int]:
     """
     descriptor = _open(root, path, 0)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "it is no longer a regular file")
+        _check_regular(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def open_file_in(directory: int, name: str) -> int:
+    """Open a regular file of an open directory; the caller closes it.
+
+    :param directory: a descriptor.
+    :raises OSError: where there is none, or it is a link.
+    """
+    descriptor = os.open(name, _READ, dir_fd=directory)
+    try:
+        _check_regular(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_regular(descriptor: int) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(0, "it is no longer a regular file")
 
 
 def _open(root: str | Path, path: str, flags: int) -> int:

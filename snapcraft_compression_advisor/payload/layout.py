@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ..core.errors import BadDataError
 from ..core.units import MIB
 from .file_kinds import kind_of_file
 from .inventory import Entry, block_count
-from .source import Payload, SnapPayload
+from .source import DirectoryPayload, Payload, SnapPayload
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""
@@ -28,6 +28,7 @@ The largest snaps have some GiB; a sparse file says 8 EiB as easily, and an arra
 an item for each of its blocks would take more memory than there is."""
 
 _WHOLE_READ_BYTES = 1024 * 1024
+_new_digest = partial(hashlib.blake2b, digest_size=16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,22 +222,35 @@ def _copies_in_snap(payload: SnapPayload, files: Iterable[Entry]) -> dict[str, s
     return copies
 
 
-def _find_copies(payload: Payload, files: Iterable[Entry]) -> dict[str, str]:
+def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
     """Return for each file whose content came before the path where it did."""
     copies: dict[str, str] = {}
-    for same_size in _groups((entry, entry.size_bytes) for entry in files):
-        heads = ((entry, _digest(payload, entry, HEAD_BYTES)) for entry in same_size)
-        for same_head in _groups(heads):
+    times = Counter(entry.size_bytes for entry in files)
+    alike = [entry for entry in files if times[entry.size_bytes] > 1]
+    heads = _head_digests(payload, alike)
+    for same_size in _groups((entry, entry.size_bytes) for entry in alike):
+        for same_head in _groups((entry, heads[entry.path]) for entry in same_size):
             if same_head[0].size_bytes <= HEAD_BYTES:
                 same_contents = iter((same_head,))
             else:
                 same_contents = _groups(
-                    (entry, _digest(payload, entry, entry.size_bytes))
-                    for entry in same_head
+                    (entry, _digest(payload, entry)) for entry in same_head
                 )
             for first, *others in same_contents:
                 copies.update((other.path, first.path) for other in others)
     return copies
+
+
+def _head_digests(payload: Payload, files: Iterable[Entry]) -> dict[str, bytes]:
+    """Return digests of files' first bytes, by path."""
+    paths = [entry.path for entry in files]
+    if isinstance(payload, DirectoryPayload):
+        heads = payload.beginnings(paths, HEAD_BYTES)
+    else:
+        heads = (
+            (path, payload.read(path, offset=0, length=HEAD_BYTES)) for path in paths
+        )
+    return {path: _new_digest(head).digest() for path, head in heads}
 
 
 def _groups(
@@ -249,10 +263,10 @@ def _groups(
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _digest(payload: Payload, entry: Entry, length: int) -> bytes:
-    """Return a digest of a file's first bytes."""
-    digest = hashlib.blake2b(digest_size=16)
-    for offset in range(0, length, _WHOLE_READ_BYTES):
-        wanted = min(_WHOLE_READ_BYTES, length - offset)
+def _digest(payload: Payload, entry: Entry) -> bytes:
+    """Return a digest of a whole file."""
+    digest = _new_digest()
+    for offset in range(0, entry.size_bytes, _WHOLE_READ_BYTES):
+        wanted = min(_WHOLE_READ_BYTES, entry.size_bytes - offset)
         digest.update(payload.read(entry.path, offset=offset, length=wanted))
     return digest.digest()

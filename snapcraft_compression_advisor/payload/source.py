@@ -7,14 +7,16 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
+from posixpath import basename, dirname, split
 from typing import Literal, Protocol
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
-from .beneath import file_beneath
+from .beneath import directory_beneath, file_beneath, open_file_in
 from .file_state import StatesOfFiles
 from .inventory import Inventory, list_image, scan_directory
 from .snap_yaml import (
@@ -94,6 +96,32 @@ class DirectoryPayload:
                 return contents
         except OSError as error:
             raise _read_error(self.path, path, error) from error
+
+    def beginnings(
+        self, paths: Iterable[str], length: int
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yield regular files' first bytes, fewer of shorter ones, in any order.
+
+        Each directory is opened once, which takes a third of the time of reading each
+        file by its whole path.
+        """
+        for directory, members in groupby(sorted(paths, key=split), key=dirname):
+            path = directory
+            try:
+                with directory_beneath(self.path, directory) as parent:
+                    for path in members:  # what is named in an error
+                        yield path, self._beginning(parent, path, length)
+            except OSError as error:
+                raise _read_error(self.path, path, error) from error
+
+    def _beginning(self, directory: int, path: str, length: int) -> bytes:
+        descriptor = open_file_in(directory, basename(path))
+        try:
+            contents = os.pread(descriptor, length, 0)
+            self._states.check(path, descriptor)
+        finally:
+            os.close(descriptor)
+        return contents
 
     def state_of(self, path: str) -> bytes | None:
         """Return what names a file's contents, all that were read of it so far.

@@ -91,8 +91,8 @@ def _older(old: Payload, new: Payload) -> Iterator[str]:
     packed_s = [each.image.superblock.modified_s for each in (old, new)]
     if 0 < packed_s[1] < packed_s[0]:
         yield (
-            f"The new build was packed before the old one ({_day(packed_s[1])} and "
-            f"{_day(packed_s[0])}). Check their order: the old build comes first"
+            f"The new build was packed before the old one ({_time(packed_s[1])} and "
+            f"{_time(packed_s[0])}). Check their order: the old build comes first"
         )
 
 
@@ -111,6 +111,6 @@ def version_numbers(version: str) -> tuple[int, ...] | None:
     return tuple(map(int, numbers))
 
 
-def _day(seconds: int) -> str:
+def _time(seconds: int) -> str:
     time = datetime.fromtimestamp(seconds, tz=timezone.utc)
-    return f"{time:%Y-%m-%d %H:%M} UTC"
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
