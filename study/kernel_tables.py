@@ -1,8 +1,9 @@
 """What the measured kernels say, as the tables of docs/kernels.md.
 
-Costs are fitted to the blocks of some applications on one kernel, :data:`REFERENCE`,
-as ``calibrate`` does. What they predict is compared with the blocks of other
-applications, and with recorded launches of yet others, on all kernels.
+Costs are fitted to the blocks of some applications on one kernel of each version,
+:data:`REFERENCE` or the host's own, as ``calibrate`` does. What they predict is
+compared with the blocks of other applications, and with recorded launches of yet
+others, on all kernels.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent / "data"
 HEAD = "| Linux | file mode | decompressors |"
 HOST_VERSION = "6.18"
-REFERENCE = ("6.1", "direct", "single")
+REFERENCE = ("direct", "single")
 FITTED = frozenset({"gimp", "kcalc", "vim", "audacity"})
 """Applications whose blocks are fitted to; the others are predicted."""
 _US_PER_S = 1e6
@@ -72,9 +73,9 @@ def mode_of(row: Mapping[str, str]) -> Mode:
     return row["kernel"], row["file_mode"], row["decompressors"]
 
 
-def platform(mode: Mode) -> str:
-    """Return what a kernel runs on: reads cost more in user-mode Linux."""
-    return "host" if mode[0].startswith(HOST_VERSION) else "uml"
+def is_reference(mode: Mode) -> bool:
+    """Tell whether the costs of a version are fitted on this kernel of it."""
+    return mode[1:] == REFERENCE or mode[0].startswith(HOST_VERSION)
 
 
 def timed(way: str) -> dict[Mode, list[TimedBlock]]:
@@ -114,21 +115,19 @@ def profile(blocks: Sequence[TimedBlock]) -> DeviceProfile:
 
 
 def profiles(way: str) -> dict[str, DeviceProfile]:
-    """Return the device of each platform: its decompression is the reference's."""
-    every = timed(way)
-    found = {}
-    for mode, blocks in every.items():
-        if mode == REFERENCE or platform(mode) == "host":
-            fitted = [block for block in blocks if block.group in FITTED]
-            found[platform(mode)] = profile(fitted)
-    return found
+    """Return the device of each version, as ``calibrate`` makes it on one kernel."""
+    return {
+        mode[0]: profile([block for block in blocks if block.group in FITTED])
+        for mode, blocks in timed(way).items()
+        if is_reference(mode)
+    }
 
 
 def block_errors(way: str) -> list[Error]:
     """Return the error of each application's blocks that weren't fitted to."""
     devices = profiles(way)
     return [
-        _block_error(mode, group, codec, blocks, devices[platform(mode)])
+        _block_error(mode, group, codec, blocks, devices[mode[0]])
         for mode, blocks in timed(way).items()
         for codec in CODECS
         for group in sorted({block.group for block in blocks} - FITTED)
@@ -178,7 +177,7 @@ def launch_errors() -> list[Error]:
             predicted_s=_launch_s(
                 sums[row["application"], row["codec"]],
                 row["codec"],
-                devices[platform(mode_of(row))],
+                devices[row["kernel"]],
             ),
         )
         for row in read("kernel-launches.csv")

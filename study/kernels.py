@@ -13,6 +13,7 @@ two processors; ``--made-of`` says of which trees ``images --sample`` took the f
 usage: kernels.py build --work DIR [--jobs N] [--versions VERSION…]
        kernels.py images --work DIR --sample TREE… --launches TREE…
        kernels.py measure --work DIR [--passes N] [--rounds N] [--only NAME…]
+                          [--do times|launches…]
        kernels.py pairs --work DIR --made-of NAME… [--passes N]
        kernels.py report
 """
@@ -79,6 +80,7 @@ def main() -> None:
             step.add_argument("--only", nargs="*", default=())
             step.add_argument("--passes", type=int, default=3)
             step.add_argument("--rounds", type=int, default=4)
+            step.add_argument("--do", nargs="+", default=[*WRITTEN], choices=WRITTEN)
         if name == "pairs":
             step.add_argument("--made-of", nargs="+", required=True)
             step.add_argument("--passes", type=int, default=3)
@@ -102,40 +104,24 @@ def _images(arguments: argparse.Namespace) -> None:
 
 def _measure(arguments: argparse.Namespace) -> None:
     lines: Lines = defaultdict(list)
-    words = ["--rounds", str(arguments.rounds), "--do", "times", "launches"]
+    words = ["--rounds", str(arguments.rounds), "--do", *arguments.do]
     for number in range(arguments.passes):
         for name, found in _run_all(arguments, words):
             lines[name] += found
         print(f"pass {number + 1} of {arguments.passes}", file=sys.stderr, flush=True)
-    command = (
-        f"kernels.py measure --passes {arguments.passes} --rounds {arguments.rounds}"
+    what = " ".join(arguments.do)
+    source = _source(
+        f"kernels.py measure --passes {arguments.passes} --rounds {arguments.rounds} "
+        f"--do {what}"
     )
-    _write(
-        TIMES,
-        "Cold reads of a page of a block, image in memory; median of all rounds and "
-        f"passes, in user-mode Linux or on the host, measured. {_source(command)}",
-        (*MODE, "codec", "block", "raw_bytes", "stored_bytes",
-         *(f"{part}_us" for part in PARTS)),
-        (row for name, each in lines.items() for row in _time_rows(_mode(name), each)),
-    )  # fmt: skip
-    _write(
-        LAUNCHES,
-        "What the blocks of a recorded launch add when a page of each is touched: cold "
-        "less warm, image in memory; median of all rounds and passes, in user-mode "
-        f"Linux or on the host, measured. {_source(command)}",
-        (*MODE, "application", "codec", "runs", "added_s", "lowest_s", "highest_s",
-         "read_bytes"),
-        (row for name, each in lines.items()
-         for row in _launch_rows(_mode(name), each)),
-    )  # fmt: skip
-    _write(
-        PAIRS,
-        "Two processes that fault in a quarter of a file's pages each, from one mount "
-        f"and from one each; median of all rounds and passes, measured. "
-        f"{_source(command)}",
-        (*MODE, "codec", "mounts", "runs", "seconds"),
-        (row for name, each in lines.items() for row in _pair_rows(_mode(name), each)),
-    )
+    for kind in arguments.do:
+        path, about, columns, rows = WRITTEN[kind]
+        _write(
+            path,
+            f"{about}; in user-mode Linux or on the host, measured. {source}",
+            (*MODE, *columns),
+            (row for name, each in lines.items() for row in rows(_mode(name), each)),
+        )
 
 
 def _run_all(
@@ -153,8 +139,7 @@ def _run_all(
             run_first(kernel, work, INSIDE, [*options, *threads])
             yield kernel.name, _read(output)
     if not arguments.only or HOST in arguments.only:
-        more = ["pairs"] if "times" in words else []
-        options = ["--work", str(work), "--output", str(output), *words, *more]
+        options = ["--work", str(work), "--output", str(output), *words]
         subprocess.run([sys.executable, str(INSIDE), *options], check=True)
         yield HOST, _read(output)
 
@@ -281,24 +266,24 @@ def _grouped(
 def _time_rows(
     mode: tuple[str, ...], lines: Sequence[Mapping[str, object]]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each block: medians of the passes."""
+    """Yield a row for each block: the least of the passes."""
     columns = ("codec", "block", "raw_bytes", "stored_bytes")
     for key, each in _grouped(lines, "time", columns):
-        medians = (
-            statistics.median(float(str(line[f"{part}_us"])) for line in each)
-            for part in PARTS
-        )
-        yield (*mode, *key, *(f"{median:.1f}" for median in medians))
+        least = (min(float(str(line[f"{part}_us"])) for line in each) for part in PARTS)
+        yield (*mode, *key, *(f"{each_us:.1f}" for each_us in least))
 
 
 def _launch_rows(
     mode: tuple[str, ...], lines: Sequence[Mapping[str, object]]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each launch and codec: the median of all runs."""
+    """Yield a row for each launch and codec: the least cold run less the least warm."""
     for key, each in _grouped(lines, "launch", ("application", "codec")):
-        added_s = [float(str(line["added_s"])) for line in each]
-        spread = (statistics.median(added_s), min(added_s), max(added_s))
-        seconds = (f"{value:.4f}" for value in spread)
+        cold_s, warm_s = (
+            sorted(float(str(line[f"{state}_s"])) for line in each)
+            for state in ("cold", "warm")
+        )
+        found = (cold_s[0] - warm_s[0], cold_s[0], cold_s[-1], warm_s[0], warm_s[-1])
+        seconds = (f"{value:.4f}" for value in found)
         yield (*mode, *key, len(each), *seconds, each[0]["read_bytes"])
 
 
@@ -314,6 +299,32 @@ def _report(_: argparse.Namespace) -> None:
     from kernel_tables import report_lines  # noqa: PLC0415 # only here
 
     print("\n".join(report_lines()))
+
+
+WRITTEN = {
+    "times": (
+        TIMES,
+        (
+            "Cold reads of a page of a block, image in memory; the least of all rounds "
+            "and passes"
+        ),
+        ("codec", "block", "raw_bytes", "stored_bytes", *(f"{p}_us" for p in PARTS)),
+        _time_rows,
+    ),
+    "launches": (
+        LAUNCHES,
+        (
+            "What the blocks of a recorded launch add when a page of each is touched: "
+            "the least cold run less the least warm one, image in memory"
+        ),
+        (
+            *("application", "codec", "runs", "added_s", "cold_least_s"),
+            *("cold_greatest_s", "warm_least_s", "warm_greatest_s", "read_bytes"),
+        ),
+        _launch_rows,
+    ),
+}
+"""What ``measure`` keeps of each kind: where, what it is, columns, rows."""
 
 
 STEPS = {
