@@ -208,8 +208,22 @@ def launches(
 
 def _seconds(root: Path, touches: Touches) -> float:
     start = time.perf_counter()
-    touch(root, touches)
+    _read_pages(root, touches)
     return time.perf_counter() - start
+
+
+def _read_pages(root: Path, touches: Touches) -> None:
+    """Read a byte of pages, without read-ahead.
+
+    In user-mode Linux, mapping files and faulting in pages that are in the page cache
+    takes longer than decompressing their blocks with lzo.
+    """
+    for path, pages in touches:
+        descriptor = os.open(root / path, os.O_RDONLY)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+        for page in pages:
+            os.pread(descriptor, 1, page * PAGE_BYTES)
+        os.close(descriptor)
 
 
 def touch(root: Path, touches: Touches) -> None:

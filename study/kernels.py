@@ -314,7 +314,7 @@ WRITTEN = {
     "launches": (
         LAUNCHES,
         (
-            "What the blocks of a recorded launch add when a page of each is touched: "
+            "What the blocks of a recorded launch add when a page of each is read: "
             "the least cold run less the least warm one, image in memory"
         ),
         (
