@@ -102,8 +102,8 @@ class DirectoryPayload:
     ) -> Iterator[tuple[str, bytes]]:
         """Yield regular files' first bytes, fewer of shorter ones, in any order.
 
-        Each directory is opened once, which takes a third of the time of reading each
-        file by its whole path.
+        Each directory is opened once, which takes 0.7 of the time of reading each file
+        by its whole path.
         """
         for directory, members in groupby(sorted(paths, key=split), key=dirname):
             path = directory
