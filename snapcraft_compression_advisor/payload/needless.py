@@ -198,6 +198,21 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
     return found
 
 
+def is_documentation(path: str) -> bool:
+    """Tell whether a path is one of documentation that no application shows."""
+    return len(path) <= LONGEST_PATH and any(
+        pattern.kind == "documentation"
+        and pattern.paths.fullmatch(path)
+        and not _names_licence(path)
+        and _doubt(path, pattern) is None
+        for pattern in _PATTERNS
+    )
+
+
+def _names_licence(path: str) -> bool:
+    return _LEGAL.search(path.rpartition("/")[2]) is not None
+
+
 def _matching(entries: Sequence[Entry], pattern: _Pattern) -> list[Entry]:
     if pattern.hints:
         hinted = {
@@ -207,11 +222,11 @@ def _matching(entries: Sequence[Entry], pattern: _Pattern) -> list[Entry]:
             if hint in entry.path
         }
         entries = list(hinted.values())
-    matches, names_licence = pattern.paths.fullmatch, _LEGAL.search
+    matches = pattern.paths.fullmatch
     return [
         entry
         for entry in entries
-        if matches(entry.path) and not names_licence(entry.path.rpartition("/")[2])
+        if matches(entry.path) and not _names_licence(entry.path)
     ]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..core.units import MIB
+from ..payload.needless import is_documentation
 from ..payload.source import Payload
 from .archives import read_archive
 from .caches import same_files, sources_of
@@ -22,6 +23,7 @@ ChangeKind = Literal[
     "recompressed",
     "timestamp",
     "cache",
+    "documentation",
 ]
 LISTED_FILES = 50
 """Files that a report has."""
@@ -46,8 +48,9 @@ class FileChange:
         contents are those of a file at another path, farther away than xdelta3 looks;
         ``cache``: its sources are the same; ``recompressed``: an archive whose contents
         are the same; ``timestamp``: of the same length, only some bytes differ;
-        ``archive``: some members of a compressed archive changed; ``rebuilt``: a
-        program or library; else ``changed``.
+        ``documentation``: changed, and needn't ship; ``archive``: some members of a
+        compressed archive changed; ``rebuilt``: a program or library; else
+        ``changed``.
     :param old_path: of what it was compared with; ``None`` where there is nothing.
     :param delta_bytes: what it adds to the snap-aware delta, estimated.
     :param plain_bytes: what it adds to the plain delta, by codec, estimated: its blocks
@@ -212,6 +215,8 @@ def _kind(path: str, before: bytes, now: bytes) -> ChangeKind:
             return "recompressed"
     if len(before) == len(now) and _differing(before, now) <= _TIMESTAMP_BYTES:
         return "timestamp"
+    if is_documentation(path):
+        return "documentation"
     if archive is not None and archive.compressed:
         return "archive"
     return "rebuilt" if now.startswith(_ELF) else "changed"

@@ -35,6 +35,7 @@ CHANGES: Mapping[ChangeKind, str] = {
     "recompressed": "an archive with the same contents as before, compressed again",
     "timestamp": "the same except for some bytes: a timestamp or a build id",
     "cache": "a cache of files that didn't change, made at another time",
+    "documentation": "documentation that changed",
 }
 _REMEDIES: Mapping[ChangeKind, str] = {
     "recompressed": "Build archives reproducibly, or store their members uncompressed: "
@@ -45,6 +46,8 @@ _REMEDIES: Mapping[ChangeKind, str] = {
     "equal files.",
     "cache": "Set the times of the sources to SOURCE_DATE_EPOCH before a cache is "
     "made; compile Python with --invalidation-mode unchecked-hash.",
+    "documentation": "Leave manual pages and changelogs out of the snap, but keep "
+    "licences.",
     "moved": "Keep paths the same from build to build: xdelta3 finds what moved only "
     "within 32 MiB.",
     "rebuilt": "Stage libraries from packages that don't change with each build; pin "
