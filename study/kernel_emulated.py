@@ -5,8 +5,9 @@ User-mode Linux has one processor, on which readers don't drive out each other's
 blocks. So Debian's kernels for clouds run in qemu's emulator with two, with squashfs as
 Debian has it, and as a module built from the same source with the other options.
 Recorded launches are replayed (``kernel_first.c``) by one reader, by two of which one
-reads every eighth file, and by two and four that share the files alike. It counts what
-is read of the device; seconds say nothing in an emulator.
+reads every eighth file, and by two and four that share the files alike; with lzo also
+without read-ahead and with 1 MiB of it. It counts what is read of the device; seconds
+say nothing in an emulator.
 
 usage: kernel_emulated.py --work DIR [--launches NAME…]
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import lzma
 import re
 import shutil
 import tempfile
@@ -30,11 +32,11 @@ from apt_tools import run_tool
 from kernel_builds import DECOMPRESSORS, SUITES, fetch, run_quietly, unpack_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 HERE = Path(__file__).parent
 TABLE = HERE / "data" / "kernel-readers.csv"
-RELEASES = {"5.10": "5.10.0-46", "6.1": "6.1.0-56"}
+RELEASES = {"5.10": "5.10.0-46", "6.1": "6.1.0-56", "6.12": "6.12.118+deb13"}
 OWN = ("direct", "percpu")
 """How Debian configures squashfs."""
 BUILDS = (
@@ -42,6 +44,7 @@ BUILDS = (
     ("5.10", "direct", "single"),
     ("5.10", "cache", "single"),
     ("6.1", *OWN),
+    ("6.12", *OWN),
 )
 PROCESSORS = 2
 _SHARES = {
@@ -50,7 +53,7 @@ _SHARES = {
     "2": "2 alike",
     "4": "4 alike",
 }
-_RESULT = re.compile(r"RESULT (\w+) ([^\r\n]+) (\d+)\r?$", re.MULTILINE)
+_RESULT = re.compile(r"RESULT (\w+) (\d+) ([^\r\n]+) (\d+)\r?$", re.MULTILINE)
 _ARGUMENTS = "console=ttyS0 quiet panic=-1 nokaslr mitigations=off"
 
 
@@ -63,26 +66,23 @@ class Emulated:
 
 
 def main() -> None:
-    """Count, and write the table."""
+    """Count, and add a run to the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--launches", nargs="+", default=("idle", "mousepad"))
     arguments = parser.parse_args()
     work = arguments.work.resolve()
     rows = list(_rows(work, arguments.launches))
-    with TABLE.open("w", encoding="utf-8", newline="") as file:
-        file.write(
-            "# What replayed launches read of their device, and so decompress, by so "
-            "many readers; once_bytes is what one reader reads. Counted in qemu's "
-            f"emulator with {PROCESSORS} processors, read-ahead 128 KiB. "
-            "kernel_emulated.py\n"
-        )
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        last = max(int(row["run"]) for row in csv.DictReader(skip_comments(file)))
+    with TABLE.open("a", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(
-            ("kernel", "file_mode", "decompressors", "application", "codec",
-             "readers", "read_bytes", "once_bytes")
-        )  # fmt: skip
-        table.writerows(rows)
+        table.writerows((last + 1, *row) for row in rows)
+
+
+def skip_comments(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a kept table."""
+    return (line for line in lines if not line.startswith("#"))
 
 
 def _rows(work: Path, launches: list[str]) -> Iterator[tuple[object, ...]]:
@@ -94,40 +94,52 @@ def _rows(work: Path, launches: list[str]) -> Iterator[tuple[object, ...]]:
                 yield (version, file_mode, decompressors, launch, *row)
 
 
-def result_rows(said: str) -> Iterator[tuple[str, str, int, int]]:
-    """Yield codec, readers and bytes of what a machine wrote, and those of one."""
+def result_rows(said: str) -> Iterator[tuple[str, int, str, int, int]]:
+    """Yield codec, read-ahead, readers and bytes of what a machine wrote.
+
+    With them those of one reader with the usual read-ahead, which comes first.
+    """
     once: dict[str, int] = {}
-    for codec, readers, read_bytes in _RESULT.findall(said):
+    for codec, read_ahead, readers, read_bytes in _RESULT.findall(said):
         once.setdefault(codec, int(read_bytes))
-        yield codec, _SHARES[readers], int(read_bytes), once[codec]
+        yield codec, int(read_ahead), _SHARES[readers], int(read_bytes), once[codec]
 
 
 def _machine(work: Path, version: str, file_mode: str, decompressors: str) -> Emulated:
     """Fetch a kernel, and build its squashfs where Debian's is another."""
     release = f"{RELEASES[version]}-cloud-amd64"
-    root = work / "emulated" / version
-    if not root.exists():
-        packages = (
-            f"linux-image-{release}",
-            f"linux-headers-{release}",
-            f"linux-headers-{RELEASES[version]}-common",
-            f"linux-kbuild-{version}",
-        )
-        for package in fetch(work, SUITES[version], packages):
-            run_tool(["dpkg-deb", "-x", str(package), str(root)])
-    drivers = root / "lib/modules" / release / "kernel"
-    squashfs = drivers / "fs/squashfs/squashfs.ko"
+    root = _unpacked(work, version, f"linux-image-{release}")
+    modules = {
+        path.name.partition(".")[0]: path
+        for path in root.rglob("kernel/**/*.ko*")  # from 6.12 on compressed
+    }
+    squashfs = modules["squashfs"]
     if (file_mode, decompressors) != OWN:
         squashfs = _module(work, version, file_mode, decompressors)
     return Emulated(
-        kernel=root / f"boot/vmlinuz-{release}",
-        modules=(drivers / "drivers/block/loop.ko", squashfs),
+        kernel=root / f"boot/vmlinuz-{release}", modules=(modules["loop"], squashfs)
     )
+
+
+def _unpacked(work: Path, version: str, *packages: str) -> Path:
+    """Return a directory with what packages of a version's suite hold."""
+    directory = work / "emulated" / "-".join((version, packages[0]))
+    if not directory.exists():
+        directory.parent.mkdir(exist_ok=True)
+        for package in fetch(work, SUITES[version], packages):
+            run_tool(["dpkg-deb", "-x", str(package), str(directory)])
+    return directory
 
 
 def _module(work: Path, version: str, file_mode: str, decompressors: str) -> Path:
     release = f"{RELEASES[version]}-cloud-amd64"
-    root = work / "emulated" / version
+    root = _unpacked(
+        work,
+        version,
+        f"linux-headers-{release}",
+        f"linux-headers-{RELEASES[version]}-common",
+        f"linux-kbuild-{version}",
+    )
     headers = root / f"usr/src/linux-headers-{release}"
     makefile = headers / "Makefile"
     text = makefile.read_text(encoding="utf-8")
@@ -176,7 +188,10 @@ def _run(machine: Emulated, work: Path, launch: str) -> str:
         contents = {path.name: path.read_bytes() for path in (first, *images)}
         contents["touches"] = "".join(f"{line}\n" for line in lines).encode()
         for module in machine.modules:
-            contents[module.name] = module.read_bytes()
+            data = module.read_bytes()
+            if module.suffix == ".xz":
+                data = lzma.decompress(data)
+            contents[module.name.removesuffix(".xz")] = data
         files.write_bytes(archive(contents))
         return run_tool(
             [

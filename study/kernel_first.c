@@ -2,7 +2,8 @@
  * readers, and what they read of the device is counted. kernel_emulated.py builds it.
  *
  * /touches has a line for each file: its path and its pages, with tabs between.
- * Images: /lzo.squashfs and /xz.squashfs. Writes "RESULT codec readers bytes" lines.
+ * Images: /lzo.squashfs and /xz.squashfs. Writes lines of "RESULT codec read-ahead
+ * readers bytes", read-ahead in KiB.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, SECTOR = 512, MOST_FILES = 5000, ONE_OF = 8 };
+enum { PAGE = 4096, SECTOR = 512, MOST_FILES = 5000, ONE_OF = 8, USUAL = 128 };
 
 static char *files[MOST_FILES];
 static int count;
@@ -72,7 +73,17 @@ static void touch(const char *line)
 	free(copy);
 }
 
-static void replay(const char *codec, int readers, int unequal)
+static void set_read_ahead(int device, int kib)
+{
+	char path[64];
+	FILE *file;
+
+	sprintf(path, "/sys/block/loop%d/queue/read_ahead_kb", device);
+	file = fopen(path, "w");
+	need(file && fprintf(file, "%d", kib) > 0 && !fclose(file), path);
+}
+
+static void replay(const char *codec, int read_ahead, int readers, int unequal)
 {
 	int control = open("/dev/loop-control", O_RDWR);
 	int device = ioctl(control, LOOP_CTL_GET_FREE), loop, image, go[2];
@@ -86,6 +97,7 @@ static void replay(const char *codec, int readers, int unequal)
 	while ((loop = open(path, O_RDONLY)) < 0)
 		usleep(10000);
 	need(ioctl(loop, LOOP_SET_FD, image) == 0, "loop device");
+	set_read_ahead(device, read_ahead);
 	need(mount(path, "/mnt", "squashfs", MS_RDONLY, NULL) == 0, "mount");
 	before = bytes_read(device);
 	need(pipe(go) == 0, "pipe");
@@ -103,8 +115,8 @@ static void replay(const char *codec, int readers, int unequal)
 	close(go[1]);
 	while (wait(NULL) > 0)
 		;
-	printf("RESULT %s %s%d %ld\n", codec, unequal ? "7/8+1/8 of " : "",
-	       readers, bytes_read(device) - before);
+	printf("RESULT %s %d %s%d %ld\n", codec, read_ahead,
+	       unequal ? "7/8+1/8 of " : "", readers, bytes_read(device) - before);
 	umount("/mnt");
 	ioctl(loop, LOOP_CLR_FD, 0);
 	close(loop);
@@ -114,6 +126,7 @@ static void replay(const char *codec, int readers, int unequal)
 int main(void)
 {
 	static const char *const codecs[] = { "lzo", "xz" };
+	static const int others[] = { 0, 1024 };
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t length;
@@ -135,10 +148,15 @@ int main(void)
 		files[count++] = strdup(line);
 	}
 	for (int i = 0; i < 2; i++) {
-		replay(codecs[i], 1, 0);
-		replay(codecs[i], 2, 1);
-		replay(codecs[i], 2, 0);
-		replay(codecs[i], 4, 0);
+		replay(codecs[i], USUAL, 1, 0);
+		replay(codecs[i], USUAL, 2, 1);
+		replay(codecs[i], USUAL, 2, 0);
+		replay(codecs[i], USUAL, 4, 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		replay("lzo", others[i], 1, 0);
+		replay("lzo", others[i], 2, 0);
+		replay("lzo", others[i], 4, 0);
 	}
 	reboot(RB_POWER_OFF);
 }

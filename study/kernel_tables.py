@@ -39,6 +39,7 @@ FITTED = frozenset({"gimp", "kcalc", "vim", "audacity"})
 _US_PER_S = 1e6
 _SEED = 1
 _RESAMPLES = 2000
+_USUAL_KIB = "128"
 _LEAST_US = 1.0
 """What a block takes where the noise of a warm read was more than the cold one."""
 
@@ -211,6 +212,8 @@ def report_lines() -> Iterator[str]:
     yield from launch_table()
     yield "times that a block is read:"
     yield from count_table()
+    yield "times that a block is read with lzo and another read-ahead:"
+    yield from count_table(usual=False)
     yield "two readers:"
     yield from pair_table()
     yield "two readers of a mount, one decompressor ÷ several:"
@@ -262,18 +265,28 @@ def launch_table() -> Iterator[str]:
         yield f"| {' | '.join(chain(key, cells))} |"
 
 
-def count_table() -> Iterator[str]:
-    """Yield how often a block is read by launches, by kernel and readers."""
-    rows = read("kernel-readers.csv")
+def count_table(*, usual: bool = True) -> Iterator[str]:
+    """Yield how often a block is read by launches, by kernel and readers.
+
+    A cell has all runs.
+
+    :param usual: with the read-ahead that kernels have by default; else with others.
+    """
+    every = read("kernel-readers.csv")
+    rows = [row for row in every if (row["read_ahead_kib"] == _USUAL_KIB) is usual]
     shares = tuple(dict.fromkeys(row["readers"] for row in rows))
-    ratios: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    ratios: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for row in rows:
-        line: tuple[str, ...] = (*mode_of(row), row["application"], row["codec"])
-        ratios[line][row["readers"]] = f"{times_read(row):.2f}"
-    yield f"{HEAD} launch | codec | {' | '.join(shares)} |"
+        last = row["codec"] if usual else row["read_ahead_kib"]
+        line: tuple[str, ...] = (*mode_of(row), row["application"], last)
+        ratios[line][row["readers"]].append(f"{times_read(row):.2f}")
+    last = "codec" if usual else "read-ahead, KiB"
+    yield f"{HEAD} launch | {last} | {' | '.join(shares)} |"
     yield "|---" * (5 + len(shares)) + "|"
     for line, by_share in ratios.items():
-        cells = [by_share.get(share, "") for share in shares]
+        cells = [", ".join(by_share[share]) for share in shares]
         yield f"| {' | '.join((*line, *cells))} |"
 
 

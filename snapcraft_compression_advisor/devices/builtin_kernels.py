@@ -44,7 +44,7 @@ LAST_REPEATING = (5, 16)
 """c1f6925e1091 came with Linux 5.8, and 9eec1d897139 with 5.17."""
 
 
-REPEATED = Interval(low=1.0, mid=1.03, high=2.6)
+REPEATED = Interval(low=1.0, mid=1.03, high=2.8)
 """How often Linux 5.8 to 5.16 decompresses a launch's blocks: one reader; two, of which
 one has an eighth of the files; four that share them alike. Medians of replayed launches
 on Linux 5.10 with two processors, counted (``study/data/kernel-readers.csv``). In 19 of

@@ -54,10 +54,12 @@ def test_archive_is_what_the_kernel_unpacks() -> None:
 
 def test_results_are_by_codec_and_compared_with_one_reader() -> None:
     said = (
-        "boot\r\nRESULT lzo 1 100\r\nRESULT lzo 7/8+1/8 of 2 104\r\nRESULT xz 1 80\r\n"
+        "boot\r\nRESULT lzo 128 1 100\r\nRESULT lzo 128 7/8+1/8 of 2 104\r\n"
+        "RESULT xz 128 1 80\r\nRESULT lzo 0 1 90\r\n"
     )
     assert list(kernel_emulated.result_rows(said)) == [
-        ("lzo", "1", 100, 100),
-        ("lzo", "2, one reads 1/8", 104, 100),
-        ("xz", "1", 80, 80),
+        ("lzo", 128, "1", 100, 100),
+        ("lzo", 128, "2, one reads 1/8", 104, 100),
+        ("xz", 128, "1", 80, 80),
+        ("lzo", 0, "1", 90, 100),
     ]
