@@ -9,6 +9,7 @@ import pytest
 import kernel_builds
 import kernel_emulated
 import kernel_tables
+import kernels
 
 PAGE = Path(__file__).parents[2] / "docs/kernels.md"
 
@@ -63,3 +64,40 @@ def test_results_are_by_codec_and_compared_with_one_reader() -> None:
         ("xz", 128, "1", 80, 80),
         ("lzo", 0, "1", 90, 100),
     ]
+
+
+def test_each_time_the_counts_become_a_run_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "readers.csv"
+    table.write_text("# what it is\nrun,kernel,readers\n1,5.10,1\n2,5.10,1\n")
+    monkeypatch.setattr(kernel_emulated, "TABLE", table)
+    monkeypatch.setattr(
+        kernel_emulated, "_rows", lambda *_: iter([("6.12", "4 alike")])
+    )
+    monkeypatch.setattr("sys.argv", ["kernel_emulated.py", "--work", str(tmp_path)])
+    kernel_emulated.main()
+    lines = table.read_text().splitlines()
+    assert lines[:4] == ["# what it is", "run,kernel,readers", "1,5.10,1", "2,5.10,1"]
+    assert lines[4:] == ["3,6.12,4 alike"]
+
+
+def test_launch_is_the_lower_quartile_of_runs_less_their_own_warm_ones() -> None:
+    times_s = [(0.50, 0.10), (0.20, 0.15), (0.62, 0.20), (0.45, 0.15), (0.9, 0.1)]
+    lines: list[dict[str, object]] = [
+        {
+            "kind": "launch",
+            "application": "vim",
+            "codec": "lzo",
+            "cold_s": cold_s,
+            "warm_s": warm_s,
+            "read_bytes": 9,
+        }
+        for cold_s, warm_s in times_s
+    ]
+    columns, rows = kernels.WRITTEN["launches"][2:]
+    (row,) = rows(("6.1", "cache", "single"), lines)
+    found = dict(zip((*kernels.MODE, *columns), row, strict=True))
+    assert found["added_s"] == "0.3000"
+    assert (found["least_added_s"], found["greatest_added_s"]) == ("0.0500", "0.8000")
+    assert (found["warm_s"], found["runs"]) == ("0.1500", 5)
