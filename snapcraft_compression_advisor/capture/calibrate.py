@@ -319,11 +319,13 @@ def _sources(
 ) -> tuple[str, ...]:
     worst = max(timings.error.values())
     blocks = len(timings.blocks) // len(timings.error)
+    rounds = f"{request.rounds} rounds; standard error of the sums up to {worst:.1%}"
+    if request.rounds == 1:
+        rounds = "1 round, so the standard error isn't known"
     return (
         (
             f"processor: measured; {blocks} blocks and metadata with each codec, "
-            f"{request.rounds} rounds; standard error of the sums up to {worst:.1%}; "
-            f"Linux {platform.release()}, {processor_name()}"
+            f"{rounds}; Linux {platform.release()}, {processor_name()}"
         ),
         (
             f"applying deltas: measured; mksquashfs {mksquashfs_version()}, unsquashfs "

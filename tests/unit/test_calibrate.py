@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from machine import no_right_to_mount
+from snapcraft_compression_advisor.capture.block_timing import Timings
 from snapcraft_compression_advisor.capture.calibrate import (
     CalibrationRequest,
+    _sources,
     calibrate,
     choose_sample,
     write_noise,
@@ -95,6 +97,26 @@ def test_user_who_may_not_mount_gets_an_error(tmp_path: Path) -> None:
         calibrate(request, print)
     assert "root" in (caught.value.resolution or "")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("rounds", "expected"),
+    [
+        (1, "1 round, so the standard error isn't known; Linux"),
+        (5, "5 rounds; standard error of the sums up to 2.0%; Linux"),
+    ],
+)
+def test_one_round_tells_no_standard_error(
+    rounds: int, expected: str, tmp_path: Path, mocker: MockerFixture
+) -> None:
+    module = "snapcraft_compression_advisor.capture.calibrate"
+    mocker.patch(f"{module}.mksquashfs_version", return_value="4.6.1")
+    error = {"none": 0.01, "xz": 0.02}
+    timings = Timings(blocks=tuple(make_blocks()), spread=error, error=error)
+    request = CalibrationRequest(
+        name="x", storage=tmp_path, sample=tmp_path, blocks=32, rounds=rounds
+    )
+    assert expected in _sources(request, timings, storage_in_memory=False)[0]
 
 
 def test_noise_is_of_every_size_and_cannot_be_compressed(tmp_path: Path) -> None:
