@@ -36,6 +36,7 @@ _MOST_NEAR_STEPS = 48
 """What xz's default preset looks at (``depth`` of ``lzma_encoder.c`` in liblzma: 16 and
 half of the ``nice_len`` of 64)."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing
+_MARK = np.uint64(0xFFFF_FFFF << 32)  # the upper half, of which it makes a hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,10 +110,10 @@ def block_work(block: bytes) -> SearchWork:
     """
     if len(block) <= _KEY_BYTES:
         return SearchWork(raw_bytes=len(block), steps=0.0, near_steps=0.0, blocks=1)
-    fresh = ~np.append([False], _came_before(block))
+    fresh = np.ones(len(block) - _KEY_BYTES + 2, dtype=np.bool_)
+    np.logical_not(_came_before(block), out=fresh[1:])
     fresh[1:] |= fresh[:-1].copy()
-    hashes = _hashes(block)[: len(fresh)]
-    chains = _chain_lengths(hashes)[fresh[: len(hashes)]]
+    chains = _chain_lengths(_hashes(block)[: len(fresh)], fresh)
     return SearchWork(
         raw_bytes=len(block),
         steps=float(np.minimum(chains, _MOST_STEPS).sum()),
@@ -122,7 +123,11 @@ def block_work(block: bytes) -> SearchWork:
 
 
 def _came_before(block: bytes) -> NDArray[np.bool_]:
-    """Tell at which places the next eight bytes are in the window before it."""
+    """Tell at which places the next eight bytes are in the window before it.
+
+    Sorted as one number a place, of a hash and the place: numpy sorts numbers in half
+    the time that it takes to sort their indices.
+    """
     count = len(block) - _KEY_BYTES + 1
     keys = np.empty(count, dtype=np.uint64)
     for offset in range(min(_KEY_BYTES, count)):
@@ -132,13 +137,14 @@ def _came_before(block: bytes) -> NDArray[np.bool_]:
             count=(len(block) - offset) // _KEY_BYTES,
             offset=offset,
         )
-    marks = (keys * _GOLDEN) >> np.uint64(32)
-    # Two sorts of 16 bits, which numpy does by radix: half the time of one of 64.
-    places = np.argsort(marks.astype(np.uint16), kind="stable")
-    upper = (marks >> np.uint64(16)).astype(np.uint16)
-    places = places[np.argsort(upper[places], kind="stable")]
-    ordered = marks[places]
-    again = (ordered[1:] == ordered[:-1]) & (np.diff(places) <= _WINDOW_BYTES)
+    keys *= _GOLDEN
+    keys &= _MARK
+    keys |= np.arange(count, dtype=np.uint64)
+    keys.sort()
+    places = keys.astype(np.uint32)
+    keys &= _MARK
+    again = keys[1:] == keys[:-1]
+    again &= places[1:] - places[:-1] <= _WINDOW_BYTES
     found = np.zeros(count, dtype=np.bool_)
     found[places[1:][again]] = True
     return found
@@ -146,24 +152,24 @@ def _came_before(block: bytes) -> NDArray[np.bool_]:
 
 def _hashes(block: bytes) -> NDArray[np.int64]:
     """Return the hash of the first three bytes at every place (``HEAD3``)."""
-    octets = np.frombuffer(block, dtype=np.uint8).astype(np.int64)
+    octets = np.frombuffer(block, dtype=np.uint8).astype(np.uint32)
     mixed = ((octets[:-2] << 5 ^ octets[1:-1]) << 5) ^ octets[2:]
-    hashes: NDArray[np.int64] = (0x9F5F * mixed >> 5) & ((1 << _HASH_BITS) - 1)
-    return hashes
+    hashes = (0x9F5F * mixed >> 5) & ((1 << _HASH_BITS) - 1)
+    return hashes.astype(np.int64)
 
 
-def _chain_lengths(hashes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how many places of the same hash are in the window before each."""
-    counts = [
-        np.bincount(hashes[start : start + _PARTS_BYTES], minlength=1 << _HASH_BITS)
-        for start in range(0, len(hashes), _PARTS_BYTES)
-    ]
-    lengths = np.empty(len(hashes))
-    for number, own in enumerate(counts):
-        before = own * 0.5
+def _chain_lengths(
+    hashes: NDArray[np.int64], wanted: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return how many places of the same hash are in the window before some places."""
+    starts = range(0, len(hashes), _PARTS_BYTES)
+    parts = [hashes[start : start + _PARTS_BYTES] for start in starts]
+    counts = [np.bincount(part, minlength=1 << _HASH_BITS) for part in parts]
+    lengths = []
+    for number, (start, part) in enumerate(zip(starts, parts, strict=True)):
+        before = counts[number] * 0.5
         for back in range(1, _WINDOW_PARTS + 1):
             if number >= back:
                 before += counts[number - back] * (0.5 if back == _WINDOW_PARTS else 1)
-        part = slice(number * _PARTS_BYTES, (number + 1) * _PARTS_BYTES)
-        lengths[part] = before[hashes[part]]
-    return lengths
+        lengths.append(before[part[wanted[start : start + len(part)]]])
+    return np.concatenate(lengths)

@@ -33,6 +33,7 @@ _LAZY, _ENOUGH = 16, 70
 """Matches of so many bytes are taken without a look at the next place; from so many on
 no other candidate is looked at (``LONGENOUGH``). xdelta3 looks ahead up to 90."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing
+_PLACE_BITS = np.uint64(32)
 _FIRST_STEP, _MOST_STEP = 32, 4096
 """Bytes that are compared at once."""
 
@@ -221,18 +222,25 @@ def _in_old(old: bytes, new: bytes, step: int) -> NDArray[np.int64]:
 def _earlier(new: bytes) -> NDArray[np.int64]:
     """Return for each place the last one before it with the same four bytes, or -1.
 
-    Sorted by two bytes at a time, which numpy does by radix.
+    Sorted as one number a place, of its bytes and the place.
     """
     count = max(0, len(new) - LEAST_NEW_MATCH + 1)
-    pairs = np.frombuffer(new, dtype=np.uint8).astype(np.uint16)
-    pairs = pairs[:-1] | pairs[1:] << np.uint16(8)
-    first, second = pairs[:count], pairs[2 : 2 + count]
-    order = np.argsort(first, kind="stable")
-    order = order[np.argsort(second[order], kind="stable")]
-    before, after = order[:-1], order[1:]
-    same = (first[before] == first[after]) & (second[before] == second[after])
+    keys = np.empty(count, dtype=np.uint64)
+    for offset in range(min(LEAST_NEW_MATCH, count)):
+        keys[offset::LEAST_NEW_MATCH] = np.frombuffer(
+            new,
+            dtype=np.uint32,
+            count=(len(new) - offset) // LEAST_NEW_MATCH,
+            offset=offset,
+        )
+    keys <<= _PLACE_BITS
+    keys |= np.arange(count, dtype=np.uint64)
+    keys.sort()
+    places = keys.astype(np.uint32)
+    keys >>= _PLACE_BITS
+    same = keys[1:] == keys[:-1]
     earlier = np.full(count, -1, dtype=np.int64)
-    earlier[after[same]] = before[same]
+    earlier[places[1:][same]] = places[:-1][same]
     return earlier
 
 
