@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Tell how often intervals of draws hold the truth, on payloads that models left out.
 
-Each payload of ``study/data/block-sizes.csv`` is drawn from as the product does: by
-lots of 640 blocks, which are its blocks many times over: 48 where a model predicts
-them, 24 where one codec's sizes are known. The models are fitted to the other payloads
-(see ``block_sizes.py``). Without a model, a regression would learn from a block what
-its double comes to, so half of the blocks are drawn, each there once.
+Each payload of ``study/data/block-sizes.csv`` is drawn from as the product does: 24 by
+lots of 480 blocks, which are its blocks many times over. The models are fitted to the
+other payloads (see ``block_sizes.py``). Without a model, a regression would learn from
+a block what its double comes to, so half of the blocks are drawn, each there once.
 
 usage: block_draws.py [--seeds N]
 """
@@ -34,7 +33,6 @@ from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.trial.block_model import BlockModel, model_columns
 from snapcraft_compression_advisor.trial.census import (
     CLOSER_BLOCKS,
-    SNAP_TRIED_BLOCKS,
     TRIED_BLOCKS,
 )
 from snapcraft_compression_advisor.trial.estimate import estimate_total
@@ -87,7 +85,6 @@ def draws(
     ratios = np.column_stack([table[name] for name in columns]) / raw_bytes[:, None]
     x, y = model_columns(ratios, raw_bytes), table[codec] / raw_bytes
     weights = raw_bytes / DATA_BLOCK_BYTES
-    tried = TRIED_BLOCKS if columns == COLUMNS["none"] else SNAP_TRIED_BLOCKS
     errors = fit_codec(table, columns, codec, payloads)
     for part in folds(payloads.names):
         fit = ~part & ~np.isin(payloads.contents, payloads.contents[part])
@@ -101,7 +98,7 @@ def draws(
                 chance = np.random.default_rng([seed, number])
                 chosen = chance.choice(own, CLOSER_BLOCKS)
                 phase = phase_of(table, columns, chosen, chance)
-                yield attempt(phase, table[codec][chosen], codec, tried, model)
+                yield attempt(phase, table[codec][chosen], codec, TRIED_BLOCKS, model)
 
 
 def draws_alone(

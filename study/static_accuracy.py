@@ -58,9 +58,7 @@ VERDICT_FIELDS = (
     "application", "set", "compression", "verdict", "read_low", "read_mid", "read_high",
     "waited_low", "waited_mid", "waited_high",
 )  # fmt: skip
-EFFORT = Effort(
-    scales=(1,), narrow_enough=1.0, narrow_enough_of_snap=1.0, codecs=SHIPPABLE
-)
+EFFORT = Effort(scales=(1,), narrow_enough=1.0, codecs=SHIPPABLE)
 
 
 def main() -> None:

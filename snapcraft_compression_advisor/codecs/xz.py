@@ -68,6 +68,8 @@ class Xz(BoundCodec):
     the same version, which can't be known.
 
     :param preset: another one gives sizes that tell about preset 6's, in less time.
+    :param dictionary_bytes: for less than a block, a smaller one takes less time: its
+        tables are cleared before each; of a block's length where there is none.
     """
 
     name = "xz"
@@ -109,8 +111,11 @@ class Xz(BoundCodec):
         },
     )
 
-    def __init__(self, preset: int = PRESET) -> None:
+    def __init__(
+        self, preset: int = PRESET, *, dictionary_bytes: int | None = None
+    ) -> None:
         self._preset = preset
+        self._dictionary_bytes = dictionary_bytes
 
     @property
     def available(self) -> bool:
@@ -131,7 +136,11 @@ class Xz(BoundCodec):
         if not block:
             return block
         room_bytes = max(block_bytes, len(block))
-        compressed = xz_stream(block, preset=self._preset, dictionary_bytes=room_bytes)
+        compressed = xz_stream(
+            block,
+            preset=self._preset,
+            dictionary_bytes=self._dictionary_bytes or room_bytes,
+        )
         return compressed if len(compressed) < len(block) else block
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
@@ -158,7 +167,7 @@ class Xz(BoundCodec):
 
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
         written_bytes = c_size_t()
-        filters = _filters(room_bytes, self._preset)
+        filters = _filters(self._dictionary_bytes or room_bytes, self._preset)
         status = self.library.functions().lzma_stream_buffer_encode(
             *(filters.chain, _CHECK, None),
             *(block, len(block), output, byref(written_bytes), room_bytes),

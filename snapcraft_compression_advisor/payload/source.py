@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
-from posixpath import basename, dirname, split
+from posixpath import basename
 from typing import Literal, Protocol
 
 from ..codecs.codec import DATA_BLOCK_BYTES
@@ -105,11 +105,14 @@ class DirectoryPayload:
         Each directory is opened once, which takes 0.7 of the time of reading each file
         by its whole path.
         """
-        for directory, members in groupby(sorted(paths, key=split), key=dirname):
+        members: dict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            members[path.rpartition("/")[0]].append(path)
+        for directory, files in members.items():
             path = directory
             try:
                 with directory_beneath(self.path, directory) as parent:
-                    for path in members:  # what is named in an error
+                    for path in files:  # what is named in an error
                         yield path, self._beginning(parent, path, length)
             except OSError as error:
                 raise _read_error(self.path, path, error) from error

@@ -30,23 +30,22 @@ MOST_BLOCKS = 16_384
 MOST_BYTES = 320 * MIB
 """Payloads of up to so many blocks and bytes are looked at whole."""
 
-SPREAD_BLOCKS = 3_072
+SPREAD_BLOCKS = MOST_BYTES // DATA_BLOCK_BYTES
 """Blocks looked at of a larger payload, evenly spread. That they aren't all adds 0.2 to
 0.3 % of the size to the error (one standard deviation; a browser, an office suite and a
 Python application), about half of what the smaller phases do."""
-CLOSER_BLOCKS = 640
+CLOSER_BLOCKS = 480
 SNAP_CLOSER_BLOCKS = 320
 """Blocks looked at closely in the first round; of a snap, where to read a block takes
 longer than to look at it, and all sizes of one codec are known."""
 
-TRIED_BLOCKS = 48
-SNAP_TRIED_BLOCKS = 24
-"""Blocks tried in the first round; of a snap, one of whose sizes is known, fewer. A
-model fitted beforehand predicts them from the closer look; that they are tried shows
-how far the payload is unlike those that it was fitted to. With 16, one of 42 sizes of a
-payload of programs was off by more than twice its half width. With 24, draws were off
-by 0.77 % of the size with xz and 0.67 % of that with lzo, with 48 by 0.57 and 0.48 %
-(root of the mean square; ``study/block_draws.py``)."""
+TRIED_BLOCKS = 24
+"""Blocks tried in the first round. A model fitted beforehand predicts them from the
+closer look; that they are tried shows how far the payload is unlike those that it was
+fitted to. With 16, one of 42 sizes of a payload of programs was off by more than twice
+its half width. 24 of 480 are off by 0.87 % of the size with xz and 0.78 % of that with
+lzo, 48 of 640 by 0.57 and 0.48 % (root of the mean square; ``study/block_draws.py``),
+in twice the time."""
 
 FAR_BYTES = 2_000_000
 """What the blocks looked at closely may come to in an image in a store. Fewer blocks
@@ -257,10 +256,8 @@ class Ladder:
         known = self.census.codec
         closer = CLOSER_BLOCKS if known is None else SNAP_CLOSER_BLOCKS
         drawn = min(scale, self._most / closer)
-        tried = TRIED_BLOCKS if known is None else SNAP_TRIED_BLOCKS
         few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale
-        if few or not self.models:
-            tried = TRIED_ALONE_BLOCKS
+        tried = TRIED_BLOCKS if self.models and not few else TRIED_ALONE_BLOCKS
         phase = self._closer(self.census.blocks, round(closer * drawn))
         self.phases = (*self.census.phases, phase)
         self.sample = draw(

@@ -149,11 +149,12 @@ def fastest_look() -> WholeLook:
 
 
 def closer_look(*, known: str | None = None) -> ExcerptLook:
-    """Return the look that some blocks are worth: 2.4 ms.
+    """Return the look that some blocks are worth: 1.8 ms.
 
     :param known: a codec whose sizes are known already.
     """
-    fastest, closer_xz, closer_lzo = _fastest(), Xz(preset=1), Lzo(level=4)
+    fastest, closer_lzo = _fastest(), Lzo(level=4)
+    closer_xz = Xz(preset=1, dictionary_bytes=EXCERPT_BYTES)
     predictors = []
     if closer_xz.available and known != closer_xz.name:
         predictors.append(Predictor(closer=closer_xz, fast=fastest))

@@ -24,23 +24,20 @@ class Effort:
         :mod:`.ladder`.
     :param narrow_enough: half width of the interval, as a share of its middle, that
         is enough where it decides nothing any more.
-    :param narrow_enough_of_snap: likewise for a snap, where looking takes longer.
     """
 
     scales: tuple[float, ...]
     narrow_enough: float
-    narrow_enough_of_snap: float
     codecs: tuple[str, ...] = tuple(CODECS)
 
 
-ORDINARY = Effort(scales=(1, 2), narrow_enough=0.02, narrow_enough_of_snap=0.025)
+ORDINARY = Effort(scales=(1, 2), narrow_enough=0.025)
 """For figures that people read. Twice the blocks include the first ones, which needn't
 be tried twice."""
 
 LEAST = Effort(
     scales=(0.25, 1, 3),
     narrow_enough=0.1,
-    narrow_enough_of_snap=0.1,
     codecs=SHIPPABLE,
 )
 """For a yes or a no: a quarter of the blocks tells most of the time; from a fifth, the
@@ -76,9 +73,6 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
         for name in effort.codecs
         if CODECS[name].available and name not in ("none", run.known_codec)
     ]
-    enough = effort.narrow_enough
-    if run.known_codec is not None:
-        enough = effort.narrow_enough_of_snap
     for scale in effort.scales:
         progress("Examining some blocks more closely")
         run.ladder.climb(scale=scale)
@@ -87,7 +81,7 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
         run.try_codecs([name for name in slow if first or name in SHIPPABLE])
         result = run.result()
         widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
-        if widest <= NARROW or (widest <= enough and decided(result)):
+        if widest <= NARROW or (widest <= effort.narrow_enough and decided(result)):
             break
     lacking = [name for name in effort.codecs if not result.codecs[name].available]
     return _with_packed(result, lacking, payload, wanted(), progress)

@@ -29,9 +29,8 @@ def few_blocks(mocker: MockerFixture) -> None:
     mocker.patch.multiple(
         census,
         CLOSER_BLOCKS=12,
-        SNAP_CLOSER_BLOCKS=12,
+        SNAP_CLOSER_BLOCKS=8,
         TRIED_BLOCKS=6,
-        SNAP_TRIED_BLOCKS=3,
     )
 
 
@@ -48,9 +47,7 @@ def run(*, decided: bool, narrow_enough: float = 1.0) -> TrialResult:
         wanted=lambda: ("file1",),
         progress=lambda _: None,
         decided=lambda _: decided,
-        effort=Effort(
-            scales=(1, 2), narrow_enough=narrow_enough, narrow_enough_of_snap=1.0
-        ),
+        effort=Effort(scales=(1, 2), narrow_enough=narrow_enough),
     )
 
 
@@ -94,9 +91,9 @@ def test_every_codec_has_every_block_after_two_rounds() -> None:
         assert len(result.stored.codecs[codec].stored_bytes) == 60
 
 
-@pytest.mark.parametrize(("packed", "tried"), [(False, 6), (True, 3)])
-def test_fewer_blocks_of_a_snap_are_tried(
-    tmp_path: Path, *, packed: bool, tried: int
+@pytest.mark.parametrize(("packed", "looked_at"), [(False, 12), (True, 8)])
+def test_fewer_blocks_of_a_snap_are_looked_at(
+    tmp_path: Path, *, packed: bool, looked_at: int
 ) -> None:
     """One of its sizes is known, and to read its blocks takes longer."""
     source = tmp_path / "source"
@@ -115,4 +112,5 @@ def test_fewer_blocks_of_a_snap_are_tried(
     with open_payload(source) as payload:
         ladder = census.Ladder(payload, lay_out(payload), certain=tuple)
         ladder.climb(scale=1)
-    assert len(ladder.sample.members) == tried
+    assert len(ladder.phases[-1].members) == looked_at
+    assert len(ladder.sample.members) == 6
