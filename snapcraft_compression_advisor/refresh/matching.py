@@ -265,7 +265,8 @@ def keys_of(contents: bytes, *, step: int = 1) -> NDArray[np.uint64]:
 
 def hashed(keys: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
     """Return a place for each key in a table of 2 to the power of ``bits``."""
-    places: NDArray[np.uint64] = (keys * _GOLDEN) >> np.uint64(64 - bits)
+    places: NDArray[np.uint64] = keys * _GOLDEN
+    places >>= np.uint64(64 - bits)
     return places.view(np.int64)
 
 

@@ -31,9 +31,9 @@ class Effort:
     codecs: tuple[str, ...] = tuple(CODECS)
 
 
-ORDINARY = Effort(scales=(1, 2), narrow_enough=0.025)
-"""For figures that people read. Twice the blocks include the first ones, which needn't
-be tried twice."""
+ORDINARY = Effort(scales=(1, 1.5, 2), narrow_enough=0.02)
+"""For figures that people read. More blocks include the first ones, which needn't be
+tried twice."""
 
 LEAST = Effort(
     scales=(0.25, 1, 3),
