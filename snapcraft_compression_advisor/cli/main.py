@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str], signals: DeferredSignals) -> int:
     """Do the work and say how it ended, as long as somebody reads that."""
-    _be_quick()
+    be_quick()
     open_standard_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that isn't UTF-8
@@ -139,7 +139,7 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
     return status
 
 
-def _be_quick() -> None:
+def be_quick() -> None:
     """Set the interpreter up for short runs of a few threads that compute.
 
     Most objects live to the end, so looking through them for garbage finds none. And
