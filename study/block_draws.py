@@ -2,7 +2,7 @@
 """Tell how often intervals of draws hold the truth, on payloads that models left out.
 
 Each payload of ``study/data/block-sizes.csv`` is drawn from as the product does: 24 by
-lots of 480 blocks, which are its blocks many times over. The models are fitted to the
+lots of 400 blocks, which are its blocks many times over. The models are fitted to the
 other payloads (see ``block_sizes.py``). Without a model, a regression would learn from
 a block what its double comes to, so half of the blocks are drawn, each there once.
 

@@ -34,7 +34,7 @@ SPREAD_BLOCKS = MOST_BYTES // DATA_BLOCK_BYTES
 """Blocks looked at of a larger payload, evenly spread. That they aren't all adds 0.2 to
 0.3 % of the size to the error (one standard deviation; a browser, an office suite and a
 Python application), about half of what the smaller phases do."""
-CLOSER_BLOCKS = 480
+CLOSER_BLOCKS = 400
 SNAP_CLOSER_BLOCKS = 320
 """Blocks looked at closely in the first round; of a snap, where to read a block takes
 longer than to look at it, and all sizes of one codec are known."""
@@ -43,7 +43,7 @@ TRIED_BLOCKS = 24
 """Blocks tried in the first round. A model fitted beforehand predicts them from the
 closer look; that they are tried shows how far the payload is unlike those that it was
 fitted to. With 16, one of 42 sizes of a payload of programs was off by more than twice
-its half width. 24 of 480 are off by 0.87 % of the size with xz and 0.78 % of that with
+its half width. 24 of 400 are off by 0.84 % of the size with xz and 0.70 % of that with
 lzo, 48 of 640 by 0.57 and 0.48 % (root of the mean square; ``study/block_draws.py``),
 in twice the time."""
 

@@ -22,7 +22,7 @@ from .phase import Phase, Sample
 CONFIDENCE_Z = 1.96
 """Two-sided 95 % of a normal distribution.
 
-Of draws by lots from payloads that models left out, the intervals hold in 94 to 98 %
+Of draws by lots from payloads that models left out, the intervals hold in 93 to 97 %
 (``study/block_draws.py``).
 """
 
