@@ -7,8 +7,8 @@ For each pair, both prime directories are built by ``prime_from_debs.py`` from t
 Debian's suites (bookworm, its security updates, its backports), unless they are in DIR
 already; packed with xz and lzo as ``snap pack`` does; and both deltas are made by
 xdelta3 as snapd makes them. The CSV has a row for each pair, codec and format, with
-processor seconds of the estimate, of the real delta and of packing the new image, and
-what ``search_work`` says of that.
+processor seconds of the estimate (Python is set up as for the command), of the real
+delta and of packing the new image, and what ``search_work`` says of that.
 
 ``--summary FILE`` prints what docs/refresh.md says of such a CSV.
 
@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from apt_tools import debian_mirror
 from prime_from_debs import main as build_prime
+from snapcraft_compression_advisor.cli.main import be_quick
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.search_work import search_work
@@ -399,6 +400,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if not parsed.trees or not parsed.output:
         parser.error("say where the trees are (--trees) and what to write (-o)")
+    be_quick()
     known: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in read_rows(parsed.real) if parsed.real else ():
         known[row.pair, row.codec].append(row)
