@@ -224,40 +224,35 @@ def _earlier(new: bytes) -> NDArray[np.int64]:
 
     Sorted as one number a place, of its bytes and the place.
     """
-    count = max(0, len(new) - LEAST_NEW_MATCH + 1)
-    keys = np.empty(count, dtype=np.uint64)
-    for offset in range(min(LEAST_NEW_MATCH, count)):
-        keys[offset::LEAST_NEW_MATCH] = np.frombuffer(
-            new,
-            dtype=np.uint32,
-            count=(len(new) - offset) // LEAST_NEW_MATCH,
-            offset=offset,
-        )
+    keys = keys_of(new, key_bytes=LEAST_NEW_MATCH)
     keys <<= _PLACE_BITS
-    keys |= np.arange(count, dtype=np.uint64)
+    keys |= np.arange(len(keys), dtype=np.uint64)
     keys.sort()
     places = keys.astype(np.uint32)
     keys >>= _PLACE_BITS
     same = keys[1:] == keys[:-1]
-    earlier = np.full(count, -1, dtype=np.int64)
+    earlier = np.full(len(keys), -1, dtype=np.int64)
     earlier[places[1:][same]] = places[:-1][same]
     return earlier
 
 
-def keys_of(contents: bytes, *, step: int = 1) -> NDArray[np.uint64]:
-    """Return the eight bytes at every so manieth place as a number each.
+def keys_of(
+    contents: bytes, *, step: int = 1, key_bytes: int = KEY_BYTES
+) -> NDArray[np.uint64]:
+    """Return the bytes at every so manieth place as a number each.
 
-    :param step: divides eight.
+    :param step: divides the next one.
+    :param key_bytes: how many bytes: four or eight.
     """
-    count = max(0, (len(contents) - KEY_BYTES) // step + 1)
+    count = max(0, (len(contents) - key_bytes) // step + 1)
     keys = np.empty(count, dtype=np.uint64)
-    lanes = KEY_BYTES // step
+    lanes = key_bytes // step
     for lane in range(min(lanes, count)):
         offset = lane * step
         keys[lane::lanes] = np.frombuffer(
             contents,
-            dtype=np.uint64,
-            count=(len(contents) - offset) // KEY_BYTES,
+            dtype=f"u{key_bytes}",
+            count=(len(contents) - offset) // key_bytes,
             offset=offset,
         )
     return keys
