@@ -15,28 +15,39 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
-PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
+PLUGINS, THREADS = "PYDANTIC_DISABLE_PLUGINS", "OPENBLAS_NUM_THREADS"
 
 
-@pytest.mark.parametrize("given", [None, "__all__", "some"])
-def test_no_plugins_are_looked_for_and_the_environment_stays(
-    given: str | None,
+@pytest.mark.parametrize(
+    ("variable", "texts"),
+    [
+        (PLUGINS, (None, "__all__")),
+        (PLUGINS, ("__all__", "__all__")),
+        (PLUGINS, ("some", "some")),
+        (THREADS, (None, "1")),
+        (THREADS, ("3", "3")),
+    ],
+)
+def test_libraries_start_small_and_the_environment_stays(
+    variable: str,
+    texts: tuple[str | None, str],
     mocker: MockerFixture,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
+    given, expected = texts
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.delenv(PLUGINS, raising=False)
+    monkeypatch.delenv(variable, raising=False)
     if given is not None:
-        monkeypatch.setenv(PLUGINS, given)
+        monkeypatch.setenv(variable, given)
     loaded = commands.command_groups
     seen: list[str | None] = []
 
     def noted(arguments: list[str]) -> object:
-        seen.append(os.environ.get(PLUGINS))
+        seen.append(os.environ.get(variable))
         return loaded(arguments)
 
     mocker.patch.object(program, "command_groups", noted)
     assert program.main(["rule", "SCA101"]) == 0
-    assert seen == [given or "__all__"]
-    assert os.environ.get(PLUGINS) == given
+    assert seen == [expected]
+    assert os.environ.get(variable) == given
