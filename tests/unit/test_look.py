@@ -54,6 +54,18 @@ def test_short_block_is_its_own_excerpt_and_has_the_closer_codec_s_own_size() ->
     assert size == pytest.approx(len(xz.compress(TEXT)))
 
 
+@pytest.mark.parametrize("bound", [True, False])
+def test_dictionary_of_an_excerpt_s_length_changes_no_size(
+    mocker: MockerFixture, *, bound: bool
+) -> None:
+    if not bound:
+        mocker.patch.object(Xz, "library", available=False)
+    part = excerpt((TEXT * 40)[: BLOCK // 2] + NOISE[: BLOCK // 2])
+    long, short = Xz(preset=1), Xz(preset=1, dictionary_bytes=EXCERPT_BYTES)
+    assert len(short.compress(part)) == len(long.compress(part)) < len(part)
+    assert short.compress(part) != long.compress(part)  # which names the dictionary
+
+
 def test_long_block_has_the_fast_size_corrected_by_the_excerpt() -> None:
     xz, fast = Xz(preset=1), Zstd(level=1)
     look = ExcerptLook(predictors=(Predictor(closer=xz, fast=fast),), fastest=fast)
