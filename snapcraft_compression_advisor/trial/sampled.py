@@ -21,7 +21,7 @@ class Effort:
     """How closely to look.
 
     :param scales: scale factor of the number of blocks in each round; see
-        :mod:`.ladder`.
+        :class:`.census.Ladder`.
     :param narrow_enough: half width of the interval, as a share of its middle, that
         is enough where it decides nothing any more.
     """
@@ -40,8 +40,8 @@ LEAST = Effort(
     narrow_enough=0.1,
     codecs=SHIPPABLE,
 )
-"""For a yes or a no: a quarter of the blocks tells most of the time; from a fifth, the
-interval may be wider than a tenth."""
+"""For a yes or a no: a quarter of the blocks tells most of the time. On two payloads
+(95 and 270 MB, 12 draws each) the intervals were at most ±6.7 %."""
 
 
 Decided = Callable[[TrialResult], bool]
