@@ -99,7 +99,7 @@ def _packing_s(codec: str, work: SearchWork, stored_bytes: int) -> float:
     """Return how long packing takes on the machine of the table."""
     known = CODECS[codec].pack_search
     if known is not None:
-        return search_s(known, work, stored_bytes)
+        return search_s(known, work)
     return _predicted_s(MEASURED.pack[codec], round(work.raw_bytes), stored_bytes)
 
 

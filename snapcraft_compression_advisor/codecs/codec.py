@@ -76,7 +76,6 @@ class PackSearch(NamedTuple):
     Fitted by ``study/refresh_apply.py report`` to ``study/data/refresh-apply.csv``.
 
     :param raw_us_per_kib: for each KiB of contents, in microseconds.
-    :param stored_us_per_kib: for each KiB of the image.
     :param step_ns: for each earlier place that lzo looks at for a match.
     :param near_step_ns: for each that xz looks at.
     :param block_us: for each data block, in microseconds.
@@ -86,7 +85,6 @@ class PackSearch(NamedTuple):
     """
 
     raw_us_per_kib: float
-    stored_us_per_kib: float
     step_ns: float
     near_step_ns: float
     block_us: float

@@ -48,14 +48,13 @@ class Lzo(BoundCodec):
     metadata_stored_share = 0.38
     tool_time = ToolTime(pack=(53.82, 109.1, 174.84), unpack=(2.14, 3.06, 4.06))
     pack_search = PackSearch(
-        raw_us_per_kib=30.82,
-        stored_us_per_kib=7.7,
-        step_ns=2.33,
+        raw_us_per_kib=39.13,
+        step_ns=2.192,
         near_step_ns=0.0,
-        block_us=16.1,
-        start_ms=15.69,
-        least=0.78,
-        greatest=1.25,
+        block_us=0.0,
+        start_ms=18.95,
+        least=0.75,
+        greatest=1.26,
     )
     in_launch = Interval(low=0.64, mid=1.14, high=2.05)
     title = "liblzo2"

@@ -84,13 +84,12 @@ class Xz(BoundCodec):
         pack=(133.7, 186.52, 219.53), unpack=(58.58, 61.33, 64.57), by_stored=True
     )
     pack_search = PackSearch(
-        raw_us_per_kib=108.71,
-        stored_us_per_kib=0.0,
+        raw_us_per_kib=110.06,
         step_ns=0.0,
-        near_step_ns=7.334,
-        block_us=317.7,
+        near_step_ns=7.201,
+        block_us=318.0,
         start_ms=0.0,
-        least=0.85,
+        least=0.84,
         greatest=1.45,
     )
     in_launch = Interval(low=0.93, mid=1.09, high=1.27)

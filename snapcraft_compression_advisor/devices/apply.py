@@ -195,17 +195,14 @@ def _pack_s(speeds: ApplySpeeds, sizes: ApplySizes, codec: str, end: str) -> flo
     of_table = _cost(MEASURED.pack, codec, end, sizes.new_raw, sizes.new_image)
     of_device = _cost(speeds.pack, codec, end, sizes.new_raw, sizes.new_image)
     spread = Interval.around(known.least, 1.0, known.greatest)
-    seconds = search_s(known, sizes.search, sizes.new_image) * float(
-        getattr(spread, end)
-    )
+    seconds = search_s(known, sizes.search) * float(getattr(spread, end))
     return seconds * of_device / of_table
 
 
-def search_s(costs: PackSearch, work: SearchWork, image_bytes: float) -> float:
+def search_s(costs: PackSearch, work: SearchWork) -> float:
     """Return how long packing takes on the machine of the table, in seconds."""
     return (
         work.raw_bytes / KIB * costs.raw_us_per_kib * 1e-6
-        + image_bytes / KIB * costs.stored_us_per_kib * 1e-6
         + work.steps * costs.step_ns * 1e-9
         + work.near_steps * costs.near_step_ns * 1e-9
         + work.blocks * costs.block_us * 1e-6

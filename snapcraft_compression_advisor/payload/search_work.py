@@ -9,7 +9,7 @@ xz also takes its time for each block, however short: it clears its tables.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -26,6 +26,10 @@ _WINDOW_BYTES = 48 * 1024
 """How far back lzo1x_999 looks (``SWD_N`` of liblzo2's ``lzo1x_9x.c``)."""
 _PARTS_BYTES = 16 * 1024
 _WINDOW_PARTS = _WINDOW_BYTES // _PARTS_BYTES
+_BEGINNING_BYTES = _WINDOW_BYTES + _PARTS_BYTES
+"""What is looked at of a block: the last part has a full window before it, as all that
+come after it have. For 27 payloads the steps of whole blocks are within 8 % of what
+that comes to, for one of 37 blocks 14 %; the draw alone is off by 5 to 20 %."""
 _HASH_BITS = 14
 """Of its table by the first three bytes (``SWD_HSIZE``)."""
 _KEY_BYTES = 8
@@ -59,7 +63,7 @@ class SearchWork:
 def search_work(payload: Payload, least_blocks: int = _LEAST_BLOCKS) -> SearchWork:
     """Estimate what packing a payload takes, from some of its blocks.
 
-    One of eight is looked at, which takes a fiftieth of packing all.
+    The beginning of one of eight is looked at.
 
     :param least_blocks: to look at, where there are as many.
     """
@@ -69,11 +73,12 @@ def search_work(payload: Payload, least_blocks: int = _LEAST_BLOCKS) -> SearchWo
     count = min(raw_bytes // DATA_BLOCK_BYTES // _BLOCKS_PER_DRAWN, _MOST_BLOCKS)
     seen = steps = near_steps = 0.0
     for path, offset in drawn_blocks(payload, min(max(count, least_blocks), blocks)):
-        block = payload.read(path, offset=offset, length=DATA_BLOCK_BYTES)
+        beginning = payload.read(path, offset=offset, length=_BEGINNING_BYTES)
+        size_bytes = payload.inventory.entries[path].size_bytes
+        work = block_work(beginning, min(size_bytes - offset, DATA_BLOCK_BYTES))
         seen += 1
-        work = block_work(block)
-        steps += work.steps / max(1, len(block))
-        near_steps += work.near_steps / max(1, len(block))
+        steps += work.steps / work.raw_bytes
+        near_steps += work.near_steps / work.raw_bytes
     per_seen = raw_bytes / max(1.0, seen)
     return SearchWork(
         raw_bytes=raw_bytes,
@@ -99,27 +104,37 @@ def drawn_blocks(payload: Payload, count: int) -> Iterator[tuple[str, int]]:
         yield path, inside - inside % DATA_BLOCK_BYTES
 
 
-def block_work(block: bytes) -> SearchWork:
-    """Return what packing one block takes.
+def block_work(beginning: bytes, block_bytes: int) -> SearchWork:
+    """Return what packing one block takes, told from its beginning.
 
     lzo searches wherever no match goes on: a place is taken to be such a one where
     the eight bytes from the place before it on didn't come before. It also searches at
     the place after the one where a match begins, for a longer one. At each it goes
     through the earlier places whose first three bytes have the same hash; of these
     there are about as many as in the parts of the block within its window.
+
+    :param block_bytes: of the whole block. What comes after the beginning is taken to
+        be like its last part.
     """
-    if len(block) <= _KEY_BYTES:
-        return SearchWork(raw_bytes=len(block), steps=0.0, near_steps=0.0, blocks=1)
-    fresh = np.ones(len(block) - _KEY_BYTES + 2, dtype=np.bool_)
-    np.logical_not(_came_before(block), out=fresh[1:])
+    if len(beginning) <= _KEY_BYTES:
+        return SearchWork(raw_bytes=block_bytes, steps=0.0, near_steps=0.0, blocks=1)
+    fresh = np.ones(len(beginning) - _KEY_BYTES + 2, dtype=np.bool_)
+    np.logical_not(_came_before(beginning), out=fresh[1:])
     fresh[1:] |= fresh[:-1].copy()
-    chains = _chain_lengths(_hashes(block)[: len(fresh)], fresh)
+    chains = list(_chain_lengths(_hashes(beginning)[: len(fresh)], fresh))
+    alike = 1 + (block_bytes - len(beginning)) / _PARTS_BYTES
     return SearchWork(
-        raw_bytes=len(block),
-        steps=float(np.minimum(chains, _MOST_STEPS).sum()),
-        near_steps=float(np.minimum(chains, _MOST_NEAR_STEPS).sum()),
+        raw_bytes=block_bytes,
+        steps=_steps(chains, _MOST_STEPS, alike),
+        near_steps=_steps(chains, _MOST_NEAR_STEPS, alike),
         blocks=1,
     )
+
+
+def _steps(chains: Sequence[NDArray[np.float64]], most: int, alike: float) -> float:
+    """Return the steps in all parts, of which so many are like the last one."""
+    *sums, last = (float(np.minimum(part, most).sum()) for part in chains)
+    return sum(sums) + alike * last
 
 
 def _came_before(block: bytes) -> NDArray[np.bool_]:
@@ -160,16 +175,17 @@ def _hashes(block: bytes) -> NDArray[np.int64]:
 
 def _chain_lengths(
     hashes: NDArray[np.int64], wanted: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return how many places of the same hash are in the window before some places."""
+) -> Iterator[NDArray[np.float64]]:
+    """Yield how many places of the same hash are in the window before some places.
+
+    One array for each part.
+    """
     starts = range(0, len(hashes), _PARTS_BYTES)
     parts = [hashes[start : start + _PARTS_BYTES] for start in starts]
     counts = [np.bincount(part, minlength=1 << _HASH_BITS) for part in parts]
-    lengths = []
     for number, (start, part) in enumerate(zip(starts, parts, strict=True)):
-        before = counts[number] * 0.5
+        before: NDArray[np.float64] = counts[number] * np.float64(0.5)
         for back in range(1, _WINDOW_PARTS + 1):
             if number >= back:
                 before += counts[number - back] * (0.5 if back == _WINDOW_PARTS else 1)
-        lengths.append(before[part[wanted[start : start + len(part)]]])
-    return np.concatenate(lengths)
+        yield before[part[wanted[start : start + len(part)]]]

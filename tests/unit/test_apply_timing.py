@@ -41,7 +41,7 @@ def seconds(cost: ByteCost) -> float:
 
 def packing_s(codec: str) -> float:
     costs = CODECS[codec].pack_search or pytest.fail(f"{codec} has no search costs")
-    return search_s(costs, WORK, IMAGE_BYTES)
+    return search_s(costs, WORK)
 
 
 START_S = 0.02

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from payloads import make_payload
 from snapcraft_compression_advisor.payload import search_work as search_work_module
 from snapcraft_compression_advisor.payload.search_work import (
+    SearchWork,
     block_work,
     drawn_blocks,
     search_work,
@@ -24,19 +25,23 @@ BLOCK_BYTES = 131_072
 NOISE = random.Random(5).randbytes(BLOCK_BYTES)
 
 
+def whole_block_work(block: bytes) -> SearchWork:
+    return block_work(block, len(block))
+
+
 def test_noise_is_searched_everywhere_and_has_short_chains() -> None:
     # 48 KiB of places in a table of 16,384.
-    assert 1.5 < block_work(NOISE).steps / BLOCK_BYTES < 3.5
+    assert 1.5 < whole_block_work(NOISE).steps / BLOCK_BYTES < 3.5
 
 
 def test_runs_are_found_at_once() -> None:
-    assert block_work(bytes(BLOCK_BYTES)).steps < 16 * 512
+    assert whole_block_work(bytes(BLOCK_BYTES)).steps < 16 * 512
 
 
 def test_what_came_before_within_the_window_is_not_searched_again() -> None:
-    once = block_work(NOISE[:40_000]).steps
-    near = block_work(NOISE[:40_000] * 2).steps
-    far = block_work(NOISE[:60_000] * 2).steps
+    once = whole_block_work(NOISE[:40_000]).steps
+    near = whole_block_work(NOISE[:40_000] * 2).steps
+    far = whole_block_work(NOISE[:60_000] * 2).steps
     assert near == pytest.approx(once, rel=0.2)
     assert far > 4 * near
 
@@ -47,18 +52,36 @@ def test_longer_match_is_looked_for_at_the_places_after_its_start() -> None:
     one_match = noise * 2
     many = b"".join([*words, *reversed(words)])
     assert len(one_match) == len(many)
-    assert block_work(many).steps > block_work(one_match).steps
+    assert whole_block_work(many).steps > whole_block_work(one_match).steps
 
 
 def test_few_different_bytes_make_long_chains() -> None:
     letters = NOISE.translate(bytes(b"abcdefgh"[n % 8] for n in range(256)))
-    assert block_work(letters).steps > 20 * block_work(NOISE).steps
+    assert whole_block_work(letters).steps > 20 * whole_block_work(NOISE).steps
 
 
 @given(st.binary(max_size=300))
 def test_never_searches_more_often_than_there_are_places(block: bytes) -> None:
-    work = block_work(block)
+    work = whole_block_work(block)
     assert 0 <= work.near_steps <= work.steps <= 512 * len(block)
+
+
+@pytest.mark.parametrize("period", [256, 4096, BLOCK_BYTES])
+def test_beginning_tells_of_the_whole_block(period: int) -> None:
+    block = NOISE[:period] * (BLOCK_BYTES // period)
+    told, seen = block_work(block[:65_536], BLOCK_BYTES), whole_block_work(block)
+    assert told.raw_bytes == seen.raw_bytes
+    assert told.steps == pytest.approx(seen.steps, rel=0.02)
+    assert told.near_steps == pytest.approx(seen.near_steps, rel=0.02)
+
+
+def test_beginnings_are_scaled_to_their_blocks(mocker: MockerFixture) -> None:
+    looked_at = mocker.spy(search_work_module, "block_work")
+    search_work(make_payload({"a": NOISE + NOISE[:70_000]}))
+    assert [(len(call.args[0]), call.args[1]) for call in looked_at.call_args_list] == [
+        (65_536, BLOCK_BYTES),
+        (65_536, 70_000),
+    ]
 
 
 @given(
