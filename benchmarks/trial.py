@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.trial.look import ExcerptLook, WholeLook
+    from snapcraft_compression_advisor.trial.look import CloserLook, QuickLook
 
 PAYLOADS = {
     "cli": ["jq"],
@@ -256,14 +256,12 @@ class Remembered:
         payload: Payload,
         layout: Layout,
         numbers: NDArray[np.int64],
-        look: WholeLook | ExcerptLook,
-        *,
-        fastest: Mapping[int, float] | None = None,
+        look: QuickLook | CloserLook,
     ) -> NDArray[np.float64]:
         """See :func:`look_at_blocks`."""
         keys = [(type(look), number) for number in numbers.tolist()]
         new = np.array([n for kind, n in keys if (kind, n) not in self._rows], np.int64)
-        rows = look_at_blocks(payload, layout, new, look, fastest=fastest)
+        rows = look_at_blocks(payload, layout, new, look)
         self._rows.update(
             zip(((type(look), n) for n in new.tolist()), rows, strict=True)
         )

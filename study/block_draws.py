@@ -90,6 +90,7 @@ def draws(
         fit = ~part & ~np.isin(payloads.contents, payloads.contents[part])
         model = BlockModel(
             coefficients=solve(x[fit], y[fit], weights[fit]),
+            looks=len(columns),
             scatter=float(str(errors["scatter"])),
             bias=float(str(errors["bias"])),
         )

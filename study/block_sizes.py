@@ -38,7 +38,6 @@ from snapcraft_compression_advisor.trial.block_model import NOT_PACKED, model_co
 from snapcraft_compression_advisor.trial.census import spread
 from snapcraft_compression_advisor.trial.look import (
     closer_look,
-    fastest_look,
     read_block,
 )
 
@@ -104,7 +103,7 @@ def sample_blocks(tree: Path) -> Iterator[tuple[object, ...]]:
         for number in drawn.tolist():
             block = layout.block(number)
             contents = read_block(payload, block)
-            looks = (*fastest_look().at(contents), *closer_look().at(contents))
+            looks = closer_look().at(contents)
             if not all(looks):
                 continue  # zeros
             size = int(layout.sizes[layout.file_numbers[block.path]])

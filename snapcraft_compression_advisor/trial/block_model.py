@@ -29,12 +29,14 @@ class BlockModel:
     """How one codec's sizes follow from a closer look.
 
     :param coefficients: of the columns of :func:`model_columns`.
+    :param looks: how many sizes of a block it is fitted to: those found last.
     :param scatter: what it misses of a block, one standard deviation in shares of the
         mean block's size: payloads left out.
     :param bias: likewise of a whole payload.
     """
 
     coefficients: NDArray[np.float64]
+    looks: int
     scatter: float
     bias: float
 
@@ -45,6 +47,7 @@ class BlockModel:
 
         :param ratios: what the looks at them found, a column each.
         """
+        ratios = ratios[:, ratios.shape[1] - self.looks :]
         predicted = model_columns(ratios, raw_bytes) @ self.coefficients
         stored = (ratios >= 1).all(
             axis=1
@@ -77,6 +80,7 @@ def block_models(
     return {
         codec: BlockModel(
             coefficients=np.array(each["coefficients"]),
+            looks=len(look_names),
             scatter=each["scatter"],
             bias=each["bias"],
         )

@@ -16,7 +16,7 @@ from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
 from .block_model import block_models
-from .look import closer_look, fastest_look, look_at_blocks
+from .look import closer_look, look_at_blocks, quick_look
 from .phase import (
     Phase,
     Sample,
@@ -124,15 +124,15 @@ def take_census(
     names = first_phase(layout, eligible, np.ones(len(eligible)), nothing, lots)
     whole = spread_blocks >= SPREAD_BLOCKS and len(eligible) <= MOST_BLOCKS
     if whole and names.raw_bytes.sum() <= MOST_BYTES:
-        columns = look_at_blocks(payload, layout, eligible, fastest_look())
+        columns = look_at_blocks(payload, layout, eligible, quick_look())
         return Census(
             phases=(first_phase(layout, eligible, names.weights, columns, lots),)
         )
     drawn = draw(names, count=spread_blocks, certain=np.zeros(len(eligible), np.bool_))
-    columns = look_at_blocks(payload, layout, drawn.members, fastest_look())
+    columns = look_at_blocks(payload, layout, drawn.members, quick_look())
     sure = eligible[np.isin(eligible, np.array(list(always()), dtype=np.int64))]
     added = sure[~np.isin(sure, drawn.members)]
-    more = look_at_blocks(payload, layout, added, fastest_look())
+    more = look_at_blocks(payload, layout, added, quick_look())
     members = np.concatenate((drawn.members, added))
     shares = np.concatenate((drawn.shares, np.ones(len(added))))
     weights = np.where(np.isin(members, sure), 1.0, 1 / shares)
@@ -243,8 +243,9 @@ class Ladder:
             members=nothing.astype(np.int64), shares=nothing, lots=nothing
         )
         self._look = closer_look(known=self.census.codec)
-        first = self.census.codec or self._look.fastest.name
-        self.models = block_models(self.census.codec, (first, *self._look.column_names))
+        known = self.census.codec
+        names = self._look.column_names
+        self.models = block_models(known, names if known is None else (known, *names))
         self._seen: dict[int, NDArray[np.float64]] = {}
 
     def climb(self, *, scale: float) -> None:
@@ -286,13 +287,7 @@ class Ladder:
         new = np.array(
             [m for m in members.tolist() if m not in self._seen], dtype=np.int64
         )
-        fastest = None
-        if self.census.codec is None:
-            sizes = self.census.known_sizes[self.census.blocks.places_of(new)]
-            fastest = dict(zip(new.tolist(), sizes.tolist(), strict=True))
-        rows = look_at_blocks(
-            self._payload, self._layout, new, self._look, fastest=fastest
-        )
+        rows = look_at_blocks(self._payload, self._layout, new, self._look)
         self._seen.update(zip(new.tolist(), rows, strict=True))
 
     def _is_certain(self, phase: Phase) -> NDArray[np.bool_]:

@@ -55,7 +55,7 @@ def model_of_hint(*, bias: float = 0.004, factor: float = 1.0) -> BlockModel:
     """Return a model that takes the closer look for the size, times a factor."""
     coefficients = np.zeros(10)
     coefficients[2] = factor  # after the constant and the census's ratio
-    return BlockModel(coefficients=coefficients, scatter=0.01, bias=bias)
+    return BlockModel(coefficients=coefficients, looks=2, scatter=0.01, bias=bias)
 
 
 def looked_at_closer(
