@@ -16,6 +16,7 @@ from ..core.units import Interval
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from .census import Ladder
+from .early import EarlyTries
 from .estimate import Estimate, difference_half_width, estimate_total
 from .kept import Block, compressed_bytes
 from .look import map_in_order
@@ -68,15 +69,23 @@ class PartialTrial:
 
     :param wanted: paths of the files whose data blocks are reported; asked for as late
         as can be.
+    :param early: sizes that are being found already.
     :ivar ladder: climbed before each round.
     """
 
     def __init__(
-        self, payload: Payload, layout: Layout, wanted: Wanted, *, seed: int
+        self,
+        payload: Payload,
+        layout: Layout,
+        wanted: Wanted,
+        early: EarlyTries,
+        *,
+        seed: int,
     ) -> None:
         self._payload = payload
         self._layout = layout
         self._wanted = wanted
+        self._early = early
         self.ladder = Ladder(payload, layout, certain=self._launch_blocks, seed=seed)
         self._known: dict[str, dict[int, int]] = {}
         self._trials: dict[str, _Trial] = {}
@@ -117,8 +126,13 @@ class PartialTrial:
                     codecs.setdefault(member, []).append(name)
 
         def sizes(member: int) -> list[int]:
-            block = Block(self._payload, self._layout.block(member))
-            return [compressed_bytes(block, CODECS[name]) for name in codecs[member]]
+            place = self._layout.block(member)
+            block = Block(self._payload, place)
+            return [
+                compressed_bytes(block, CODECS[name]) if known is None else known
+                for name in codecs[member]
+                for known in [self._early.size(place, name)]
+            ]
 
         members = sorted(codecs)
         for member, found in zip(members, map_in_order(sizes, members), strict=True):

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from ..codecs import CODECS, SHIPPABLE
 from ..payload.layout import lay_out
-from ..payload.source import Payload
+from ..payload.source import Payload, SnapPayload
+from .census import TRIED_BLOCKS
+from .early import EarlyTries
 from .exact import run_exact_trial
 from .partial import PartialTrial
 from .result import CodecTrial, Progress, TrialResult, Wanted, size_difference
@@ -66,25 +68,41 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
     :param seed: another one draws other blocks.
     """
     progress("Reading the payload's blocks")
-    layout = lay_out(payload)
-    run = PartialTrial(payload, layout, wanted, seed=seed)
-    slow = [
-        name
-        for name in effort.codecs
-        if CODECS[name].available and name not in ("none", run.known_codec)
-    ]
-    for scale in effort.scales:
-        progress("Examining some blocks more closely")
-        run.ladder.climb(scale=scale)
-        progress("Compressing a sample of blocks with every codec")
-        first = scale == effort.scales[0]
-        run.try_codecs([name for name in slow if first or name in SHIPPABLE])
-        result = run.result()
-        widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
-        if widest <= NARROW or (widest <= effort.narrow_enough and decided(result)):
-            break
+    with _early_tries(payload, effort, seed) as early:
+        layout = lay_out(payload)
+        run = PartialTrial(payload, layout, wanted, early, seed=seed)
+        slow = [
+            name
+            for name in effort.codecs
+            if CODECS[name].available and name not in ("none", run.known_codec)
+        ]
+        for scale in effort.scales:
+            progress("Examining some blocks more closely")
+            run.ladder.climb(scale=scale)
+            progress("Compressing a sample of blocks with every codec")
+            first = scale == effort.scales[0]
+            run.try_codecs([name for name in slow if first or name in SHIPPABLE])
+            result = run.result()
+            widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
+            enough = widest <= effort.narrow_enough and decided(result)
+            if enough or widest <= NARROW:
+                break
     lacking = [name for name in effort.codecs if not result.codecs[name].available]
     return _with_packed(result, lacking, payload, wanted(), progress)
+
+
+def _early_tries(payload: Payload, effort: Effort, seed: int) -> EarlyTries:
+    """Begin with blocks of the first round; with none where reading one is dear."""
+    names = (
+        name
+        for name in SHIPPABLE
+        if name in effort.codecs
+        and CODECS[name].available
+        and name != payload.packed_with
+    )
+    far = isinstance(payload, SnapPayload) and payload.is_far
+    count = 0 if far else round(TRIED_BLOCKS * effort.scales[0])
+    return EarlyTries(payload, names, count=count, seed=seed)
 
 
 def _with_packed(
