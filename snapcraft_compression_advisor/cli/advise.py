@@ -19,7 +19,7 @@ from ..analysis import Analysis, Request, analyse
 from ..capture.snapd_timings import SnapdTimings, read_snapd_timings
 from ..core.errors import AdvisorError, NoInputError
 from ..launches import price_stacks
-from ..lint.lint import analysis_request, check_apps
+from ..lint.request import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..payload.source import Payload, find_payload, open_payload
 from ..project.project_file import declared_compression, find_project_file

@@ -13,8 +13,9 @@ from craft_cli import emit
 from .. import __version__
 from ..lint.baseline import Baseline
 from ..lint.finding import LintReport
-from ..lint.lint import LintRequest, lint_payload
+from ..lint.lint import lint_payload
 from ..lint.project import ProjectFile
+from ..lint.request import LintRequest
 from ..payload.source import Payload, open_payload
 from ..report.lint_formats import Findings, render
 from ..report.lint_formats.json import BASELINE, parse_baseline

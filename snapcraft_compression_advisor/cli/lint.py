@@ -17,7 +17,7 @@ from .. import __version__
 from ..core.errors import UsageError
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintReport
-from ..lint.lint import LintRequest
+from ..lint.request import LintRequest
 from ..lint.rules.declared import compression_changed
 from ..lint.rules.preflight_contents import resquash_differs
 from ..lint.run import at_least, make_selection

@@ -15,7 +15,8 @@ from craft_cli import emit
 from ..core.errors import AdvisorError
 from ..lint.all_rules import ALL_RULES
 from ..lint.finding import LintedPayload
-from ..lint.lint import LintRequest, check_apps, lint_payload
+from ..lint.lint import lint_payload
+from ..lint.request import LintRequest, check_apps
 from ..lint.run import check_selectors
 from ..payload.source import open_payload
 from ..trial.result import Progress

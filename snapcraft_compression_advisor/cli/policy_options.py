@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -14,9 +14,7 @@ from craft_cli import emit
 from ..advice.evidence import Policy
 from ..core.errors import BadDataError, UsageError
 from ..devices.builtin_devices import DEFAULT_NAMES
-from ..lint.all_rules import ALL_RULES
-from ..lint.lint import LintRequest
-from ..lint.run import check_selectors
+from ..lint.request import LintRequest
 from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityName
 from ..settings.load import POLICY_FILE_NAME, Sources, load_settings
 from ..settings.quantities import LINK, parse_count, parse_devices, seconds_or_share
@@ -136,7 +134,7 @@ def rule_options(parsed_args: argparse.Namespace) -> LintPolicy:
     select = tuple(each for group in parsed_args.select for each in group)
     ignore = tuple(each for group in parsed_args.ignore for each in group)
     try:
-        check_selectors((*select, *ignore), ALL_RULES, where="--select, --ignore")
+        _check_rules((*select, *ignore), where="--select, --ignore")
     except BadDataError as error:  # an argument, not data
         raise UsageError(str(error), resolution=error.resolution) from error
     given = {"select": select, "ignore": ignore, "fail_on": parsed_args.fail_on}
@@ -156,7 +154,7 @@ def lint_request(
     """
     settings = load_settings(
         Sources(file=file, options=options),
-        check_rules=partial(check_selectors, rules=ALL_RULES),
+        check_rules=_check_rules,
         narrow=narrow,
     )
     if file is not None:
@@ -167,6 +165,16 @@ def lint_request(
         devices=settings.devices,
         profiles=settings.profiles,
     )
+
+
+def _check_rules(texts: Iterable[str], *, where: str) -> None:
+    """Refuse selectors that speak of no rule."""
+    wanted = tuple(texts)
+    if wanted:  # advice has none, and needs no rules
+        from ..lint.all_rules import ALL_RULES  # noqa: PLC0415
+        from ..lint.run import check_selectors  # noqa: PLC0415
+
+        check_selectors(wanted, ALL_RULES, where=where)
 
 
 def _options(

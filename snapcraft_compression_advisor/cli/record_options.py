@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from craft_cli import emit
 
 from ..core.errors import UsageError
-from ..lint.lint import LintRequest
+from ..lint.request import LintRequest
 from ..payload.source import Payload
 from ..settings.lint_policy import LAUNCH_TIMEOUT_S, LintPolicy, Recording
 from ..settings.quantities import SECONDS, event_text

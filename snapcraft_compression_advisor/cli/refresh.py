@@ -12,7 +12,7 @@ from craft_cli import emit
 from ..advice.refresh_month import SHIPPED, RefreshMonth, month_by_refresh
 from ..analysis import Analysis, analyse
 from ..codecs import CODECS, SHIPPABLE
-from ..lint.lint import LintRequest, analysis_request, check_apps
+from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.source import Payload, open_payload
 from ..refresh.builds import check_names
 from ..refresh.exact import check_xdelta3

@@ -16,8 +16,9 @@ from ..capture.snapd_timings import SnapdTimings
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
 from ..core.units import MIB
-from ..lint.lint import LintRequest, lint_analysed
+from ..lint.lint import lint_analysed
 from ..lint.project import ProjectFile
+from ..lint.request import LintRequest
 from ..payload.source import Payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing

@@ -12,7 +12,7 @@ from craft_cli import emit
 
 from ..analysis import analyse
 from ..core.errors import NoInputError, ToolError, UsageError
-from ..lint.lint import analysis_request, check_apps
+from ..lint.request import analysis_request, check_apps
 from ..payload.source import find_payload, open_payload
 from ..project.add_filters import add_filters
 from ..project.document import read_document

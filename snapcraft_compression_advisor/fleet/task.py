@@ -16,7 +16,8 @@ from ..core.printable import printable
 from ..core.units import MIB
 from ..launch.guess.guess import static_launch_set
 from ..launch.profile import LaunchProfile, read_profile
-from ..lint.lint import LintRequest, analysis_request, lint_analysed
+from ..lint.lint import lint_analysed
+from ..lint.request import LintRequest, analysis_request
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing

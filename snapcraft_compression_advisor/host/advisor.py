@@ -16,7 +16,7 @@ from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import AdvisorError, ToolError
 from ..core.result_store import keeping_results
 from ..launch.launch_set import check_app, select_apps
-from ..lint.lint import LintRequest, analysis_request
+from ..lint.request import LintRequest, analysis_request
 from ..lint.rule import Context
 from ..lint.rules.budgets import cold_start_budget, image_size_budget
 from ..lint.run import Selection, run_rules

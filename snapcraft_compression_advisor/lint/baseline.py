@@ -14,8 +14,7 @@ from pathlib import PurePath, PurePosixPath
 from ..core.errors import BadDataError
 from ..core.printable import printable
 from ..payload.source import Payload
-from .finding import Finding, LintedPayload, LintReport, State
-from .rules.regressions import REGRESSIONS
+from .finding import REGRESSIONS, Finding, LintedPayload, LintReport, State
 from .run import SEVERITIES
 
 _SUBJECTS_IN_LABELS = {

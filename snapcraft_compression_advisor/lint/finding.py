@@ -17,6 +17,9 @@ MOST_FILES = 200
 Severity = Literal["error", "warning", "info"]
 """The most severe first."""
 
+REGRESSIONS = "SCA6"
+"""Prefix of the rules about a change: their findings are never known before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Location:

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from ..core.errors import BadDataError, UsageError
 from ..payload.inventory import Inventory
-from ..payload.survey import Survey
 from ..settings.lint_policy import LintPolicy
 from .finding import Finding, Severity
-from .rule import Context, Rule
+
+if TYPE_CHECKING:
+    from ..payload.survey import Survey
+    from .rule import Context, Rule
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""

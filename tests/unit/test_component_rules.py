@@ -15,12 +15,9 @@ from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.lint import (
-    LintRequest,
-    analysis_request,
-    lint_payload,
-)
+from snapcraft_compression_advisor.lint.lint import lint_payload
 from snapcraft_compression_advisor.lint.project import project_of_component
+from snapcraft_compression_advisor.lint.request import LintRequest, analysis_request
 from snapcraft_compression_advisor.lint.rules.budgets import image_size_budget
 from snapcraft_compression_advisor.lint.rules.compression import (
     lzo_gains_nothing,

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.cli.lint_run import (
     lint_all,
 )
 from snapcraft_compression_advisor.lint.finding import LintedPayload
-from snapcraft_compression_advisor.lint.lint import LintRequest
+from snapcraft_compression_advisor.lint.request import LintRequest
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:

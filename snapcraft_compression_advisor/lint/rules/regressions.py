@@ -18,8 +18,6 @@ from ..figures import bytes_text, seconds_text
 from ..finding import Evidence, Finding
 from ..rule import Context, Rule
 
-REGRESSIONS = "SCA6"
-"""Prefix of the rules about a change: their findings are never known before."""
 _CAUSES = 3
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lint.rules.regressions import REGRESSIONS
+from ...lint.finding import REGRESSIONS
 from ...lint.run import SEVERITIES
 from ..diff_report import cause_lines, files_lines, table_lines
 from ..markdown_report import code_span, plain

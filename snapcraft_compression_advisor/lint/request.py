@@ -1,0 +1,132 @@
+"""What a payload is checked against, and what the stages find out for that.
+
+Apart from :mod:`.lint`, whose rules ``advise`` doesn't need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..analysis import Request
+from ..core.errors import BadDataError, UsageError
+from ..core.units import Interval
+from ..devices.device import DeviceProfile
+from ..launch.launch_set import select_apps
+from ..launches import Surroundings
+from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata
+from ..payload.source import Payload
+from ..settings.lint_policy import LintPolicy
+from ..settings.refreshes import RefreshSettings
+from ..trial.sampled import LEAST
+
+if TYPE_CHECKING:
+    from ..capture.first_run import MeasuredCaches
+    from ..launch.profile import LaunchProfile
+    from ..preflight.previous import PreviousSnap
+    from .baseline import Baseline
+    from .project import ProjectFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintRequest:
+    """What a payload is checked against.
+
+    :param policy: of the project.
+    :param policy_path: the file that names the apps, for errors; ``None`` where the
+        user named them.
+    :param devices: that its names and files lead to, those of its budgets included.
+    :param profiles: recorded launches.
+    :param bases: base snaps; that counts which a snap names.
+    :param content: content snaps, which all count.
+    :param previous: snaps published before; that counts which is of a payload's name.
+    :param baseline: what was known before this run.
+    :param resquash: whether to unpack built snaps and pack them again.
+    :param measured_caches: of first runs, where they were measured.
+    """
+
+    policy: LintPolicy
+    policy_path: str | None = None
+    devices: tuple[DeviceProfile, ...]
+    profiles: tuple[LaunchProfile, ...] = ()
+    bases: tuple[Payload, ...] = ()
+    content: tuple[Payload, ...] = ()
+    previous: tuple[PreviousSnap, ...] = ()
+    resquash: bool = False
+    baseline: Baseline | None = None
+    measured_caches: MeasuredCaches | None = None
+
+    def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
+        """Return whose files a snap finds beside its own, as far as they are given."""
+        bases = (base for base in self.bases if base.snap.name == snap.base_name)
+        return (*bases, *self.content)
+
+
+def analysis_request(
+    payload: Payload, request: LintRequest, project: ProjectFile | None
+) -> Request:
+    """Return what the stages are to find out.
+
+    A built snap is judged as it is, whatever snapcraft.yaml says by now.
+    """
+    is_prime = payload.kind == "prime"
+    base = Request(
+        devices=request.devices,
+        policy=request.policy.advice.to_policy(),
+        effort=LEAST,
+        declared_compression=project.compression if project and is_prime else None,
+        surroundings=Surroundings(bases=request.bases, contents=request.content),
+    )
+    if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
+        return base
+    limit = request.policy.budgets.image_size
+    return replace(
+        base,
+        apps=_apps(payload, request.policy),
+        profiles=request.profiles,
+        policy=request.policy.to_policy([each.name for each in request.devices]),
+        size_limits=(limit,) if is_prime and limit is not None else (),
+        deltas=_previous_deltas(payload, request.policy.refresh),
+    )
+
+
+def _previous_deltas(
+    payload: Payload, refresh: RefreshSettings | None
+) -> Mapping[str, Interval]:
+    """Estimate the deltas from the build that the policy names, if it names one."""
+    if refresh is None or refresh.previous is None or refresh.deltas == "none":
+        return {}
+    from ..refresh.previous import deltas_from  # noqa: PLC0415 # few policies name one
+
+    return deltas_from(Path(refresh.previous), payload, refresh.deltas)
+
+
+def check_apps(payload: Payload, request: LintRequest) -> None:
+    """Refuse names of apps that the snap doesn't have.
+
+    :raises BadDataError: where they are in the policy's file.
+    :raises UsageError: where the user named them.
+    """
+    if payload.snap.type == COMPONENT_TYPE:
+        return
+    try:
+        recorded = (each.app for each in request.policy.record if each.app)
+        wanted = (*_apps(payload, request.policy), *recorded)
+        select_apps(payload.snap, payload.inventory, requested=wanted)
+    except UsageError as error:
+        if request.policy_path is None:
+            raise
+        message = f"{request.policy_path}: {error}"
+        raise BadDataError(message, resolution=error.resolution) from error
+
+
+def _apps(payload: Payload, policy: LintPolicy) -> tuple[str, ...]:
+    """Return the apps that the policy names, those with a budget last."""
+    budgets = policy.budgets.cold_start.values()
+    with_budget = [app for each in budgets if isinstance(each, dict) for app in each]
+    if policy.apps or not with_budget:
+        return policy.apps
+    chosen, _ = select_apps(payload.snap, payload.inventory)
+    return tuple(dict.fromkeys((*chosen, *with_budget)))
