@@ -143,7 +143,7 @@ def excerpt(contents: bytes) -> bytes:
 
 
 def quick_look() -> QuickLook:
-    """Return the look that every block of a census is worth: some 0.1 ms.
+    """Return the look that every block of a census is worth: some 0.2 ms.
 
     zstd's fastest ordinary level: on Debian's packages a better predictor than lz4.
     Without libzstd, gzip's.
@@ -152,7 +152,7 @@ def quick_look() -> QuickLook:
 
 
 def closer_look(*, known: str | None = None) -> CloserLook:
-    """Return the look that some blocks are worth: 2.2 ms.
+    """Return the look that some blocks are worth: some 2 ms.
 
     :param known: a codec whose sizes are known already, which tell more than those of
         the fastest one.
