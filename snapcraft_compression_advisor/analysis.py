@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
 from .advice.refreshes import Refresh
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
+from .core.frozen import frozen
 from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.interval_parts import average_figures, average_saving
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .launch.profile import LaunchProfile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PayloadSummary:
     """What was analysed.
 
@@ -51,7 +52,7 @@ class PayloadSummary:
     stack_options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Analysis:
     """All that is known of a payload.
 
@@ -80,7 +81,7 @@ class Analysis:
         return None if trial is None else trial.image_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Request:
     """What the user wants to know.
 
@@ -136,7 +137,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Launches:
     """What launches read, found beside the trial, which needs it late.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from .advice.evidence import Saving
 from .core.errors import UsageError
+from .core.frozen import frozen
 from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.interval_parts import interval_parts
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from .launch.profile import LaunchProfile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchAnalysis:
     """One app's launch.
 
@@ -78,7 +79,7 @@ class LaunchAnalysis:
                 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Consumer:
     """A snap that runs with the base or content snap to advise on.
 
@@ -89,7 +90,7 @@ class Consumer:
     weight: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Surroundings:
     """The snaps that a payload runs with, as far as they are at hand.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from statistics import NormalDist
 from typing import Literal
 
 from ..core.errors import UsageError
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.interval_parts import IntervalParts
 from .refreshes import Habits, Refresh
@@ -29,7 +30,7 @@ _BITS_PER_BYTE = 8
 _BITS_PER_MBIT = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Policy:
     """When lzo is worth its bytes.
 
@@ -85,7 +86,7 @@ class Policy:
         return limit_s.get(app) if isinstance(limit_s, Mapping) else limit_s
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Saving:
     """What lzo saves over xz in a cold launch.
 
@@ -139,7 +140,7 @@ def _likely(figure: Interval) -> Interval:
     return replace(figure, low=low, high=high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ColdStart:
     """A cold start that has a budget.
 
@@ -157,7 +158,7 @@ class ColdStart:
     own_time_known: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Evidence:
     """All that the recommendation is made from.
 

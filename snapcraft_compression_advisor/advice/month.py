@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.model import combined
 from .evidence import Saving, download_seconds
@@ -13,7 +13,7 @@ from .refreshes import Habits, Refresh
 Part = Literal["launches", "downloads", "applying"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Month:
     """What lzo saves over xz in a month; negative where it costs.
 

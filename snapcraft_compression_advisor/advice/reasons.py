@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from .evidence import ColdStart, Policy, Saving
 from .month import Month
@@ -104,7 +105,7 @@ the average over the users' devices decides, or a budget of cold starts, whateve
 saves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeviceVerdict:
     """The verdict were there no other device.
 
@@ -118,7 +119,7 @@ class DeviceVerdict:
     saving: Saving
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Decides:
     """Which of several devices decides, and what each gives by itself.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from .conditions import (
     Answer,
@@ -45,7 +46,7 @@ SNAPCRAFT_DEFAULT: Compression = "xz"
 _OTHER: Mapping[Compression, Compression] = {"xz": "lzo", "lzo": "xz"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recommendation:
     """What to ship.
 

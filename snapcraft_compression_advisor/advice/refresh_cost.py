@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..devices.apply import ApplySizes, apply_seconds
 from ..launch.model import combined
@@ -22,7 +22,7 @@ least, the geometric mean and the greatest of 28 pairs of successive versions
 shifts all that follows in a block with xz, but little of it with lzo."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BuildSizes:
     """What a refresh brings.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.model import combined
 from .month import Month, month_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHIPPED = ("xz", "lzo")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RefreshMonth:
     """A month in which each refresh is like the one between two builds.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ DAYS = 365.25 / 12
 """Of an average month."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Habits:
     """What a user does in a month.
 
@@ -41,7 +41,7 @@ ASSUMED = Habits(refreshes=1.0, launches=20.0, deltas="xdelta3")
 default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Refresh:
     """What a refresh costs, by codec.
 

@@ -16,7 +16,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
+from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..devices.device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile
@@ -67,7 +67,7 @@ _SNAP_YAML = "name: calibration\nversion: '1'\n"
 _SEED = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CalibrationRequest:
     """What to calibrate with.
 
@@ -83,7 +83,7 @@ class CalibrationRequest:
     rounds: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Calibration:
     """A profile, and how far to trust it.
 

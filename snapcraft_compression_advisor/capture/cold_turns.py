@@ -6,9 +6,9 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.frozen import frozen
 from ..launch.launch_set import LaunchFile
 from ..trial.result import Progress
 from .mount import Mount, mount_point, mounted
@@ -21,7 +21,7 @@ from .start import Command, time_launch
 _SEED = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Variant:
     """A way to launch.
 
@@ -33,7 +33,7 @@ class Variant:
     command: Command
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Turns:
     """Launches of each variant, in the order of the rounds.
 

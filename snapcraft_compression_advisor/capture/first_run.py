@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.frozen import frozen
 from .exec_trace import Exec, Exit, exec_trace
 from .mount import Mount
 from .samples import RunTime
@@ -52,7 +53,7 @@ _PROGRAMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MadeCache:
     """The caches of a kind that a first run made.
 
@@ -68,7 +69,7 @@ class MadeCache:
     program_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MeasuredCaches:
     """What first runs were measured to spend on caches.
 

@@ -15,10 +15,11 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
+from ..core.frozen import frozen
 from .mount import may_administer
 from .snap_environment import INSIDE, REVISION, expand
 
@@ -47,7 +48,7 @@ _LOCAL_DISPLAY = re.compile(r"(?:unix/?)?:([0-9]+)(?:\.[0-9]+)?")
 _SNAP_NAME = re.compile(r"[a-z0-9-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Isolation:
     """How a launch is isolated.
 
@@ -169,7 +170,7 @@ def display_socket(display: str) -> str | None:
     return f"/tmp/.X11-unix/X{found[1]}" if found else None  # noqa: S108 # X11's own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Layout:
     """Puts the layouts of snap.yaml in their places, as snapd does.
 

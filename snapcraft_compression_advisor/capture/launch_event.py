@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..settings.quantities import parse_event
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WINDOW, _EXIT = "window", "exit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchState:
     """How far a launch has come.
 
@@ -31,7 +31,7 @@ class LaunchState:
     process_ids: Callable[[], set[int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchEvent:
     """What ends a launch; where several things can, the first one does.
 

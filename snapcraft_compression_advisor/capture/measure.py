@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import ToolError
+from ..core.frozen import frozen
 from ..payload.source import Payload
 from ..trial.result import Progress
 from .first_run import FirstLaunch, MadeCache
@@ -47,7 +48,7 @@ Thing = TypeVar("Thing")
 Dropped = Literal["system", "payload"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MeasureRequest:
     """What to measure.
 
@@ -78,7 +79,7 @@ class MeasureRequest:
     first_launch: FirstLaunch | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CodecMeasurement:
     """What was measured with one codec, or without squashfs.
 
@@ -99,7 +100,7 @@ class CodecMeasurement:
     first_warm_s: Sample | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PrecisionResult:
     """Whether the interval of xz against lzo came to be narrow enough.
 
@@ -112,7 +113,7 @@ class PrecisionResult:
     checks: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Measurement:
     """What was measured, and under which conditions.
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ..codecs import SHIPPABLE
 from ..core.errors import ToolError, UsageError
+from ..core.frozen import frozen
 from ..payload.stack import Layer, Role
 from ..trial.result import Progress
 from .measure import in_turns, make_cold, processor_name
@@ -31,7 +32,7 @@ StackLaunch = Callable[[Sequence[Path]], RunTime]
 """Launches once, given where each layer is mounted, and returns what that took."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StackRequest:
     """What to measure.
 
@@ -52,7 +53,7 @@ class StackRequest:
     scratch: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MeasuredLayer:
     """A layer, and the size of its image with each codec."""
 
@@ -61,7 +62,7 @@ class MeasuredLayer:
     image_bytes: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MeasuredCombination:
     """What was measured with one combination of codecs.
 
@@ -75,7 +76,7 @@ class MeasuredCombination:
     warm_s: Sample
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StackMeasurement:
     """What was measured, and under which conditions.
 

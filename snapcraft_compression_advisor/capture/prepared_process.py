@@ -10,10 +10,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from ..core.errors import ToolError
+from ..core.frozen import frozen
 from .call_notices import CallFilter, CallNotices
 
 READY_TIMEOUT_S = 30.0
@@ -22,7 +23,7 @@ READY_TIMEOUT_S = 30.0
 _NANOSECOND_S = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StartRequest:
     """What to start.
 

@@ -14,11 +14,11 @@ import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import reduce
 from operator import sub
 from pathlib import Path
 
+from ..core.frozen import frozen
 from ..core.scratch import PREFIX
 
 PROC = Path("/proc")
@@ -40,7 +40,7 @@ _STATE_TIMEOUT_S = 5.0
 _MICROSECOND_S = 1e-6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Process:
     """One process, from its ``stat``.
 
@@ -59,7 +59,7 @@ class Process:
     major_faults: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ThreadFigures:
     """What one thread has done so far, or several of one name.
 

@@ -6,10 +6,10 @@ import os
 import platform
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError, UsageError
+from ..core.frozen import frozen
 from ..launch.profile import (
     CpuTime,
     LaunchProfile,
@@ -38,7 +38,7 @@ ATTEMPTS = 3
 _STATISTICS = Path("/proc/vmstat")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecordRequest:
     """What to record.
 
@@ -96,7 +96,7 @@ def record_residency(
     raise caches_dropped()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Recorder:
     """Launches from mounts of one image, always at the same place.
 

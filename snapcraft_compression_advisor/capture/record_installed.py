@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import UsageError
+from ..core.frozen import frozen
 from ..core.units import format_bytes
 from ..launch.profile import (
     LaunchProfile,
@@ -56,7 +57,7 @@ _TOLERATED_BYTES = 1024 * 1024
 """What other programs may keep in memory of a snap without a word about it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class InstalledSnap:
     """An installed snap and what its apps run on.
 
@@ -74,7 +75,7 @@ class InstalledSnap:
         return self.stack[0].name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class InstalledLaunch:
     """What to record of an installed snap.
 

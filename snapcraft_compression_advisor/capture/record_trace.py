@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, ToolError, UsageError
+from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..launch.guess.candidates import Candidate
 from ..launch.guess.guess import keys_of
@@ -43,7 +44,7 @@ _LEAST_SHARE = 0.01
 """A block that is only mapped is neither surely read nor surely not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TracedLaunch:
     """A profile from a trace, and how much of the trace went into it.
 

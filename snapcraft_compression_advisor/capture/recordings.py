@@ -8,11 +8,12 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from .. import __version__
 from ..core.errors import AdvisorError, StorageError, ToolError, UsageError
+from ..core.frozen import frozen
 from ..core.scratch import replace_text
 from ..core.units import MIB
 from ..launch.launch_set import has_desktop_file, select_apps
@@ -40,7 +41,7 @@ _OS_RELEASE = Path("/etc/os-release")
 _LOCALE = ("LANG", "LANGUAGE", "LC_")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Told:
     """Who is told of what.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 from typing import Literal
+
+from ..core.frozen import frozen
 
 PlainCopy = Literal["directory", "ext4"]
 PLAIN_COPIES: tuple[PlainCopy, ...] = ("directory", "ext4")
@@ -21,7 +22,7 @@ NOISY_SHARE = 0.1
 """Standard deviation by mean from which on runs are noisy: that of pyperf's check."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunTime:
     """What one run took.
 
@@ -35,7 +36,7 @@ class RunTime:
     system_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sample:
     """One thing, timed several times.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from ..core.errors import BadDataError, NoInputError
+from ..core.frozen import frozen
 from ..core.printable import printable
 from ..core.units import MIB
 
@@ -35,7 +35,7 @@ _RUN_TOTAL = re.compile(r"Total time: (\d+\.\d{3})s")
 _NAME = re.compile(r'"(?P<quoted>[^"/]+)"|(?P<connected>[a-z0-9_-]+):[a-z0-9-]+')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SnapdTask:
     """A task of a change, or a whole change.
 
@@ -48,7 +48,7 @@ class SnapdTask:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StartedProgram:
     """A program of ``snap run --trace-exec``, until it started the next or ended."""
 
@@ -56,7 +56,7 @@ class StartedProgram:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SnapdTimings:
     """What snapd measured of one snap.
 

@@ -7,10 +7,11 @@ import posixpath
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from ..core.errors import UsageError
+from ..core.frozen import frozen
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
@@ -35,7 +36,7 @@ PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 """Where a bare program name is looked up in a payload, in this order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Command:
     """What to start.
 
@@ -63,7 +64,7 @@ class Command:
     installed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Launched:
     """A launch, measured; all figures from the start to the event.
 

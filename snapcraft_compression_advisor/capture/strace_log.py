@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from ..core.frozen import frozen
 
 LINE_MAX_CHARACTERS = 256 * 1024
 """Longer than any line of file calls; the rest of a longer one is not read."""
@@ -33,7 +34,7 @@ _LETTERS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11, "a": 7, "b": 8, "e": 27}
 _OPENING, _CLOSING = "([{", ")]}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Call:
     """One system call.
 

@@ -6,10 +6,10 @@ import argparse
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from craft_cli import BaseCommand, CommandGroup, GlobalArgument
 
+from ..core.frozen import frozen
 from .commands import (
     APP_NAME,
     command_groups,
@@ -24,7 +24,7 @@ _MOST_COLUMNS = 88
 _INDENT, _TEXT_INDENT = " " * 2, " " * 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ArgumentText:
     """An option, or an argument by its place.
 
@@ -55,7 +55,7 @@ class ArgumentText:
         return (*self.names[:-1], f"{self.names[-1]} {shown}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CommandText:
     """A command and its arguments, those by place first."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from craft_cli import emit
 
 from ..codecs import SHIPPABLE
+from ..core.frozen import frozen
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, merge_edits
 from ..project.project_file import apply_edit, find_project_file, plan_edit
@@ -72,7 +73,7 @@ def set_compression(
         emit.progress(f"{key} set to {compression}", permanent=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PlannedFixes:
     """One file's fixes.
 

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from craft_cli import emit
 
@@ -15,6 +15,7 @@ from ..capture.mount import UBUNTU_READ_AHEAD_KB
 from ..capture.start import Command, app_command, given_command
 from ..capture.virtual_display import can_bring_display, virtual_display
 from ..core.errors import UsageError
+from ..core.frozen import frozen
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
 from ..settings.lint_policy import LAUNCH_TIMEOUT_S
@@ -28,7 +29,7 @@ NO_DISPLAY_ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchOptions:
     """What to start and when it counts as launched, as options say it.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from craft_cli import emit
 
 from ..core.errors import AdvisorError
+from ..core.frozen import frozen
 from ..lint.all_rules import ALL_RULES
 from ..lint.finding import LintedPayload
 from ..lint.lint import lint_payload
@@ -28,7 +29,7 @@ PAYLOADS_AT_ONCE = 2
 second one only fills the gaps, while files are listed and looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcome:
     """What came of one payload.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -16,6 +15,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from .errors import BadDataError, NoInputError
+from .frozen import frozen
 from .units import KIB, MIB
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
@@ -27,7 +27,7 @@ def describe_problem(item: ErrorDetails) -> str:
     return f"{place}: {item['msg'].removeprefix('Value error, ')}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentKind(Generic[Model]):
     """A kind of document, and what errors say of one that isn't as it must be.
 

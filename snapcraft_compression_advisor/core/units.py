@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from .frozen import frozen
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -12,7 +13,7 @@ _DECIMAL_STEP = 1000
 _TEN = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Interval:
     """A figure with its uncertainty: ``low <= mid <= high``.
 

@@ -11,10 +11,10 @@ the result. Nothing of it is limited: neither the processors nor the tools' queu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..codecs import CODECS
+from ..core.frozen import frozen
 from ..core.units import KIB, MIB, Interval
 from .apply_speeds import (
     CODED_S_PER_BYTE,
@@ -58,7 +58,7 @@ device's memory: a quarter (``SQUASHFS_TAKE``) in four parts."""
 _ENDS = ("low", "mid", "high")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ApplySizes:
     """What is read and written, in bytes.
 
@@ -78,7 +78,7 @@ class ApplySizes:
     search: SearchWork | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ApplyWork:
     """The processor time of each step, in seconds, at one end of the interval.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,6 +21,7 @@ from ruamel.yaml import YAML
 
 from ..codecs import CODECS
 from ..core.errors import UsageError
+from ..core.frozen import frozen
 from ..core.units import KIB, Interval
 from .apply_speeds import DERIVED_SOURCE, derived_speeds
 from .builtin_kernels import AT, on_kernel
@@ -71,7 +71,7 @@ MEASURED_SHAPES: Mapping[str, BlockCost] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Rate:
     """A published rate per second, of a slow device of a kind and of a fast one."""
 

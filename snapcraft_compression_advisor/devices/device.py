@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from operator import add
 
 from ..codecs import CODECS
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..squashfs.metadata import METADATA_BYTES
 from .kernel import NOT_IN_PROFILE, KernelProfile
@@ -15,7 +16,7 @@ from .kernel import NOT_IN_PROFILE, KernelProfile
 _ONCE = Interval.exactly(1.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlockCost:
     """Processor time of one data block.
 
@@ -43,7 +44,7 @@ class BlockCost:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ByteCost:
     """Processor time per byte of contents, and per byte that these take packed."""
 
@@ -58,7 +59,7 @@ class ByteCost:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ApplySpeeds:
     """What the programs that apply a delta take, in processor time.
 
@@ -86,7 +87,7 @@ class ApplySpeeds:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeviceProfile:
     """A machine that a snap starts on.
 

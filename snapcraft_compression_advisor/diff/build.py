@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ..core.errors import ToolError
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..trial.result import CodecTrial, StoredBlocks, blocks_of_files
 
@@ -33,7 +34,7 @@ class FileSizes(Protocol):
         """Return what a file's blocks take, whoever shares them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Build:
     """One of two builds.
 
@@ -61,7 +62,7 @@ class Build:
         return replace(self, trial=replace(self.trial, blocks=blocks))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SnapSizes:
     """Sizes that an image's tables tell; no block is read."""
 
@@ -90,7 +91,7 @@ class SnapSizes:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TriedSizes:
     """Sizes that a trial predicts."""
 

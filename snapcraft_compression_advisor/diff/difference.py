@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..core.errors import BadDataError
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.fit import fit_profile
 from ..launch.guess.guess import static_launch_set
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ..trial.result import Progress, TrialResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Side:
     """One of the two builds, for a report.
 
@@ -49,7 +50,7 @@ class Side:
         return "measured" if self.measured else "estimated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BuildDifference:
     """What changed from one build of a snap to the next.
 
@@ -79,7 +80,7 @@ class BuildDifference:
         return minus(minus(self.image_change, files), self.files.repacked_bytes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DifferenceRequest:
     """What is to be compared.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..core.frozen import frozen
 from ..core.units import Interval
 from .files import minus
 
@@ -26,7 +26,7 @@ _SAVED_DIGITS = 6
 """Of seconds, in a saved report."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchFigure:
     """What a cold launch adds over a warm one; an estimate."""
 
@@ -36,7 +36,7 @@ class LaunchFigure:
     added_s: Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PayloadFigures:
     """What of a build is compared with the next one's.
 
@@ -52,7 +52,7 @@ class PayloadFigures:
     launches: tuple[LaunchFigure, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BaselineDelta:
     """What a refresh from the previous build downloads; an estimate.
 
@@ -66,7 +66,7 @@ class BaselineDelta:
     changes: Sequence[FileChange]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BaselineBuild:
     """The build that a baseline is of.
 
@@ -80,7 +80,7 @@ class BaselineBuild:
     delta: BaselineDelta | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FigureChange:
     """One app's launch on one device, before and now; estimates.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.model import BlockSums, LaunchEstimate, cost_of_blocks, sum_blocks
 from .figures import FigureChange
@@ -24,7 +25,7 @@ _DEVICE_FIGURES = ("seeks", "transfer", "work")
 _LAUNCH_FIGURES = ("seek_share", "read_share", "waited_share")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchCause:
     """Why a launch takes more or less time; the middle of an estimate.
 
@@ -42,7 +43,7 @@ class LaunchCause:
     unchanged: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchChange(FigureChange):
     """One app's launch in two builds: what is the same in both cancels out.
 
@@ -56,7 +57,7 @@ class LaunchChange(FigureChange):
     traced: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Reads:
     """What one build's launch comes to, on whichever device.
 

@@ -11,11 +11,11 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.child import END_S, end_child, ending_with_us
 from ..core.errors import AdvisorError, ToolError
+from ..core.frozen import frozen
 from .columns import Row
 from .sources import Snap
 from .task import FleetRequest, lost
@@ -36,7 +36,7 @@ _START_LIMIT_S = 120.0
 _CHUNK_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """What one snap may take.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..core.frozen import frozen
 from ..core.units import format_bytes
 from ..lint.all_rules import ALL_RULES
 from ..report.page.model import Group, Section, Table
@@ -21,7 +22,7 @@ _FENCED = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FleetSources:
     """What a fleet's page is made from.
 

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import UsageError
+from ..core.frozen import frozen
 from ..core.printable import printable
 from .dataset import current_rows, key_of, part_files
 from .extra import imported
@@ -27,7 +27,7 @@ CREATE VIEW findings AS SELECT path, name, unnest(findings, recursive := true)
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answer:
     """What a query returns.
 

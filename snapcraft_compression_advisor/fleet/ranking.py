@@ -6,8 +6,8 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from .reading import Fleet, SnapRow
 
@@ -20,7 +20,7 @@ _GROWTH = 0.05
 """Of a size or time, as a share: a smaller change isn't listed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gain:
     """What a snap gains from the compression that is recommended.
 
@@ -100,7 +100,7 @@ def by_rule(snaps: Sequence[SnapRow]) -> list[tuple[str, Counter[str], int]]:
     return [(rule, found[rule], having[rule]) for rule in sorted(found)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Pair:
     """A snap in both data sets."""
 

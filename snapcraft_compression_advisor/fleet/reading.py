@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadDataError, NoInputError
+from ..core.frozen import frozen
 from ..core.units import Interval
 from .columns import COLUMNS
 from .dataset import current_rows, part_files
@@ -18,7 +18,7 @@ _NOT_READ = "report"
 _LARGE = 2.0**63
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeviceLaunch:
     """What a cold launch of an app adds on a device; estimated.
 
@@ -30,7 +30,7 @@ class DeviceLaunch:
     seconds: Mapping[str, Interval]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SnapRow:
     """A snap of the data set that has no error.
 
@@ -69,7 +69,7 @@ class SnapRow:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fleet:
     """All rows of a data set.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ..core.frozen import frozen
 from .columns import KNOWN, Row
 from .dataset import Dataset
 from .pool import Engine
@@ -21,7 +21,7 @@ _FLUSH_S = 10.0
 _MINUTE_S = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Summary:
     """What came of a run.
 

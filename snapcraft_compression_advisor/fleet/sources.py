@@ -6,10 +6,10 @@ import glob
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import NoInputError
+from ..core.frozen import frozen
 from .remote import is_remote, list_remote
 
 LIST_SUFFIXES = (".txt", ".list")
@@ -23,7 +23,7 @@ FAT specification, DIR_WrtTime), Linux' others finer."""
 _LIST_MAX_BYTES = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Snap:
     """A snap that was found, not opened yet.
 

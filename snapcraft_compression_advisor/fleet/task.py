@@ -6,12 +6,13 @@ import hashlib
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
 from ..analysis import analyse
 from ..core.errors import AdvisorError, NoInputError, StorageError
+from ..core.frozen import frozen
 from ..core.printable import printable
 from ..core.units import MIB
 from ..launch.guess.guess import static_launch_set
@@ -30,7 +31,7 @@ from .sources import Snap
 _CHECK_PATH = "Check its path, and that it is readable."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FleetRequest:
     """What all snaps of a fleet are checked against.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..analysis import Analysis
+from ..core.frozen import frozen
 from ..settings.lint_policy import PackMode
 from ..squashfs.image import Image
 
@@ -13,7 +14,7 @@ DEFAULT_COMPRESSION = "xz"
 """What ``snap pack`` packs with where snapcraft names no compression."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Artifact:
     """A snap or a component about to be packed.
 
@@ -35,7 +36,7 @@ class Artifact:
         return "the snap" if self.component is None else f"component {self.component}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Decision:
     """What an artifact is packed with, and why.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ..core.errors import AdvisorError, NoInputError
+from ..core.frozen import frozen
 from ..lint.all_rules import ALL_RULES
 from ..lint.project import ProjectFile, read_project
 from ..lint.run import check_selectors
@@ -19,7 +19,7 @@ from .guard import SettingsError
 Parts = dict[str, dict[str, object]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HostProject:
     """A project folder.
 

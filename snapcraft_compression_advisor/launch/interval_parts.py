@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from .model import (
     LaunchEstimate,
@@ -18,7 +18,7 @@ from .model import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IntervalParts:
     """Where the interval of a saving comes from.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from ..core.errors import UsageError
+from ..core.frozen import frozen
 from ..core.units import Interval
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ eleven of the three kinds with some that didn't, ten waited for at least this.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchFile:
     """A file that a launch reads.
 
@@ -104,7 +104,7 @@ def share_ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]
         yield numbers[0], numbers[-1], share
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlindSpot:
     """What a guess could not follow.
 
@@ -119,7 +119,7 @@ class BlindSpot:
     what: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GuessBasis:
     """What a guess of a launch rests on.
 
@@ -138,7 +138,7 @@ class GuessBasis:
     reference: tuple[tuple[str, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchSet:
     """The data blocks that a cold launch of one app reads.
 

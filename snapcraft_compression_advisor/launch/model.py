@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..codecs import CODECS
+from ..core.frozen import frozen
 from ..core.units import Interval
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _NONE = Interval.exactly(0.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LaunchEstimate:
     """Seconds that a cold launch adds over a warm one.
 
@@ -277,7 +278,7 @@ def _at_most_all(share: Interval) -> Interval:
     return share.map(lambda value: min(1.0, value))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlockSums:
     """What the blocks of a launch come to in an image; none of zeros among them.
 

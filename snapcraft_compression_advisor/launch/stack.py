@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.stack import StackedPayload, layers_of
 from .guess.guess import static_launch_set
@@ -31,7 +32,7 @@ _USUAL_CODEC = "xz"
 _DIGITS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StackPart:
     """What a launch reads of one snap.
 

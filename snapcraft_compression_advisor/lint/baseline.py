@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath, PurePosixPath
 
 from ..core.errors import BadDataError
+from ..core.frozen import frozen
 from ..core.printable import printable
 from ..payload.source import Payload
 from .finding import REGRESSIONS, Finding, LintedPayload, LintReport, State
@@ -36,7 +37,7 @@ def subject_in_label(rule: str, label: str) -> Mapping[str, str] | None:
     return found.groupdict() if found else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Baseline:
     """What was known before this run.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ..core.frozen import frozen
 from ..core.printable import printable
 from ..core.units import Interval
 from ..diff.figures import BaselineBuild, PayloadFigures
@@ -79,7 +80,7 @@ class Fix:
         return None if self.edit is None else self.edit.diff()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gain:
     """What fixing a finding saves; estimated.
 
@@ -97,7 +98,7 @@ State = Literal["new", "worse", "moved", "known"]
 """What a finding is against a baseline; a run fails for the first two."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finding:
     """What a rule found.
 
@@ -148,7 +149,7 @@ class Finding:
         return self.rule, kind, path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LintedPayload:
     """One payload's findings.
 
@@ -175,7 +176,7 @@ class LintedPayload:
     gone: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LintReport:
     """All payloads of one run.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 
 from ..core.errors import BadDataError, UsageError
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.source import ComponentDirectory
 from ..project.edit import Edit
@@ -19,7 +20,7 @@ from ..trial.sampled import LEAST, run_sampled_trial
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ComponentSizes:
     """What a component's image comes to.
 
@@ -31,7 +32,7 @@ class ComponentSizes:
     lzo_less_xz_bytes: Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ProjectFile(ProjectLines):
     """What snapcraft.yaml says of compression, and its text.
 

@@ -6,12 +6,13 @@ Apart from :mod:`.lint`, whose rules ``advise`` doesn't need.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analysis import Request
 from ..core.errors import BadDataError, UsageError
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..launch.launch_set import select_apps
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .project import ProjectFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LintRequest:
     """What a payload is checked against.
 

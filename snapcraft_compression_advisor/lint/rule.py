@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..analysis import Analysis
+from ..core.frozen import frozen
 from ..diff.figures import BaselineBuild
 from ..payload.inventory import Inventory
 from ..payload.snap_yaml import SnapMetadata
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..preflight.resquash import Resquash
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Context:
     """All that rules may look at; they open nothing themselves.
 
@@ -66,7 +67,7 @@ RECORD = Fix(
 """What decides many a finding that is undecided."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rule:
     """A rule: what it says of itself, and how it judges a payload.
 

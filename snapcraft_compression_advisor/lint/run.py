@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from ..core.errors import BadDataError, UsageError
+from ..core.frozen import frozen
 from ..payload.inventory import Inventory
 from ..settings.lint_policy import LintPolicy
 from .finding import Finding, Severity
@@ -22,7 +23,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Selector:
     """A rule or a family, everywhere or on some files.
 
@@ -48,7 +49,7 @@ class Selector:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Selection:
     """What is to be checked.
 

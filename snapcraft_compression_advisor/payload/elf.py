@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from ..core.frozen import frozen
 from .inventory import Entry
 from .source import Payload
 
@@ -62,7 +62,7 @@ _MACHINES = {
 """Those that snaps are built for; others only have to differ."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ElfLinkage:
     """An ELF file's needs.
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError
+from ..core.frozen import frozen
 from ..core.units import MIB
 from .file_kinds import kind_of_file
 from .inventory import Entry, block_count
@@ -31,7 +32,7 @@ _WHOLE_READ_BYTES = 1024 * 1024
 _new_digest = partial(hashlib.blake2b, digest_size=16)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DataBlock:
     """One data block of a file.
 

@@ -6,8 +6,8 @@ import posixpath
 import re
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
 from .elf import BrokenElfError, ElfLinkage, elf_of
 from .inventory import Entry
@@ -40,7 +40,7 @@ _ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 _LIB = re.compile(r"\$(?:LIB|\{LIB\})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Unresolved:
     """What a launch needs and the payload doesn't hold.
 
@@ -55,7 +55,7 @@ class Unresolved:
     supplier: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Closure:
     """The files that a loader maps, breadth first, and libraries that are missing."""
 
@@ -63,7 +63,7 @@ class Closure:
     unresolved: tuple[Unresolved, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Loaded:
     """An ELF file on its way through the loader."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
 
+from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC, ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError, Elf, elf_of
 from .inventory import Entry
@@ -54,7 +54,7 @@ _NEEDLESS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NeedlessFile:
     """A file, or parts of one, that needn't ship.
 
@@ -69,7 +69,7 @@ class NeedlessFile:
     doubt: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Needless:
     """All files of a kind that needn't ship.
 
@@ -85,7 +85,7 @@ class Needless:
         return sum(file.size_bytes for file in self.files)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Pattern:
     """Files of a kind.
 

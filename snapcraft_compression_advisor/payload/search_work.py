@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.frozen import frozen
 from .source import Payload
 
 _LEAST_BLOCKS, _MOST_BLOCKS = 96, 192
@@ -43,7 +43,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing
 _MARK = np.uint64(0xFFFF_FFFF << 32)  # the upper half, of which it makes a hash
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SearchWork:
     """What a compressor has to do to pack some contents.
 

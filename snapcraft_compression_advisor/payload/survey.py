@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ..core.frozen import frozen
 from .caches import CacheFault
 from .caches.bytecode import bytecode_faults
 from .caches.fonts import font_faults
@@ -18,7 +18,7 @@ from .source import Payload
 from .tree import Tree
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Survey:
     """Facts about a payload's files, gathered with little reading.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import islice, zip_longest
 from pathlib import Path
 
 from ..core.files import first_difference
+from ..core.frozen import frozen
 from ..squashfs.entry import ImageBlock, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.superblock import SUPERBLOCK_BYTES, Superblock
@@ -61,7 +62,7 @@ _CONSEQUENCES = frozenset({*_TABLES, "root_inode_reference"})
 _ATTRIBUTES = ("kind", "mode", "uid", "gid", "modified_s", "size_bytes", "link_target")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Difference:
     """Something that differs.
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from ..codecs import CODECS
 from ..codecs.codec import Codec
+from ..core.frozen import frozen
 from ..core.units import MIB
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import STORED_FLAG, EntryKind, FileBlocks, ImageBlock, ImageEntry
@@ -64,7 +64,7 @@ _ZEROS_LEAST_BYTES = 16 * 1024
 """Shorter ones needn't come to less than a 64th: headers weigh more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recompressed:
     """Blocks of an image, compressed again on this machine.
 
@@ -78,7 +78,7 @@ class Recompressed:
     library: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EntryFault:
     """An entry, and what is unusual about it.
 
@@ -90,7 +90,7 @@ class EntryFault:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Packing:
     """What an image says of how it was packed.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import BadDataError, UsageError
+from ..core.frozen import frozen
 from ..payload.source import SnapPayload, open_payload
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PreviousSnap:
     """A snap that was published before.
 

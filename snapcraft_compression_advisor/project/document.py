@@ -26,6 +26,7 @@ from ruamel.yaml.events import (
 )
 
 from ..core.errors import BadDataError
+from ..core.frozen import frozen
 
 MAX_PROJECT_FILE_BYTES = 128 * 1024
 """Largest snapcraft.yaml that is read.
@@ -133,7 +134,7 @@ class Node:
         yield None  # its end
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ProjectDocument:
     """A snapcraft.yaml.
 

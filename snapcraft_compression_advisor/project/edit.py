@@ -5,14 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from ..core.frozen import frozen
 
 _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 """What ``diff`` says of a last line without a line break."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Edit:
     """A change to a project file that has yet to be made.
 
@@ -53,7 +55,7 @@ def _lines(content: bytes) -> list[str]:
     return re.findall("[^\n]*\n|[^\n]+", content.decode())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Change:
     """What an edit does: bytes from ``start`` to ``end`` become ``new``."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..core.frozen import frozen
 from ..settings.lint_policy import ALL_RULES_PREFIX
 from .document import Node, read_document
 from .set_scalar import COMPRESSION, not_a_scalar
@@ -13,7 +13,7 @@ LINTER_NAME = "compression"
 """What ``lint: ignore:`` calls the advisor's findings."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ProjectLines:
     """What a project file says, and where.
 

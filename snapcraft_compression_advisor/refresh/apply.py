@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..devices.apply import (
     ApplySizes,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .delta import DeltaFormat, RefreshSizes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ApplyCost:
     """What it takes to make the new image of the old one and a delta.
 

@@ -9,10 +9,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Protocol
 
+from ..core.frozen import frozen
 from ..core.units import MIB
 
 UNPACKED_LIMIT_BYTES = 64 * MIB
@@ -44,7 +44,7 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Archive:
     """What is equal for archives of equal contents.
 

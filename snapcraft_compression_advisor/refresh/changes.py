@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from ..core.frozen import frozen
 from ..core.units import MIB
 from ..payload.needless import is_documentation
 from ..payload.source import Payload
@@ -40,7 +41,7 @@ _ELF = b"\x7fELF"
 _PIECE_BYTES = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FileChange:
     """A file that adds to a delta.
 
@@ -64,7 +65,7 @@ class FileChange:
     plain_bytes: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KindTotal:
     """What all files to which the same happened add to deltas.
 

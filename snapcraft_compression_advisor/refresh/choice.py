@@ -11,9 +11,9 @@ close in size to the whole image, and doesn't say how close
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ..core.frozen import frozen
 from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ where the experimental feature of that name is set (``features/features.go``).""
 ChoiceReason = Literal["preferred", "refused", "larger", "perhaps-larger"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Choice:
     """What a device downloads.
 

@@ -11,12 +11,13 @@ import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.frozen import frozen
 from ..core.units import KIB, MIB, Interval
 from .coded import SURELY_CODED, coded_share
 from .contents import Chunk, Contents
@@ -53,7 +54,7 @@ _BYTES_PER_WINDOW = 40
 """Of headers, checksums and three empty sections: measured between equal images."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cost:
     """What the chunks of a stream add to a delta.
 

@@ -7,9 +7,10 @@ of snapd (commit bee548f).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.search_work import SearchWork
 
@@ -26,7 +27,7 @@ DELTA_FORMATS: tuple[DeltaFormat, ...] = (SNAP_AWARE, PLAIN)
 """As snapd prefers them (``SupportedDeltaFormats``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DeltaSize:
     """How large a delta is.
 
@@ -41,7 +42,7 @@ class DeltaSize:
     coded_share: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RefreshSizes:
     """The sizes that decide what it takes to apply a delta, in bytes.
 

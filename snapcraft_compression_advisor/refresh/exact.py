@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError
 from ..core.files import first_difference
+from ..core.frozen import frozen
 from ..payload.source import Payload
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
@@ -39,7 +39,7 @@ _OPTIONS = (
 (``superBlockFlagsToMksquashfsArgs``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rebuild:
     """Whether a snap-aware delta gives the new image again.
 

@@ -9,12 +9,12 @@ A match is left out where the next place has a longer one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.frozen import frozen
 from .sections import Sections
 from .vcdiff import Instructions
 
@@ -52,7 +52,7 @@ class _Copy(NamedTuple):
 _NONE = _Copy(0, 0, is_old=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Surroundings:
     """What xdelta3 knows beside the bytes that are compared.
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+from ..core.frozen import frozen
 from ..core.units import KIB, MIB
 from .contents import Chunk, Contents
 from .matching import Surroundings, equal_bytes, equal_end_bytes, find_matches
@@ -29,7 +30,7 @@ WINDOW_BYTES = 64 * MIB
 """What xdelta3 has of the old stream at once (``XD3_DEFAULT_SRCWINSZ``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Match:
     """What a chunk sends, told from a piece of it.
 

@@ -6,17 +6,17 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import IO, Any
 
 from ..core.child import beginning, end_child, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import ToolError
+from ..core.frozen import frozen
 
 _POLL_S = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stage:
     """A program of a pipeline.
 

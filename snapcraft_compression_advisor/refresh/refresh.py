@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from ..codecs import SHIPPABLE
 from ..core.errors import ToolError
+from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..devices.device import DeviceProfile
@@ -32,7 +33,7 @@ from .exact import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CodecRefresh:
     """A refresh where both builds are packed with a codec.
 
@@ -63,7 +64,7 @@ class CodecRefresh:
         return tuple(choices(self.full_bytes, self.deltas))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Refresh:
     """A refresh from one build to another.
 

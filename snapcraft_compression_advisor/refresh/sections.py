@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.frozen import frozen
 from ..core.units import KIB, MIB
 
 _DICTIONARY_BYTES = 8 * MIB
@@ -31,7 +32,7 @@ _LEAST_GAIN = 2
 """A section that LZMA makes no shorter stays as it is (``SECONDARY_MIN_SAVINGS``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sections:
     """What a delta sends of some bytes, before its compression.
 

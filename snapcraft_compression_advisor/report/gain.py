@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..core.units import Interval, format_seconds
 from .page.texts import percent, seconds
 
@@ -29,7 +30,7 @@ _AVERAGE = "average of users"
 _PLACES = {"memory": "measured in memory", "disk": "measured on a disk"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gain:
     """What lzo saves over xz in an app's cold launch.
 
@@ -51,7 +52,7 @@ class Gain:
     decides: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gains:
     """What lzo saves, and what the policy asks for.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..core.units import format_seconds
 from .lines import wrapped
 from .page.texts import seconds
@@ -22,7 +22,7 @@ _LEAST_WIDE = 10
 """Below that, a bar shows nothing: the figures stand alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Marks:
     """The characters of a plot.
 
@@ -49,7 +49,7 @@ _UNICODE = _Marks(
 _ASCII = _Marks(zero="|", limit=":", bar="=", middle="#", reach="-", measured="+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Axis:
     """Where figures are drawn.
 

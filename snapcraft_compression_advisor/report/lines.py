@@ -5,8 +5,9 @@ from __future__ import annotations
 import locale
 import shutil
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ..core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,7 @@ _BY_VERDICT: dict[Verdict, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextStyle:
     """How text for people looks.
 

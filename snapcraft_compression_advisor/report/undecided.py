@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..advice.reasons import Code
+from ..core.frozen import frozen
 from ..core.printable import printable
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _DEVICE = "this-machine.yaml"
 _HUNDREDTHS = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NextStep:
     """Something to do.
 

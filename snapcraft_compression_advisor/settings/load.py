@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, get_args
@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 
 from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError, UsageError
+from ..core.frozen import frozen
 from ..core.units import KIB
 from ..devices.builtin_devices import default_devices, find_device
 from ..devices.builtin_kernels import with_kernels
@@ -177,7 +178,7 @@ POLICY = DocumentKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sources:
     """Where settings come from, the weakest first.
 
@@ -195,7 +196,7 @@ class Sources:
     folder: Path = Path()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Settings:
     """What is asked of a payload, files read.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import NamedTuple
+
+from ..core.frozen import frozen
 
 STORED_FLAG = 1 << 24
 """SQUASHFS_COMPRESSED_BIT_BLOCK: set in a size word where a block is stored."""
@@ -25,7 +27,7 @@ class EntryKind(Enum):
     SOCKET = "s"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ImageBlock:
     """Where a data block, or a fragment block with several files' tails, is.
 
@@ -51,7 +53,7 @@ class ImageBlock:
         return not self.is_stored and not self.is_sparse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FragmentTail:
     """The part of a fragment block that holds a file's tail.
 
@@ -65,7 +67,7 @@ class FragmentTail:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FileBlocks:
     """The data blocks of a file, in order; they stand side by side in the image.
 

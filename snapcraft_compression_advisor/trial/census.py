@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.frozen import frozen
 from ..core.units import MIB
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
@@ -59,7 +59,7 @@ be shipped: these blocks alone tell how sizes follow from the closer look. A pay
 that has no more is tried whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Census:
     """What stands for a payload.
 

@@ -11,11 +11,11 @@ Survey Sampling, 1992, chapters 6 and 9).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.frozen import frozen
 from .block_model import BlockModel
 from .phase import Phase, Sample
 
@@ -43,7 +43,7 @@ _NEXT_TO_NONE = 1e-9
 """Penalty on the mean ratio itself, for the sake of the inverse alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Misses:
     """What one step's prediction misses.
 
@@ -62,7 +62,7 @@ class Misses:
     degrees: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Estimate:
     """What one codec makes of all blocks.
 
@@ -80,7 +80,7 @@ class Estimate:
     confidence_z: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Known:
     """Blocks of a phase whose ratios are known, or predicted from a closer look.
 

@@ -6,7 +6,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, TypeVar
 
@@ -18,6 +17,7 @@ from ..codecs.deflate import Gzip
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
 from ..codecs.zstandard import Zstd
+from ..core.frozen import frozen
 from ..payload.layout import DataBlock, Layout
 from ..payload.source import Payload
 from .kept import Block, method_of
@@ -40,7 +40,7 @@ _WAITING_PER_WORKER = 3
 and the time that one slow block holds up the results behind it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Predictor:
     """A fast codec that tries a block, and a closer one that tries an excerpt of it.
 
@@ -52,7 +52,7 @@ class Predictor:
     fast: Codec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuickLook:
     """What a fast codec makes of an excerpt of a block, scaled to the block: one size.
 
@@ -75,7 +75,7 @@ class QuickLook:
         return (len(self.codec.compress(part)) * len(contents) / len(part),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CloserLook:
     """What a fast codec makes of a block, and what others would by an excerpt of it.
 

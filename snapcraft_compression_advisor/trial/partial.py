@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..codecs import CODECS
 from ..codecs.codec import Codec
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
@@ -51,7 +51,7 @@ to 29,000 files.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Trial:
     """What one codec made of a sample.
 

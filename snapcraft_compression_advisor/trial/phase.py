@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.frozen import frozen
 from ..payload.layout import Layout
 
 RIDGE = 3e-4
@@ -34,7 +34,7 @@ Predictors = tuple[NDArray[np.float64], NDArray[np.float64]]
 column's coefficient, in units of the sample's weight."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Phase:
     """Blocks that a phase looks at, and what it knows of them.
 
@@ -211,7 +211,7 @@ def _start(name: str, seed: int) -> float:
     return int.from_bytes(digest, "little") / 2**48
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sample:
     """Blocks drawn from a phase.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs import CODECS
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import ImageBlock
@@ -91,7 +92,7 @@ class StoredBlocks:
     __hash__ = None  # type: ignore[assignment] # arrays have none either
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Ranges:
     """Places of files whose blocks stand one behind the other."""
 
@@ -126,7 +127,7 @@ Wanted = Callable[[], Collection[str]]
 finding out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CodecTrial:
     """One codec's image.
 
@@ -172,7 +173,7 @@ def size_difference(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrialResult:
     """Every codec's image.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..codecs import CODECS, SHIPPABLE
+from ..core.frozen import frozen
 from ..payload.layout import lay_out
 from ..payload.source import Payload, SnapPayload
 from .census import TRIED_BLOCKS
@@ -18,7 +19,7 @@ NARROW = 0.01
 """Half width of an interval, as a share of its middle, that nobody asks to be less."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Effort:
     """How closely to look.
 

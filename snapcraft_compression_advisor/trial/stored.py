@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.layout import Layout
 from .phase import Phase
@@ -39,7 +40,7 @@ _LEAST_OF_FILE = 0.5
 """A file is named where so much of what it takes is such blocks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlockSizes:
     """What a codec makes of every block of a layout.
 
@@ -85,7 +86,7 @@ def _around(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FileSize:
     """What a file comes to.
 
@@ -288,7 +289,7 @@ def _scatter(
     return float(np.sqrt(np.mean(missed**2) / squares)) if squares else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IncompressibleFile:
     """A file that doesn't compress.
 
@@ -299,7 +300,7 @@ class IncompressibleFile:
     stored_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Incompressible:
     """What doesn't compress in an image.
 

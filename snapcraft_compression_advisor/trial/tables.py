@@ -7,11 +7,11 @@ import posixpath
 import struct
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..codecs.codec import METADATA_BLOCK_BYTES, Codec
+from ..core.frozen import frozen
 from ..payload.inventory import Entry, Inventory
 from ..squashfs.entry import SIZE_MASK, STORED_FLAG, EntryKind
 from ..squashfs.image import Image
@@ -50,7 +50,7 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MetadataTables:
     """Uncompressed tables, as mksquashfs would write them but for references."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launches import estimates_of
 from ..payload.survey import take_survey
@@ -29,7 +30,7 @@ _ROUNDS = 8
 NEEDED = "without it, {} lacks {}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrimGroup:
     """Files that could be left out for one reason.
 
@@ -51,7 +52,7 @@ class TrimGroup:
     filters: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrimPlan:
     """All that could be left out of a snap.
 

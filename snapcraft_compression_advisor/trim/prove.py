@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..capture.paired import Difference, difference
 from ..capture.record_trace import can_trace, looked_for, record_trace
 from ..capture.recordings import isolated_request, recorded_profiles
 from ..core.errors import AdvisorError
+from ..core.frozen import frozen
 from ..payload.source import Payload
 from .plan import TrimGroup, TrimPlan
 from .without import AFTER, BEFORE, Starts, packed, without
@@ -28,7 +29,7 @@ Trial = Callable[[Sequence[TrimGroup]], Mapping[str, str]]
 """Leaves groups out, starts the apps, and returns what is wrong with which app."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AppProof:
     """How an app starts.
 
@@ -55,7 +56,7 @@ class AppProof:
         return difference(self.turns.cold_s[BEFORE], self.turns.cold_s[AFTER])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TakenBack:
     """A group that an app needs after all."""
 
@@ -64,7 +65,7 @@ class TakenBack:
     problem: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Proof:
     """What became of a snap without some files.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from ..capture.cold_turns import Turns, Variant, launch_in_turns
 from ..capture.packed_images import packed_images
 from ..capture.payload_copy import payload_copy
 from ..capture.recordings import isolated_request
+from ..core.frozen import frozen
 from ..payload.source import Payload, open_payload
 from ..settings.lint_policy import Recording
 from .filters import emptied_directories
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BEFORE, AFTER = "before", "after"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Starts:
     """How apps are started.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ...codecs.codec import DATA_BLOCK_BYTES
+from ...core.frozen import frozen
 from ...payload.elf import PF_W, PF_X, PT_LOAD, BrokenElfError, Elf, Segment, elf_of
 from ...payload.inventory import block_count
 
@@ -137,7 +137,7 @@ _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 """Tags of address and length: DT_RELA, DT_REL, DT_JMPREL, DT_RELR (elf.h)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ElfParts:
     """An ELF file's blocks by what they are for."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
+from ...core.frozen import frozen
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
 from ..launch_set import BlindSpot
 from .blindness import (
@@ -61,7 +62,7 @@ NO_WINDOW = ", no window"
 """Behind a rule's name where the program doesn't seem to open windows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidate:
     """A file that a launch may read.
 
@@ -82,7 +83,7 @@ class Candidate:
     reached: frozenset[int] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidates:
     """All files that a launch may read.
 

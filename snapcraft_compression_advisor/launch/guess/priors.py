@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from ...core.frozen import frozen
 from ...core.units import Interval
 from ..launch_set import WAITED_SHARE
 from .block_classes import MEMBER, NO_MEMBER
@@ -75,7 +76,7 @@ FEWEST_WAITING = 3
 """Recorded launches of a kind from which they say what others of it wait for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reference:
     """What applications of a class read, searched for blindly.
 
@@ -93,7 +94,7 @@ class Reference:
     least_share: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GuessedApp:
     """What a spread depends on beside the files.
 
@@ -108,7 +109,7 @@ class GuessedApp:
     modules_missed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Unseen:
     """What a search didn't reach that is blind to what the program does.
 
@@ -120,7 +121,7 @@ class Unseen:
     reference: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Priors:
     """Shares fitted on recorded launches.
 

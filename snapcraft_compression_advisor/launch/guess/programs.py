@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, get_args
 
+from ...core.frozen import frozen
 from ...payload.linkage import Unresolved
 from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES
@@ -56,7 +57,7 @@ _FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
 _KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads and each.interpreter)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Invocation:
     """A command that runs an interpreter.
 
@@ -75,7 +76,7 @@ class Invocation:
         return (argument,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Programs:
     """What an app starts.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections import ChainMap
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...core.frozen import frozen
 from .shell_words import END, split_words
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _BEFORE_COMMANDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shebang:
     """A script's first line.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ...core.frozen import frozen
 from ...core.units import Interval, format_bytes
 from ...devices.device import DeviceProfile
 from ...launch.launch_set import LaunchFile, LaunchSet
@@ -29,7 +29,7 @@ LEAST_S = 0.25
 _CODECS = ("xz", "lzo")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Dominance:
     """The heaviest files of a launch.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from ...advice.evidence import download_seconds
 from ...analysis import Analysis
+from ...core.frozen import frozen
 from ...core.units import Interval, format_bytes
 from ...payload.needless import NeedlessFile, NeedlessKind
 from ..figures import bytes_text, share_text
@@ -38,7 +39,7 @@ _OPTIONS: Mapping[str, str] = {
 _ShippedRule = partial(Rule, severity="warning", options=_OPTIONS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Weight:
     """What files come to.
 

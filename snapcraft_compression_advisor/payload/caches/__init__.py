@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from ...core.frozen import frozen
 from ..inventory import Entry
 
 CacheKind = Literal[
@@ -20,7 +20,7 @@ CacheKind = Literal[
 CacheState = Literal["missing", "stale"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CacheFault:
     """A cache that would spare launches work, but isn't there or doesn't fit.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ...core.frozen import frozen
 from ..copies import BASE_LIBRARIES, LIBRARY_DIRECTORIES
 from ..inventory import Entry
 from ..linkage import LibraryFinder
@@ -19,7 +19,7 @@ _QUOTED_MODULE = re.compile(rb'"([^"\n]*\.so)"')
 _LISTED_MODULE = re.compile(rb"^([^\s:#][^:\n]*):", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _ModuleCache:
     """A directory of modules and the list of what is in it.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
+from ...core.frozen import frozen
 from ..lines import TextStyle
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ FORMATS = (
 """By name, which is that of the module here that renders it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Findings:
     """What a format renders.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import __version__
+from ...core.frozen import frozen
 from ..installation import installation_section
 from ..month import month_seconds, month_section
 from ..phrases import headline, payload_facts
@@ -35,7 +36,7 @@ _MANY_LAUNCHES = 1_000
 _FEW = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sources:
     """What a page is made from; one of these at least.
 

@@ -7,8 +7,9 @@ Colours are CSS variables, so that one drawing serves light and dark screens and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from ...core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +67,7 @@ _TWO_LINES = (
 """What stands in parentheses goes below its name, where there's little room."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Drawing:
     """What the chart library is to draw.
 

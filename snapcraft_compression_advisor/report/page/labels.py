@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...core.frozen import frozen
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -50,7 +52,7 @@ class Box:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Label:
     """What to write at a point.
 

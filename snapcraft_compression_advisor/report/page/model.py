@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from ...core.frozen import frozen
 
 if TYPE_CHECKING:
     from .charts import Drawing
@@ -19,7 +20,7 @@ class Draw(Protocol):
         """Return it; the width in pixels includes axes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Table:
     """Rows of texts under heads.
 
@@ -41,7 +42,7 @@ class Table:
     links: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Chart:
     """A picture, what it shows in a sentence, and its figures as a table.
 
@@ -65,7 +66,7 @@ class Chart:
     what_if: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Group:
     """Charts that belong together, such as one app's on several devices.
 
@@ -90,7 +91,7 @@ class Group:
     table_note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Entry:
     """A point of a list, such as a finding.
 
@@ -106,7 +107,7 @@ class Entry:
     details: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Step:
     """Something to do next.
 
@@ -119,7 +120,7 @@ class Step:
     lines: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """A part of the page under a heading.
 
@@ -144,7 +145,7 @@ class Section:
     terms: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tile:
     """A figure that counts.
 
@@ -156,7 +157,7 @@ class Tile:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Page:
     """The whole page.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from ....core.frozen import frozen
 
 if TYPE_CHECKING:
     import re
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from ..snap_paths import SnapPaths
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Loaded:
     """A file that programs of a runtime load.
 
@@ -35,7 +37,7 @@ class Loaded:
     reached: frozenset[int] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StartedApp:
     """An app as far as it is known when its runtimes are looked at.
 
@@ -93,7 +95,7 @@ class StartedApp:
                 yield found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Runtime:
     """A language's runtime.
 

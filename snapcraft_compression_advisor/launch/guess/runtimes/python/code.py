@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .....core.frozen import frozen
 from .values import called_name, static_text
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Scope:
     computed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Code:
     """A source, told apart by its functions.
 

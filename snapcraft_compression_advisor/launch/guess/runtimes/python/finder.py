@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .....core.frozen import frozen
 from .....squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _COMPILED = re.compile(r".*/__pycache__/[^/]+\.(?P<tag>\w+-\d+)\.pyc")
 _EXTENSION = re.compile(r"[^/]*?(?P<suffix>(?:\.(?:cpython-\d+\S*|abi3))?\.so)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Module:
     """A module that was found.
 
