@@ -6,7 +6,7 @@ classes, that was a quarter of what the program needs to start. These share thei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
 from types import FunctionType
@@ -37,10 +37,10 @@ def frozen(cls: _Class) -> _Class:
 class _Plan(NamedTuple):
     """What the shared methods know of a class.
 
-    :param puts: sets each field of an instance.
+    :param puts: by name, what sets a field of an instance.
     """
 
-    puts: Mapping[str, Callable[[object, object], None]]
+    puts: Sequence[tuple[str, Callable[[object, object], None]]]
     defaults: Mapping[str, object]
     factories: Mapping[str, Callable[[], object]]
     shown: tuple[str, ...]
@@ -51,7 +51,7 @@ class _Plan(NamedTuple):
 def _plan_of(cls: type) -> _Plan:
     known = fields(cls)
     return _Plan(
-        puts={each.name: getattr(cls, each.name).__set__ for each in known},
+        puts=[(each.name, getattr(cls, each.name).__set__) for each in known],
         defaults={e.name: e.default for e in known if e.default is not MISSING},
         factories={
             each.name: each.default_factory
@@ -85,6 +85,12 @@ def _is_hashed(each: Field[Any]) -> bool:
     return each.compare if each.hash is None else each.hash
 
 
+def _wrong_names(cls: type, given: Iterable[str]) -> TypeError:
+    wanted = {each.name for each in fields(cls)}
+    names = ", ".join(sorted(wanted.symmetric_difference(given)))
+    return TypeError(f"{cls.__name__}() has missing or unknown arguments: {names}")
+
+
 class _Shared:
     """The methods of all of them."""
 
@@ -93,12 +99,13 @@ class _Shared:
         if len(values) != len(plan.puts):
             made = {n: make() for n, make in plan.factories.items() if n not in values}
             values = {**plan.defaults, **made, **values}
-        if values.keys() != plan.puts.keys():
-            names = ", ".join(sorted(values.keys() ^ plan.puts.keys()))
-            msg = f"{type(self).__name__}() has missing or unknown arguments: {names}"
-            raise TypeError(msg)
-        for name, put in plan.puts.items():
-            put(self, values[name])
+        try:
+            for name, put in plan.puts:
+                put(self, values[name])
+        except KeyError:
+            raise _wrong_names(type(self), values) from None
+        if len(values) != len(plan.puts):
+            raise _wrong_names(type(self), values)
 
     def __repr__(self) -> str:
         shown = _PLANS[type(self)].shown
@@ -123,10 +130,10 @@ class _Shared:
         raise FrozenInstanceError(msg)
 
     def __getstate__(self) -> list[object]:
-        return [getattr(self, name) for name in _PLANS[type(self)].puts]
+        return [getattr(self, name) for name, _ in _PLANS[type(self)].puts]
 
     def __setstate__(self, state: list[object]) -> None:
-        for put, value in zip(_PLANS[type(self)].puts.values(), state, strict=True):
+        for (_, put), value in zip(_PLANS[type(self)].puts, state, strict=True):
             put(self, value)
 
 

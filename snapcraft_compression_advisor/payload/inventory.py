@@ -42,10 +42,13 @@ snapd writes these names and patterns into a file that it passes to mksquashfs w
 """
 ANYWHERE_PATTERNS = (".[#~]*", "*.snap", "*.click", ".*.sw?", "*~", ",,*")
 """Shell patterns of names left out at any depth."""
-_ANYWHERE = re.compile("|".join(translate(p) for p in ANYWHERE_PATTERNS), re.DOTALL)
-_ANYWHERE_DOTTED = re.compile(
-    "|".join(translate(p) for p in ANYWHERE_PATTERNS if p.startswith(".")), re.DOTALL
+_ANYWHERE = re.compile(
+    "|".join(
+        ("" if p[0] == "." else r"(?!\.)") + translate(p) for p in ANYWHERE_PATTERNS
+    )
 )
+"""mksquashfs matches with ``FNM_PERIOD``: a wildcard never matches the dot that a name
+starts with."""
 
 
 class Entry(NamedTuple):
@@ -191,11 +194,11 @@ def _list_directory(
             for item in _in_byte_order(items):
                 if is_excluded(item.name, top_level=not directory):
                     continue
-                entry = _entry(prefix + item.name, item, descriptor, identities)
-                if entry.size_bytes and not os.access(
-                    item.name, os.R_OK, dir_fd=descriptor, effective_ids=True
-                ):
-                    unreadable.append(entry.path)
+                status = item.stat(follow_symlinks=False)
+                path = prefix + item.name
+                entry = _entry(path, item.name, status, descriptor, identities)
+                if entry.size_bytes and not _is_readable(item.name, status, descriptor):
+                    unreadable.append(path)
                 listed.append(entry)
     except PermissionError:
         unreadable.append(directory or ".")
@@ -211,9 +214,17 @@ def _in_byte_order(items: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
     return sorted(by_name, key=lambda item: os.fsencode(item.name))
 
 
+def _is_readable(name: str, status: os.stat_result, directory: int) -> bool:
+    """Tell whether this process may read a file; an owner's own bit decides alone."""
+    if status.st_mode & stat.S_IRUSR and status.st_uid == os.geteuid():
+        return True
+    return os.access(name, os.R_OK, dir_fd=directory, effective_ids=True)
+
+
 def _entry(
     path: str,
-    item: os.DirEntry[str],
+    name: str,
+    status: os.stat_result,
     directory: int,
     identities: dict[tuple[int, int], int],
 ) -> Entry:
@@ -223,23 +234,19 @@ def _entry(
     """
     if len(path) >= PATH_LIMIT_BYTES // 4 and len(os.fsencode(path)) > PATH_LIMIT_BYTES:
         raise _too_long(path)
-    status = item.stat(follow_symlinks=False)
-    kind = _KINDS[stat.S_IFMT(status.st_mode)]
-    size_bytes = status.st_size if kind is EntryKind.FILE else 0
-    identity = (status.st_dev, status.st_ino)
+    mode = status.st_mode
+    kind = _KINDS[stat.S_IFMT(mode)]
+    is_file = kind is EntryKind.FILE
+    identity = status.st_dev, status.st_ino
     return Entry(
-        path=path,
-        kind=kind,
-        size_bytes=size_bytes,
-        allocated_bytes=status.st_blocks * 512 if kind is EntryKind.FILE else 0,
-        mode=stat.S_IMODE(status.st_mode),
-        identity=identities.setdefault(identity, len(identities)),
-        modified_s=int(status.st_mtime),
-        link_target=(
-            os.readlink(item.name, dir_fd=directory)
-            if kind is EntryKind.SYMLINK
-            else None
-        ),
+        path,
+        kind,
+        status.st_size if is_file else 0,
+        status.st_blocks * 512 if is_file else 0,
+        stat.S_IMODE(mode),
+        identities.setdefault(identity, len(identities)),
+        int(status.st_mtime),
+        os.readlink(name, dir_fd=directory) if kind is EntryKind.SYMLINK else None,
     )
 
 
@@ -277,16 +284,12 @@ def _raise_changed(path: str, error: OSError) -> NoReturn:
 def is_excluded(name: str, *, top_level: bool) -> bool:
     """Tell whether ``snap pack`` leaves out an entry, and all below it.
 
-    mksquashfs matches with ``FNM_PERIOD``: a wildcard never matches the dot that
-    a hidden file's name starts with.
-
     :param name: the entry's own name, without its directory.
     :param top_level: whether it lies in the root of the tree.
     """
     if top_level and name in TOP_LEVEL_NAMES:
         return True
-    pattern = _ANYWHERE_DOTTED if name.startswith(".") else _ANYWHERE
-    return pattern.match(name) is not None
+    return _ANYWHERE.match(name) is not None
 
 
 def exclude_file_text() -> str:
