@@ -42,7 +42,7 @@ _NO_MEMORY = (
 )
 """What is said where memory is used up, other than by a MemoryError."""
 
-_NEW_OBJECTS_PER_COLLECTION = 100_000
+_NEW_OBJECTS_PER_COLLECTION = 1_000_000
 _SWITCH_INTERVAL_S = 0.0005
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of the GNU C library

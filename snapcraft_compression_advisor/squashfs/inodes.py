@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
+from ..core.errors import BadDataError
 from .entry import (
     SIZE_MASK,
     STORED_FLAG,
@@ -27,6 +28,7 @@ from .superblock import Superblock
 _HEADER = struct.Struct("<4H2I")  # type, mode, uid, gid, mtime, inode number
 _SYMLINK = struct.Struct("<2I")
 _LINKS_BYTES = 4
+_WORD_BYTES = 4
 _MODE_MASK = 0o7777
 _SYMLINK_LIMIT_BYTES = 4096  # PAGE_SIZE in symlink.c; Linux's PATH_MAX as well
 _NO_FRAGMENT = 0xFFFF_FFFF  # SQUASHFS_INVALID_FRAG
@@ -105,7 +107,10 @@ class InodeTable:
         self._table = table
         self.contents = table.contents
         self.size_bytes = len(table.contents)
-        self._superblock = superblock
+        self._inode_count = superblock.inode_count
+        self._block_bytes = superblock.block_bytes
+        self._fragment_count = superblock.fragment_count
+        self._used_bytes = superblock.used_bytes
         self._ids = ids
         self._where = where
         if superblock.inode_count * INODE_BYTES_MIN > self.size_bytes:
@@ -122,18 +127,24 @@ class InodeTable:
         start = self._table.locate(reference >> 16, reference & 0xFFFF)
         if start is None or start + _HEADER.size > self.size_bytes:
             raise damaged(self._where, f"no inode at reference {reference:#x}")
-        header = _HEADER.unpack_from(self._table.contents, start)
+        header = _HEADER.unpack_from(self.contents, start)
         form, mode, uid, gid, modified_s, number = header
         if form not in _FORMS:
             raise damaged(self._where, f"inode {number} has unknown type {form}")
-        if not 0 < number <= self._superblock.inode_count:
+        if not 0 < number <= self._inode_count:
             raise damaged(self._where, f"inode number {number} is out of range")
         kind, layout = _FORMS[form]
-        ids = (self._id(uid, number), self._id(gid, number))
+        try:
+            ids = self._ids[uid], self._ids[gid]
+        except IndexError as error:
+            reason = f"inode {number} refers to a missing id {max(uid, gid)}"
+            raise damaged(self._where, reason) from error
         common = (path, kind, mode & _MODE_MASK, *ids, modified_s, number)
         body = start + _HEADER.size
         after = body + layout.size
-        fields = layout.unpack(self._slice(body, layout.size, number))
+        if after > self.size_bytes:
+            raise self._too_long(number)
+        fields = layout.unpack_from(self.contents, body)
         if kind is EntryKind.FILE:
             return self._file(common, after, fields)
         if kind is EntryKind.DIRECTORY:
@@ -144,17 +155,14 @@ class InodeTable:
         entry = ImageEntry(*common, fields[0], 0, None, device, None)
         return Inode(entry, after - start)
 
-    def _id(self, index: int, number: int) -> int:
-        """Return a user or group id."""
-        if index >= len(self._ids):
-            raise damaged(self._where, f"inode {number} refers to a missing id {index}")
-        return self._ids[index]
-
     def _slice(self, position: int, length: int, number: int) -> bytes:
         """Return bytes of the table that belong to an inode."""
         if position + length > self.size_bytes:
-            raise damaged(self._where, f"inode {number} extends past the inode table")
-        return self._table.contents[position : position + length]
+            raise self._too_long(number)
+        return self.contents[position : position + length]
+
+    def _too_long(self, number: int) -> BadDataError:
+        return damaged(self._where, f"inode {number} extends past the inode table")
 
     def _symlink(
         self, header: _Header, position: int, fields: tuple[int, ...]
@@ -183,15 +191,14 @@ class InodeTable:
         else:
             start, size_bytes, _, links, fragment, offset, _ = fields
             before = _LONG_FILE_BYTES
-        limit = self._superblock.block_bytes
+        limit = self._block_bytes
         count, tail_bytes = divmod(size_bytes, limit)
         tail = None
         if fragment == _NO_FRAGMENT:
             count += bool(tail_bytes)
         else:
             tail = self._tail(number, fragment, offset, tail_bytes)
-        words = array("I")
-        words.frombytes(self._slice(position, count * words.itemsize, number))
+        words = array("I", self._slice(position, count * _WORD_BYTES, number))
         if sys.byteorder == "big":
             words.byteswap()
         self._check_words(number, start, words)
@@ -202,7 +209,7 @@ class InodeTable:
             block_bytes=limit,
             fragment=tail,
         )
-        record_bytes = before + count * words.itemsize
+        record_bytes = before + count * _WORD_BYTES
         entry = ImageEntry(*header, links, size_bytes, None, None, blocks)
         return Inode(entry, record_bytes)
 
@@ -210,9 +217,9 @@ class InodeTable:
         self, number: int, fragment: int, offset: int, tail_bytes: int
     ) -> FragmentTail | None:
         """Return where in a fragment a file's tail is, if it has one."""
-        if fragment >= self._superblock.fragment_count:
+        if fragment >= self._fragment_count:
             raise damaged(self._where, f"inode {number} has no fragment {fragment}")
-        if offset + tail_bytes > self._superblock.block_bytes:
+        if offset + tail_bytes > self._block_bytes:
             raise damaged(self._where, f"inode {number}'s tail exceeds its fragment")
         if not tail_bytes:
             return None
@@ -220,19 +227,23 @@ class InodeTable:
 
     def _check_words(self, number: int, start: int, words: array[int]) -> None:
         """Refuse blocks longer than the block size or outside of the image."""
-        limit = self._superblock.block_bytes
-        end = start
-        for word in words:
-            stored_bytes = word & SIZE_MASK
-            if word > STORED_FLAG | limit or stored_bytes > limit:
-                raise damaged(self._where, f"inode {number} has size word {word:#x}")
-            if word == STORED_FLAG:
-                raise damaged(self._where, f"inode {number} has an empty stored block")
-            end += stored_bytes
-        if end > self._superblock.used_bytes and end > start:
+        stored_bytes = sum(words)
+        if words and max(words) > self._block_bytes:  # else all are compressed
+            stored_bytes = self._stored_bytes(number, words)
+        end = start + stored_bytes
+        if end > self._used_bytes and end > start:
             raise damaged(
                 self._where, f"inode {number}'s data extend past the end of the image"
             )
+
+    def _stored_bytes(self, number: int, words: array[int]) -> int:
+        limit = self._block_bytes
+        for word in words:
+            if word > STORED_FLAG | limit or word & SIZE_MASK > limit:
+                raise damaged(self._where, f"inode {number} has size word {word:#x}")
+            if word == STORED_FLAG:
+                raise damaged(self._where, f"inode {number} has an empty stored block")
+        return sum(map(SIZE_MASK.__and__, words))
 
 
 def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:

@@ -7,6 +7,7 @@ a bounded amount of work.
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
 from collections.abc import Iterator
@@ -38,7 +39,8 @@ _HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number
 _RECORD = struct.Struct("<HhHH")  # inode offset, number's difference, type, name
 _ENTRIES_LIMIT = 256  # SQUASHFS_DIR_COUNT, for each header
 _NAME_LIMIT_BYTES = 256  # SQUASHFS_NAME_LEN
-_NO_NAMES = frozenset({b".", b".."})
+_NO_NAME = re.compile(rb"[/\0]|\A\.\.?\Z")
+"""What leads out of a directory, or no directory can have."""
 
 
 class Walk:
@@ -149,7 +151,7 @@ class DirectoryTable:
         self._where = where
 
     def children(self, listing: Listing) -> Iterator[tuple[str, int]]:
-        """Yield a directory's entries in the order of their names' bytes.
+        """Return a directory's entries in the order of their names' bytes.
 
         :returns: name, and reference of the inode (see ``InodeTable.read``).
         :raises BadDataError: where the listing is broken, or its names don't ascend
@@ -157,21 +159,16 @@ class DirectoryTable:
             can have.
         """
         if listing.size_bytes == 0:
-            return
+            return iter(())
         position = self._table.locate(listing.block, listing.offset)
         if position is None or position + listing.size_bytes > self.size_bytes:
             raise damaged(self._where, "a directory's listing is outside the table")
-        before = b""
-        for name, reference in self._records(position, position + listing.size_bytes):
-            self._check_name(name)
-            if name <= before:
-                raise damaged(self._where, f"{name!r} is out of order or duplicated")
-            yield name.decode("utf-8", "surrogateescape"), reference
-            before = name
+        return self._records(position, position + listing.size_bytes)
 
-    def _records(self, position: int, end: int) -> Iterator[tuple[bytes, int]]:
+    def _records(self, position: int, end: int) -> Iterator[tuple[str, int]]:
         """Yield names and inode references of the records up to the end."""
-        contents = self._table.contents
+        contents = self.contents
+        before = b""
         while position < end:
             if position + _HEADER.size > end:
                 raise damaged(self._where, "a directory's listing ends within a header")
@@ -187,14 +184,12 @@ class DirectoryTable:
                 position = body + size + 1
                 if position > end:
                     raise damaged(self._where, "a listing ends within a name")
-                yield contents[body:position], block << 16 | offset
-
-    def _check_name(self, name: bytes) -> None:
-        """Refuse a name that no directory can have or that leads out of it."""
-        if (
-            len(name) > _NAME_LIMIT_BYTES
-            or b"/" in name
-            or b"\0" in name
-            or name in _NO_NAMES
-        ):
-            raise damaged(self._where, f"a directory has an entry named {name[:64]!r}")
+                name = contents[body:position]
+                if _NO_NAME.search(name) or size >= _NAME_LIMIT_BYTES:
+                    reason = f"a directory has an entry named {name[:64]!r}"
+                    raise damaged(self._where, reason)
+                if name <= before:
+                    reason = f"{name!r} is out of order or duplicated"
+                    raise damaged(self._where, reason)
+                yield name.decode("utf-8", "surrogateescape"), block << 16 | offset
+                before = name
