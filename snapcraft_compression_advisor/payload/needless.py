@@ -36,7 +36,10 @@ _PACKAGE_TOOL = re.compile(_PROGRAM + r"(?:apt|apt-get|dpkg|aptitude|dnf|rpm)")
 _LEGAL = re.compile(
     r"copyright|licen[cs]es?|copying|notices?|eula|legal|authors|credits", re.IGNORECASE
 )
-_PAGE = re.compile(r".*\.(?:html?|pdf|css|js|png|svg|gif|jpe?g|epub|hlp|chm)(?:\.gz)?")
+_PAGES = (
+    *(".html", ".htm", ".pdf", ".css", ".js", ".png", ".svg", ".gif"),
+    *(".jpg", ".jpeg", ".epub", ".hlp", ".chm"),
+)
 _PREFIX = r"(?:usr/(?:local/)?)?"
 MOST_FILES = 200
 """ELF files that are looked at, the largest first: of a browser, an office suite and a
@@ -241,7 +244,7 @@ def _first_match(tree: Tree, pattern: re.Pattern[str]) -> str | None:
 
 
 def _doubt(path: str, pattern: _Pattern) -> str | None:
-    if pattern.kind == "documentation" and _PAGE.fullmatch(path):
+    if pattern.kind == "documentation" and path.removesuffix(".gz").endswith(_PAGES):
         return "the application may show such pages as its help"
     return None
 

@@ -40,7 +40,7 @@ _READABLE = ("", "meta")
 _SET_IDS = stat.S_ISUID | stat.S_ISGID
 _LISTABLE_MODE = 0o555
 _LISTABLE_MASK = _LISTABLE_MODE | _SET_IDS | stat.S_ISVTX
-_SYMLINK_MODE = 0o777
+_SYMLINK_MODE = _PERMISSIONS = 0o777
 _TYPES = {
     EntryKind.FILE: stat.S_IFREG,
     EntryKind.DIRECTORY: stat.S_IFDIR,
@@ -190,7 +190,16 @@ def find_mode_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
     return tuple(
         EntryFault(path=entry.path, text=text)
         for entry in entries
-        if (text := _mode_fault(entry)) is not None
+        if not _is_plain(entry) and (text := _mode_fault(entry)) is not None
+    )
+
+
+def _is_plain(entry: ImageEntry) -> bool:
+    """Tell at once that a file or directory has nothing unusual, as most have."""
+    return (
+        (entry.kind is EntryKind.FILE or entry.kind is EntryKind.DIRECTORY)
+        and entry.mode <= _PERMISSIONS
+        and entry.path not in _READABLE
     )
 
 
