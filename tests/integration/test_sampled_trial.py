@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from snapcraft_compression_advisor.core.errors import AdvisorError, StorageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
+from snapcraft_compression_advisor.trial import sampled
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from snapcraft_compression_advisor.trial.partial import PartialTrial
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
@@ -49,10 +51,12 @@ def run(
     wanted: tuple[str, ...] = (),
     seed: int = 0,
     decided: bool = True,
+    effort: sampled.Effort = sampled.ORDINARY,
 ) -> TrialResult:
     with open_payload(path) as payload:
         return run_sampled_trial(
             payload,
+            effort=effort,
             wanted=lambda: wanted,
             progress=lambda _: None,
             decided=lambda _: decided,
@@ -183,11 +187,13 @@ def test_same_payload_gives_the_same_sizes(library_prime: Path) -> None:
 def test_more_is_tried_while_the_recommendation_is_open(
     library_prime: Path, mocker: MockerFixture
 ) -> None:
+    mocker.patch.object(sampled, "NARROW", 0)
     tries = mocker.spy(PartialTrial, "try_codecs")
-    run(library_prime)
+    effort = replace(sampled.ORDINARY, narrow_enough=1)
+    run(library_prime, effort=effort)
     assert tries.call_count == 1
-    run(library_prime, decided=False)
-    assert tries.call_count > 2
+    run(library_prime, effort=effort, decided=False)
+    assert tries.call_count == 1 + len(effort.scales)
 
 
 @pytest.mark.parametrize("compression", ["xz", "lzo"])
