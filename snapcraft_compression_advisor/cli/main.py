@@ -43,6 +43,7 @@ _NO_MEMORY = (
 """What is said where memory is used up, other than by a MemoryError."""
 
 _NEW_OBJECTS_PER_COLLECTION = 1_000_000
+"""To look through 100,000 took 0.05 s. A lint leaves some 300 objects in cycles."""
 _SWITCH_INTERVAL_S = 0.0005
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of the GNU C library
