@@ -31,8 +31,8 @@ from .stored import (
 )
 from .tables import (
     MetadataTables,
-    build_tables,
     padded_bytes,
+    sample_tables,
     table_bytes,
     tables_of_image,
 )
@@ -247,7 +247,7 @@ class PartialTrial:
         if self.known_codec is not None and isinstance(self._payload, SnapPayload):
             return tables_of_image(self._payload.image)
         sizes = self.ladder.spread_out(self.ladder.census.known_sizes)
-        return build_tables(self._payload.inventory, self._blocks(sizes))
+        return sample_tables(self._payload.inventory, self._blocks(sizes))
 
     def _blocks(self, stored_bytes: NDArray[np.float64]) -> StoredBlocks:
         """Return every file's blocks from the size of every block in the layout."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import posixpath
 import struct
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
@@ -28,13 +30,30 @@ COMPRESSED_BLOCK_BYTES = 2600
 About what 8 KiB of inodes come to; the references' own entropy is all that it sets.
 """
 
-TRIED_BLOCKS = 8
+TRIED_BLOCKS = 12
 """Metadata blocks of a table that a codec tries, spread evenly; the others are taken
 to compress alike. Tables so long are below 0.2 % of an image (of a browser, an office
 suite, a game and a Python application), so 6 % of error in them is next to nothing."""
 
+WINDOWS = 16
+WINDOW_ENTRIES = 256
+"""Tables are built of so many runs of entries, where a payload has more, and of the
+directories above them. With each codec the size is within 4 % of that from the tables
+of all entries (six payloads of 3,200 to 37,000 entries), in a third of the time."""
+
 _NO_FRAGMENT = 0xFFFFFFFF
 _NO_XATTR = 0xFFFFFFFF
+_RUN_BYTES, _NAME_BYTES = 12, 8  # before names, and before each
+_SHORT_BYTES = {
+    EntryKind.DIRECTORY: 32,
+    EntryKind.FILE: 32,
+    EntryKind.SYMLINK: 24,
+    EntryKind.BLOCK_DEVICE: 24,
+    EntryKind.CHARACTER_DEVICE: 24,
+    EntryKind.FIFO: 20,
+    EntryKind.SOCKET: 20,
+}
+_LONG_FILE_MORE_BYTES, _LONG_DIRECTORY_MORE_BYTES = 24, 8
 _LONG_DIRECTORY_ENTRIES = 257
 _LONGEST_RUN = 256
 # Inode types of fs/squashfs/squashfs_fs.h.
@@ -52,11 +71,38 @@ _TYPES = {
 
 @frozen
 class MetadataTables:
-    """Uncompressed tables, as mksquashfs would write them but for references."""
+    """Uncompressed tables, as mksquashfs would write them but for references.
+
+    :param lengths: of all three, in bytes; more than they have where they are those of
+        some entries, which stand for the others.
+    """
 
     inodes: bytes
     directories: bytes
     references: bytes
+    lengths: tuple[int, int, int]
+
+
+def sample_tables(inventory: Inventory, blocks: StoredBlocks) -> MetadataTables:
+    """Build the tables of some of a payload's entries, where these are many.
+
+    :param blocks: as of :func:`build_tables`.
+    """
+    paths = list(inventory.entries)
+    if len(paths) <= WINDOWS * WINDOW_ENTRIES:
+        return build_tables(inventory, blocks)
+    kept = {""}
+    gap = len(paths) / WINDOWS - WINDOW_ENTRIES
+    for number in range(WINDOWS):
+        start = round(number * (WINDOW_ENTRIES + gap) + gap / 2)
+        for path in paths[start : start + WINDOW_ENTRIES]:
+            above = path
+            while above not in kept:
+                kept.add(above)
+                above = above.rpartition("/")[0]
+    sampled = (entry for path, entry in inventory.entries.items() if path in kept)
+    tables = build_tables(Inventory.of(sampled), blocks)
+    return replace(tables, lengths=_lengths(inventory))
 
 
 def build_tables(inventory: Inventory, blocks: StoredBlocks) -> MetadataTables:
@@ -67,10 +113,8 @@ def build_tables(inventory: Inventory, blocks: StoredBlocks) -> MetadataTables:
     """
     builder = _Builder(inventory, blocks)
     builder.add_tree()
-    return MetadataTables(
-        inodes=bytes(builder.inodes),
-        directories=bytes(builder.directories),
-        references=builder.export_table(),
+    return _complete(
+        bytes(builder.inodes), bytes(builder.directories), builder.export_table()
     )
 
 
@@ -79,11 +123,50 @@ def tables_of_image(image: Image) -> MetadataTables:
 
     With another codec the data blocks have other sizes, which compress about alike.
     """
+    return _complete(image.inode_table, image.directory_table, image.export_table)
+
+
+def _complete(inodes: bytes, directories: bytes, references: bytes) -> MetadataTables:
     return MetadataTables(
-        inodes=image.inode_table,
-        directories=image.directory_table,
-        references=image.export_table,
+        inodes=inodes,
+        directories=directories,
+        references=references,
+        lengths=(len(inodes), len(directories), len(references)),
     )
+
+
+def _lengths(inventory: Inventory) -> tuple[int, int, int]:
+    """Return how long the tables of all entries are, as :class:`_Builder` writes them.
+
+    Nearly so: in images of 4 GiB and more, inodes are longer.
+    """
+    names = [path.rpartition("/")[2] for path in inventory.entries]
+    members = Counter(path.rpartition("/")[0] for path in inventory.entries)
+    runs = sum(-(-count // _LONGEST_RUN) for count in members.values())
+    text_bytes = len("".join(names).encode("utf-8", "surrogateescape"))
+    entries = inventory.entries.values()
+    links = Counter(e.identity for e in entries if e.kind is EntryKind.FILE)
+    linked = sum(count > 1 for count in links.values())
+    others = [entry for entry in entries if entry.kind is not EntryKind.FILE]
+    inode_bytes = (
+        sum(map(_other_inode_bytes, others, repeat(members)))
+        + _SHORT_BYTES[EntryKind.DIRECTORY]
+        + _SHORT_BYTES[EntryKind.FILE] * len(links)
+        + _LONG_FILE_MORE_BYTES * linked
+        + 4 * inventory.data_blocks
+    )
+    return (
+        inode_bytes,
+        _RUN_BYTES * runs + _NAME_BYTES * len(names) + text_bytes,
+        8 * (1 + len(links) + len(others)),
+    )
+
+
+def _other_inode_bytes(entry: Entry, members: Mapping[str, int]) -> int:
+    long = members.get(entry.path, 0) >= _LONG_DIRECTORY_ENTRIES
+    target = (entry.link_target or "").encode("utf-8", "surrogateescape")
+    more = _LONG_DIRECTORY_MORE_BYTES if long else 0
+    return _SHORT_BYTES[entry.kind] + len(target) + more
 
 
 def table_bytes(
@@ -95,9 +178,11 @@ def table_bytes(
     :returns: bytes, without the padding at the image's end.
     """
     size = SUPERBLOCK_BYTES + 2 + 4 + 8.0  # one user id, its block and its index
-    for table in (tables.inodes, tables.directories, tables.references):
-        size += _compressed_bytes(table, codec, tried_blocks)
-    blocks = -(-len(tables.references) // METADATA_BLOCK_BYTES)
+    parts = (tables.inodes, tables.directories, tables.references)
+    for table, length in zip(parts, tables.lengths, strict=True):
+        ratio = _ratio(table, codec, tried_blocks)
+        size += length * ratio + 2 * -(-length // METADATA_BLOCK_BYTES)
+    blocks = -(-tables.lengths[-1] // METADATA_BLOCK_BYTES)
     return size + 8 * blocks  # where the export table's blocks are
 
 
@@ -107,8 +192,8 @@ def padded_bytes(size_bytes: float) -> float:
     return float(max(MINIMUM_IMAGE_BYTES, pages * PADDING_BYTES))
 
 
-def _compressed_bytes(table: bytes, codec: Codec, tried_blocks: int) -> float:
-    """Estimate a table's size from some of its blocks, headers counted."""
+def _ratio(table: bytes, codec: Codec, tried_blocks: int) -> float:
+    """Return what a codec makes of some of a table's blocks, by their length."""
     starts = range(0, len(table), METADATA_BLOCK_BYTES)
     step = max(1, len(starts) // tried_blocks)
     tried_bytes = raw_bytes = 0
@@ -116,8 +201,7 @@ def _compressed_bytes(table: bytes, codec: Codec, tried_blocks: int) -> float:
         block = table[start : start + METADATA_BLOCK_BYTES]
         raw_bytes += len(block)
         tried_bytes += len(codec.compress(block, block_bytes=METADATA_BLOCK_BYTES))
-    ratio = tried_bytes / raw_bytes if raw_bytes else 0.0
-    return len(table) * ratio + 2 * len(starts)
+    return tried_bytes / raw_bytes if raw_bytes else 0.0
 
 
 class _Builder:
