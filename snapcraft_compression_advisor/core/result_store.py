@@ -10,10 +10,12 @@ import os
 import stat
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .units import MIB
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,9 +26,11 @@ OFF = "off"
 FILE_NAME = "results-1.sqlite"
 """The number is that of the format: other versions of the program leave it alone."""
 
-MOST_ROWS = 200_000
-"""Results that are kept: some 20 MB, of some 40 payloads of 600 MB."""
-_LEFT_ROWS = MOST_ROWS * 3 // 4
+MOST_BYTES = 32 * MIB
+"""Of the file: results of some 30 payloads of 600 MB."""
+_LEFT_BYTES = MOST_BYTES * 3 // 4
+_ROW_BYTES = 16
+"""What a row takes beside its key and value, at most; pages are full after VACUUM."""
 _SAVED_AT_ONCE = 20_000
 """New results that are written at the latest, where a run takes long."""
 _BUSY_TIMEOUT_S = 1.0
@@ -36,6 +40,11 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _TABLE = (
     "results (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL) "
     "WITHOUT ROWID"
+)
+_UNUSED_FOR_LONGEST = (
+    "SELECT key FROM (SELECT key, sum(length(key) + length(value) + ?) "
+    "OVER (ORDER BY used DESC, key DESC) AS newer_bytes FROM results) "
+    "WHERE newer_bytes > ?"
 )
 _OF_LAST_RUN = (
     "SELECT key, value FROM results WHERE used = (SELECT max(used) FROM results) "
@@ -97,6 +106,7 @@ class ResultStore:
         self._new: dict[bytes, bytes] = {}
         self._used: set[bytes] = set()
         self._lock = threading.Lock()
+        self._before_close: list[Callable[[], None]] = []
 
     def get(self, key: bytes) -> bytes | None:
         """Return a result; ``None`` where there is none, or it is damaged."""
@@ -114,8 +124,17 @@ class ResultStore:
                 if len(self._new) >= _SAVED_AT_ONCE:
                     self._save()
 
+    def before_close(self, call: Callable[[], None]) -> None:
+        """Have something called before the store is closed: it may still keep results.
+
+        What collects many parts of one result does so.
+        """
+        self._before_close.append(call)
+
     def close(self) -> None:
         """Write what is new; the store isn't used any more."""
+        for call in self._before_close:
+            call()
         with self._lock:
             if self._new:
                 self._save()
@@ -221,6 +240,8 @@ class ResultStore:
             connection.execute("BEGIN IMMEDIATE")
             self._write(connection)
             connection.execute("COMMIT")
+            if _file_bytes(connection) > MOST_BYTES:
+                _shrink(connection)
         except sqlite3.Error as error:
             self._fail(error)
         self._new.clear()
@@ -244,13 +265,19 @@ class ResultStore:
                 for key, value in sorted(self._new.items())
             ],
         )
-        (count,) = connection.execute("SELECT count(*) FROM results").fetchone()
-        if count > MOST_ROWS:
-            connection.execute(
-                "DELETE FROM results WHERE key IN "
-                "(SELECT key FROM results ORDER BY used, key LIMIT ?)",
-                (count - _LEFT_ROWS,),
-            )
+
+
+def _file_bytes(connection: sqlite3.Connection) -> int:
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    return int(pages * page_bytes)
+
+
+def _shrink(connection: sqlite3.Connection) -> None:
+    """Remove the results that weren't used for longest, and give their space back."""
+    statement = f"DELETE FROM results WHERE key IN ({_UNUSED_FOR_LONGEST})"  # noqa: S608 # constant
+    connection.execute(statement, (_ROW_BYTES, _LEFT_BYTES))
+    connection.execute("VACUUM")
 
 
 class _Process:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 import struct
 import time
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
-
-from .beneath import file_beneath
 
 SETTLED_NS = 2_000_000_000
 """A file that was changed less than this before it is listed may change again with the
@@ -39,7 +38,8 @@ image has the times that its maker chose."""
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _MOUNTS = Path("/proc/self/mountinfo")
-_FORM = struct.Struct("<QQQqq")
+_STATE = struct.Struct("<QQqq")
+STATE_BYTES = _STATE.size
 
 
 class StatesOfFiles:
@@ -52,40 +52,49 @@ class StatesOfFiles:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._before_ns = time.time_ns() - SETTLED_NS
-        self._known: dict[str, bytes | None] = {}
+        self._known: dict[str, bytes] = {}
+
+    def note(self, path: str, status: os.stat_result) -> None:
+        """Note a regular file's state as it is listed."""
+        state = self._state(status)
+        if state is not None:
+            self._known[path] = state
 
     def of(self, path: str) -> bytes | None:
         """Return what names a file's contents, ``None`` where nothing does.
 
         :param path: of the file, relative to the root.
         """
-        if path not in self._known:
-            try:
-                with file_beneath(self._root, path) as descriptor:
-                    self._known[path] = self._state(descriptor)
-            except OSError:
-                return None
-        return self._known[path]
+        return self._known.get(path)
+
+    def all(self) -> Collection[bytes]:
+        """Return what names the contents of those files that have a state."""
+        return self._known.values()
+
+    @cached_property
+    def where(self) -> bytes | None:
+        """What tells this directory's files from those of others with equal states.
+
+        ``None`` where they have no states.
+        """
+        if self._device is None or not self._boot:
+            return None
+        inode = self._root.stat().st_ino
+        return b"%s %d %d" % (self._boot, self._device, inode)
 
     def check(self, path: str, descriptor: int) -> None:
         """Take a file's state back where what was just read of it is newer."""
         known = self._known.get(path)
-        if known is not None and known != self._state(descriptor):
-            self._known[path] = None
+        if known is not None and known != self._state(os.fstat(descriptor)):
+            self._known.pop(path, None)
 
-    def _state(self, descriptor: int) -> bytes | None:
-        status = os.fstat(descriptor)
-        if status.st_dev != self._device or not self._boot:
+    def _state(self, status: os.stat_result) -> bytes | None:
+        if status.st_dev != self._device:
             return None
-        if max(status.st_ctime_ns, status.st_mtime_ns) >= self._before_ns:
+        modified_ns, changed_ns = status.st_mtime_ns, status.st_ctime_ns
+        if max(changed_ns, modified_ns) >= self._before_ns:
             return None
-        return self._boot + _FORM.pack(
-            status.st_dev,
-            status.st_ino,
-            status.st_size,
-            status.st_mtime_ns,
-            status.st_ctime_ns,
-        )
+        return _STATE.pack(status.st_ino, status.st_size, modified_ns, changed_ns)
 
     @cached_property
     def _device(self) -> int | None:

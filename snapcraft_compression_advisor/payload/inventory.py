@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
@@ -20,6 +20,7 @@ from .beneath import directory_beneath
 PATH_LIMIT_BYTES = 4095
 """``PATH_MAX`` of linux/limits.h without the NUL at the end."""
 _LISTED_PATHS = 10
+_MODE_BITS = 0o7777
 _KINDS = {
     stat.S_IFREG: EntryKind.FILE,
     stat.S_IFDIR: EntryKind.DIRECTORY,
@@ -131,19 +132,22 @@ def block_count(size_bytes: int) -> int:
     return -(-size_bytes // DATA_BLOCK_BYTES)
 
 
-def scan_directory(root: Path) -> Inventory:
+def scan_directory(
+    root: Path, *, noted: Callable[[str, os.stat_result], None] | None = None
+) -> Inventory:
     """List what ``snap pack`` would ship of a directory; no link is followed.
 
+    :param noted: called with the path and the status of each regular file.
     :raises NoInputError: where files or directories can't be read (all that were
         met are named, up to ten).
     :raises BadDataError: where a path is longer than programs can open.
     :raises StorageError: where the directory changes meanwhile, or the disk fails.
     """
-    unreadable: list[str] = []
-    entries = list(_scan(root, unreadable))
-    if unreadable:
-        _raise_unreadable(root, unreadable)
-    return Inventory.of(entries)
+    listing = _Listing(root, noted)
+    listing.add_tree()
+    if listing.unreadable:
+        _raise_unreadable(root, listing.unreadable)
+    return Inventory.of(listing.entries)
 
 
 def list_image(entries: Iterable[ImageEntry]) -> Inventory:
@@ -164,47 +168,99 @@ def list_image(entries: Iterable[ImageEntry]) -> Inventory:
     )
 
 
-def _scan(root: Path, unreadable: list[str]) -> Iterator[Entry]:
-    pending = [""]
-    identities: dict[tuple[int, int], int] = {}
-    while pending:
-        directory = pending.pop()
-        subdirectories: list[str] = []
-        for entry in _list_directory(root, directory, identities, unreadable):
-            if entry.kind is EntryKind.DIRECTORY:
-                subdirectories.append(entry.path)
-            yield entry
-        pending.extend(reversed(subdirectories))
+class _Listing:
+    """The entries of a directory, as far as they were listed.
 
+    :ivar unreadable: paths of those that can't be read.
+    """
 
-def _list_directory(
-    root: Path,
-    directory: str,
-    identities: dict[tuple[int, int], int],
-    unreadable: list[str],
-) -> list[Entry]:
-    """Return the entries of a directory; those that can't be read are noted."""
-    listed = []
-    prefix = f"{directory}/" if directory else ""
-    try:
+    def __init__(
+        self, root: Path, noted: Callable[[str, os.stat_result], None] | None
+    ) -> None:
+        self._root = root
+        self._noted = noted
+        self._identities: dict[tuple[int, int], int] = {}
+        self._user = os.geteuid()
+        self.entries: list[Entry] = []
+        self.unreadable: list[str] = []
+
+    def add_tree(self) -> None:
+        """List the root, and each directory after the one that it is in."""
+        pending = [""]
+        while pending:
+            directory = pending.pop()
+            try:
+                subdirectories = self._add_directory(directory)
+            except PermissionError:
+                self.unreadable.append(directory or ".")
+            except OSError as error:
+                _raise_changed(f"{self._root}/{directory}", error)
+            else:
+                pending.extend(reversed(subdirectories))
+
+    def _add_directory(self, directory: str) -> list[str]:
+        """List what is in a directory; return the directories in it."""
+        subdirectories = []
+        prefix = f"{directory}/" if directory else ""
         with (
-            directory_beneath(root, directory) as descriptor,
+            directory_beneath(self._root, directory) as descriptor,
             os.scandir(descriptor) as items,
         ):
             for item in _in_byte_order(items):
-                if is_excluded(item.name, top_level=not directory):
+                name = item.name
+                if is_excluded(name, top_level=not directory):
                     continue
                 status = item.stat(follow_symlinks=False)
-                path = prefix + item.name
-                entry = _entry(path, item.name, status, descriptor, identities)
-                if entry.size_bytes and not _is_readable(item.name, status, descriptor):
-                    unreadable.append(path)
-                listed.append(entry)
-    except PermissionError:
-        unreadable.append(directory or ".")
-    except OSError as error:
-        _raise_changed(f"{root}/{directory}", error)
-    return listed
+                if stat.S_ISREG(status.st_mode):
+                    self._add_file(prefix + name, name, status, descriptor)
+                    continue
+                entry = self._other_entry(prefix + name, name, status, descriptor)
+                self.entries.append(entry)
+                if entry.kind is EntryKind.DIRECTORY:
+                    subdirectories.append(entry.path)
+        return subdirectories
+
+    def _add_file(
+        self, path: str, name: str, status: os.stat_result, directory: int
+    ) -> None:
+        """Add a regular file; note it where it can't be read."""
+        size_bytes, mode = status.st_size, status.st_mode
+        self.entries.append(
+            Entry(
+                _openable(path),
+                EntryKind.FILE,
+                size_bytes,
+                status.st_blocks * 512,
+                mode & _MODE_BITS,
+                self._identity(status),
+                int(status.st_mtime),
+            )
+        )
+        own = mode & stat.S_IRUSR and status.st_uid == self._user
+        if size_bytes and not own and not _may_read(name, directory):
+            self.unreadable.append(path)
+        elif self._noted is not None:
+            self._noted(path, status)
+
+    def _other_entry(
+        self, path: str, name: str, status: os.stat_result, directory: int
+    ) -> Entry:
+        kind = _KINDS[stat.S_IFMT(status.st_mode)]
+        link = kind is EntryKind.SYMLINK
+        return Entry(
+            _openable(path),
+            kind,
+            0,
+            0,
+            status.st_mode & _MODE_BITS,
+            self._identity(status),
+            int(status.st_mtime),
+            os.readlink(name, dir_fd=directory) if link else None,
+        )
+
+    def _identity(self, status: os.stat_result) -> int:
+        inode = status.st_dev, status.st_ino
+        return self._identities.setdefault(inode, len(self._identities))
 
 
 def _in_byte_order(items: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
@@ -214,40 +270,19 @@ def _in_byte_order(items: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
     return sorted(by_name, key=lambda item: os.fsencode(item.name))
 
 
-def _is_readable(name: str, status: os.stat_result, directory: int) -> bool:
-    """Tell whether this process may read a file; an owner's own bit decides alone."""
-    if status.st_mode & stat.S_IRUSR and status.st_uid == os.geteuid():
-        return True
+def _may_read(name: str, directory: int) -> bool:
+    """Tell whether this process may read a file of an open directory."""
     return os.access(name, os.R_OK, dir_fd=directory, effective_ids=True)
 
 
-def _entry(
-    path: str,
-    name: str,
-    status: os.stat_result,
-    directory: int,
-    identities: dict[tuple[int, int], int],
-) -> Entry:
-    """Return the entry of a name in an open directory.
+def _openable(path: str) -> str:
+    """Return a path that isn't longer than any program could open.
 
-    :raises BadDataError: where its path is longer than any program could open.
+    :raises BadDataError: where it is.
     """
     if len(path) >= PATH_LIMIT_BYTES // 4 and len(os.fsencode(path)) > PATH_LIMIT_BYTES:
         raise _too_long(path)
-    mode = status.st_mode
-    kind = _KINDS[stat.S_IFMT(mode)]
-    is_file = kind is EntryKind.FILE
-    identity = status.st_dev, status.st_ino
-    return Entry(
-        path,
-        kind,
-        status.st_size if is_file else 0,
-        status.st_blocks * 512 if is_file else 0,
-        stat.S_IMODE(mode),
-        identities.setdefault(identity, len(identities)),
-        int(status.st_mtime),
-        os.readlink(name, dir_fd=directory) if kind is EntryKind.SYMLINK else None,
-    )
+    return path
 
 
 def _too_long(path: str) -> BadDataError:

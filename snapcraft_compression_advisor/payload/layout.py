@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -17,6 +17,7 @@ from ..core.frozen import frozen
 from ..core.units import MIB
 from .file_kinds import kind_of_file
 from .inventory import Entry, block_count
+from .kept_digests import DIGEST_BYTES, HEAD, WHOLE
 from .source import DirectoryPayload, Payload, SnapPayload
 
 HEAD_BYTES = 4096
@@ -29,7 +30,7 @@ The largest snaps have some GiB; a sparse file says 8 EiB as easily, and an arra
 an item for each of its blocks would take more memory than there is."""
 
 _WHOLE_READ_BYTES = 1024 * 1024
-_new_digest = partial(hashlib.blake2b, digest_size=16)
+_new_digest = partial(hashlib.blake2b, digest_size=DIGEST_BYTES)
 
 
 @frozen
@@ -229,45 +230,55 @@ def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
     times = Counter(entry.size_bytes for entry in files)
     alike = [entry for entry in files if times[entry.size_bytes] > 1]
     heads = _head_digests(payload, alike)
-    for same_size in _groups((entry, entry.size_bytes) for entry in alike):
-        for same_head in _groups((entry, heads[entry.path]) for entry in same_size):
-            if same_head[0].size_bytes <= HEAD_BYTES:
-                same_contents = iter((same_head,))
-            else:
-                same_contents = _groups(
-                    (entry, _digest(payload, entry)) for entry in same_head
-                )
-            for first, *others in same_contents:
-                copies.update((other.path, first.path) for other in others)
+    for same_head in _groups(
+        (entry, (entry.size_bytes, heads[entry.path])) for entry in alike
+    ):
+        if same_head[0].size_bytes <= HEAD_BYTES:
+            same_contents = iter((same_head,))
+        else:
+            same_contents = _groups(
+                (entry, _digest(payload, entry)) for entry in same_head
+            )
+        for first, *others in same_contents:
+            copies.update((other.path, first.path) for other in others)
     return copies
 
 
 def _head_digests(payload: Payload, files: Iterable[Entry]) -> dict[str, bytes]:
-    """Return digests of files' first bytes, by path."""
+    """Return digests of files' first bytes, by path; those that are kept, unread."""
     paths = [entry.path for entry in files]
-    if isinstance(payload, DirectoryPayload):
-        heads = payload.beginnings(paths, HEAD_BYTES)
-    else:
+    if not isinstance(payload, DirectoryPayload):
         heads = (
             (path, payload.read(path, offset=0, length=HEAD_BYTES)) for path in paths
         )
-    return {path: _new_digest(head).digest() for path, head in heads}
+        return {path: _new_digest(head).digest() for path, head in heads}
+    kept = payload.digests
+    known = {path: kept.get(path, HEAD) for path in paths}
+    unread = (path for path, digest in known.items() if digest is None)
+    found = {
+        path: kept.put(path, HEAD, _new_digest(head).digest())
+        for path, head in payload.beginnings(unread, HEAD_BYTES)
+    }
+    return {path: digest or found[path] for path, digest in known.items()}
 
 
-def _groups(
-    keyed: Iterable[tuple[Entry, int] | tuple[Entry, bytes]],
-) -> Iterator[list[Entry]]:
+def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> Iterator[list[Entry]]:
     """Yield the entries of each key that has several, in their order."""
-    groups: dict[int | bytes, list[Entry]] = defaultdict(list)
+    groups: dict[Hashable, list[Entry]] = defaultdict(list)
     for entry, key in keyed:
         groups[key].append(entry)
     return (group for group in groups.values() if len(group) > 1)
 
 
 def _digest(payload: Payload, entry: Entry) -> bytes:
-    """Return a digest of a whole file."""
+    """Return a digest of a whole file, which isn't read where one is kept."""
+    kept = payload.digests if isinstance(payload, DirectoryPayload) else None
+    known = kept.get(entry.path, WHOLE) if kept else None
+    if known is not None:
+        return known
     digest = _new_digest()
     for offset in range(0, entry.size_bytes, _WHOLE_READ_BYTES):
         wanted = min(_WHOLE_READ_BYTES, entry.size_bytes - offset)
         digest.update(payload.read(entry.path, offset=offset, length=wanted))
-    return digest.digest()
+    found = digest.digest()
+    return kept.put(entry.path, WHOLE, found) if kept else found

@@ -19,6 +19,7 @@ from ..squashfs.image import Image
 from .beneath import directory_beneath, file_beneath, open_file_in
 from .file_state import StatesOfFiles
 from .inventory import Inventory, list_image, scan_directory
+from .kept_digests import KeptDigests
 from .snap_yaml import (
     COMPONENT_TYPE,
     COMPONENT_YAML_PATH,
@@ -76,16 +77,23 @@ class Payload(Protocol):
 
 
 class DirectoryPayload:
-    """A prime directory of a snap or of a component."""
+    """A prime directory of a snap or of a component.
+
+    :ivar digests: of its files, as far as they are known without reading them.
+    """
 
     kind: PayloadKind = "prime"
     packed_with = None
 
     def __init__(self, path: Path) -> None:
+        self._list(path)
+        self.snap = _read_metadata(self)
+
+    def _list(self, path: Path) -> None:
         self._states = StatesOfFiles(path)
         self.path = path
-        self.inventory = scan_directory(path)
-        self.snap = _read_metadata(self)
+        self.inventory = scan_directory(path, noted=self._states.note)
+        self.digests = KeptDigests(self._states)
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
@@ -125,13 +133,6 @@ class DirectoryPayload:
         finally:
             os.close(descriptor)
         return contents
-
-    def state_of(self, path: str) -> bytes | None:
-        """Return what names a file's contents, all that were read of it so far.
-
-        :returns: ``None`` where nothing does; see :mod:`.file_state`.
-        """
-        return self._states.of(path)
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""
@@ -318,9 +319,7 @@ class ComponentDirectory(DirectoryPayload):
     """
 
     def __init__(self, path: Path, *, name: str) -> None:
-        self._states = StatesOfFiles(path)
-        self.path = path
-        self.inventory = scan_directory(path)
+        self._list(path)
         self.snap = SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
 
 

@@ -23,8 +23,6 @@ from ..payload.source import DirectoryPayload, Payload, SnapPayload
 
 Sizes = tuple[float, ...]
 
-_DIGEST_BYTES = hashlib.sha256().digest_size
-
 _CODE = f"{__version__} {sys.version}\0"
 """Of another version of this program a method might mean something else, and Python
 brings some codecs of its own."""
@@ -71,25 +69,13 @@ class Block:
 
     def _digest(self) -> bytes:
         """Return a digest of its contents, unread where its file is as it was."""
-        store, place = kept_results(), self._place()
-        known = store.get(place) if store and place else None
-        if known is not None and len(known) == _DIGEST_BYTES:
+        payload, block = self._payload, self._block
+        kept = payload.digests if isinstance(payload, DirectoryPayload) else None
+        known = kept.get(block.path, block.offset) if kept else None
+        if known is not None:
             return known
         found = hashlib.sha256(self.contents).digest()
-        if store and place and place == self._place():  # nor did it change meanwhile
-            store.put(place, found)
-        return found
-
-    def _place(self) -> bytes | None:
-        """Return what names its contents: where they are, in a file as it is now."""
-        payload, block = self._payload, self._block
-        if not isinstance(payload, DirectoryPayload):
-            return None
-        state = payload.state_of(block.path)
-        if state is None:
-            return None
-        where = f"{block.offset} {block.raw_bytes}\0".encode()
-        return hashlib.sha256(b"contents of a block\0" + where + state).digest()
+        return kept.put(block.path, block.offset, found) if kept else found
 
     def sizes(
         self, method: str, measure: Callable[[bytes], Sizes], *, columns: int = 1

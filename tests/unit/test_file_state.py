@@ -13,6 +13,7 @@ from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.core.result_store import VARIABLE, keeping_results
 from snapcraft_compression_advisor.payload import file_state
 from snapcraft_compression_advisor.payload.file_state import SETTLED_NS, StatesOfFiles
+from snapcraft_compression_advisor.payload.inventory import scan_directory
 from snapcraft_compression_advisor.payload.layout import DataBlock
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.trial.kept import Block, compressed_bytes
@@ -61,6 +62,13 @@ def write(file: Path, seed: int) -> None:
     before = file.stat().st_ctime_ns if file.exists() else 0
     while not file.exists() or file.stat().st_ctime_ns == before:
         file.write_bytes(random.Random(seed).randbytes(LENGTH))
+
+
+def listed(root: Path) -> StatesOfFiles:
+    """Return the states of a directory's files as it is now."""
+    states = StatesOfFiles(root)
+    scan_directory(root, noted=states.note)
+    return states
 
 
 def size_of(payload: DirectoryPayload, path: str = "file") -> int:
@@ -155,14 +163,14 @@ def test_file_that_changes_while_it_is_read_is_not_kept_as_it_was(
         change(root / "file")
         return real(descriptor, length, offset)
 
-    before = payload.state_of("file")
+    before = payload.digests.states.of("file")
     mocker.patch("os.pread", pread)
     size_of(payload)
     mocker.patch("os.pread", real)
     # That of a file that was replaced is still that of what was read.
-    assert payload.state_of("file") is None or change is replace
+    assert payload.digests.states.of("file") is None or change is replace
     payload = DirectoryPayload(root)
-    assert payload.state_of("file") != before
+    assert payload.digests.states.of("file") != before
     read = mocker.spy(payload, "read")
     size_of(payload)
     assert read.called
@@ -175,12 +183,12 @@ def test_file_has_no_state_until_its_times_are_past(
     changed_ns = (root / "file").stat().st_ctime_ns
     clock = mocker.patch("time.time_ns")
     clock.return_value = changed_ns + SETTLED_NS
-    assert StatesOfFiles(root).of("file") is None
+    assert listed(root).of("file") is None
     clock.return_value += 1
-    assert StatesOfFiles(root).of("file") is not None
+    assert listed(root).of("file") is not None
     os.utime(root / "file", ns=(0, changed_ns + HOUR_NS))  # a date that is to come
     clock.return_value += SETTLED_NS
-    assert StatesOfFiles(root).of("file") is None
+    assert listed(root).of("file") is None
 
 
 @pytest.mark.usefixtures("later")
@@ -188,11 +196,11 @@ def test_only_regular_files_of_one_device_have_a_state(
     root: Path, mocker: MockerFixture
 ) -> None:
     (root / "link").symlink_to("file")
-    states = StatesOfFiles(root)
+    states = listed(root)
     assert [states.of(path) for path in ("link", "meta", "gone")] == [None] * 3
     assert states.of("file") is not None
     mocker.patch.object(StatesOfFiles, "_device", -1)
-    assert StatesOfFiles(root).of("file") is None
+    assert listed(root).of("file") is None
 
 
 @pytest.mark.usefixtures("later")
@@ -203,12 +211,12 @@ def test_state_is_of_one_start_of_the_machine(
     for boot in ("first", "second"):
         (tmp_path / boot).write_text(boot)
         monkeypatch.setattr(file_state, "_BOOT", tmp_path / boot)
-        found.append(StatesOfFiles(root).of("file"))
+        found.append(listed(root).where)
     assert None not in found
     assert found[0] != found[1]
     for missing in ("_BOOT", "_MOUNTS"):
         monkeypatch.setattr(file_state, missing, tmp_path / "gone")
-        assert StatesOfFiles(root).of("file") is None
+        assert listed(root).where is None
         monkeypatch.setattr(file_state, missing, tmp_path / "first")
 
 

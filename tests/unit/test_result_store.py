@@ -230,15 +230,17 @@ def test_directory_that_others_may_write_to_is_taken_only_if_it_is_named(
 def test_unused_results_go_first_where_there_are_too_many(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(result_store, "MOST_ROWS", 4)
-    monkeypatch.setattr(result_store, "_LEFT_ROWS", 3)
-    keep(place, a=b"1", b=b"1")
-    keep(place, c=b"1")
+    page = b"1" * 3000
+    monkeypatch.setattr(result_store, "MOST_BYTES", 6 * 4096)  # two are its own
+    monkeypatch.setattr(result_store, "_LEFT_BYTES", 3 * 3100)
+    keep(place, a=page, b=page)
+    keep(place, c=page)
     with run(place) as store:
-        assert store.get(b"a") == b"1"
-        store.put(b"d", b"1")
-    keep(place, e=b"1")
-    assert kept(place, *"abcde") == [b"1", None, None, b"1", b"1"]
+        assert store.get(b"a") == page
+        store.put(b"d", page)
+    keep(place, e=page)
+    assert kept(place, *"abcde") == [page, None, None, page, page]
+    assert (place / FILE_NAME).stat().st_size <= 6 * 4096
 
 
 def test_many_new_results_are_written_before_the_end(
