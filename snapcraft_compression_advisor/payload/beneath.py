@@ -41,6 +41,12 @@ class _OpenHow(ctypes.Structure):
     )
 
 
+_HOW = {
+    flags: _OpenHow(flags=_READ | flags, resolve=_NO_SYMLINKS | _BENEATH)
+    for flags in (0, os.O_DIRECTORY)
+}
+
+
 @contextmanager
 def directory_beneath(root: str | Path, path: str) -> Iterator[int]:
     """Open a directory for listing; yield its descriptor.
@@ -67,12 +73,16 @@ def file_beneath(root: str | Path, path: str) -> Iterator[int]:
     :param path: of the file, relative to the root.
     :raises OSError: where there is none, or a link is on the way.
     """
-    descriptor = _open(root, path, 0)
+    descriptor = open_file(root, path)
     try:
-        _check_regular(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def open_file(root: str | Path, path: str) -> int:
+    """Open a regular file as :func:`file_beneath` does; the caller closes it."""
+    return _regular(_open(root, path, 0))
 
 
 def open_file_in(directory: int, name: str) -> int:
@@ -81,26 +91,22 @@ def open_file_in(directory: int, name: str) -> int:
     :param directory: a descriptor.
     :raises OSError: where there is none, or it is a link.
     """
-    descriptor = os.open(name, _READ, dir_fd=directory)
-    try:
-        _check_regular(descriptor)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
+    return _regular(os.open(name, _READ, dir_fd=directory))
 
 
-def _check_regular(descriptor: int) -> None:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(0, "it is no longer a regular file")
+def _regular(descriptor: int) -> int:
+    """Return a file's descriptor; close that of anything else."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(0, "it is no longer a regular file")
 
 
 def _open(root: str | Path, path: str, flags: int) -> int:
     """Return a descriptor of what a path in the root leads to."""
     beneath = os.open(root, _PASSED)
     try:
-        how = _OpenHow(flags=_READ | flags, resolve=_NO_SYMLINKS | _BENEATH)
-        name = os.fsencode(path)
+        how, name = _HOW[flags], os.fsencode(path)
         descriptor: int = _C_LIBRARY.syscall(
             _OPENAT2, beneath, name, ctypes.byref(how), ctypes.sizeof(how)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
@@ -98,6 +99,14 @@ class Inventory:
     def of(cls, entries: Iterable[Entry]) -> Inventory:
         """Return the inventory of these entries."""
         return cls(entries={entry.path: entry for entry in entries})
+
+    @cached_property
+    def folders(self) -> Mapping[str, Sequence[Entry]]:
+        """What is right in each directory that isn't empty; the root has no name."""
+        folders: dict[str, list[Entry]] = defaultdict(list)
+        for path, entry in self.entries.items():
+            folders[path.rpartition("/")[0]].append(entry)
+        return dict(folders)
 
     def files(self) -> Sequence[Entry]:
         """Return each regular file once, under the first of its names."""

@@ -16,7 +16,7 @@ from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
-from .beneath import directory_beneath, file_beneath, open_file_in
+from .beneath import directory_beneath, file_beneath, open_file, open_file_in
 from .file_state import StatesOfFiles
 from .inventory import Inventory, list_image, scan_directory
 from .kept_digests import KeptDigests
@@ -98,12 +98,19 @@ class DirectoryPayload:
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
         try:
-            with file_beneath(self.path, path) as descriptor:
-                contents = os.pread(descriptor, length, offset)
-                self._states.check(path, descriptor)
-                return contents
+            descriptor = open_file(self.path, path)
+            return self._read(descriptor, path, offset, length)
         except OSError as error:
             raise _read_error(self.path, path, error) from error
+
+    def _read(self, descriptor: int, path: str, offset: int, length: int) -> bytes:
+        """Read from a file, note whether it has changed, and close it."""
+        try:
+            contents = os.pread(descriptor, length, offset)
+            self._states.check(path, descriptor)
+        finally:
+            os.close(descriptor)
+        return contents
 
     def beginnings(
         self, paths: Iterable[str], length: int
@@ -121,18 +128,10 @@ class DirectoryPayload:
             try:
                 with directory_beneath(self.path, directory) as parent:
                     for path in files:  # what is named in an error
-                        yield path, self._beginning(parent, path, length)
+                        descriptor = open_file_in(parent, basename(path))
+                        yield path, self._read(descriptor, path, 0, length)
             except OSError as error:
                 raise _read_error(self.path, path, error) from error
-
-    def _beginning(self, directory: int, path: str, length: int) -> bytes:
-        descriptor = open_file_in(directory, basename(path))
-        try:
-            contents = os.pread(descriptor, length, 0)
-            self._states.check(path, descriptor)
-        finally:
-            os.close(descriptor)
-        return contents
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""

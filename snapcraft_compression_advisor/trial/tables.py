@@ -141,7 +141,7 @@ def _lengths(inventory: Inventory) -> tuple[int, int, int]:
     Nearly so: in images of 4 GiB and more, inodes are longer.
     """
     names = [path.rpartition("/")[2] for path in inventory.entries]
-    members = Counter(path.rpartition("/")[0] for path in inventory.entries)
+    members = {path: len(each) for path, each in inventory.folders.items()}
     runs = sum(-(-count // _LONGEST_RUN) for count in members.values())
     text_bytes = len("".join(names).encode("utf-8", "surrogateescape"))
     entries = inventory.entries.values()
@@ -211,11 +211,8 @@ class _Builder:
         self._places = blocks.places
         self._raw_bytes: list[int] = blocks.raw_bytes.tolist()
         self._words = _size_words(blocks)
-        self._children: dict[str, list[Entry]] = defaultdict(list)
-        self._links: dict[int, int] = defaultdict(int)
-        for entry in inventory.entries.values():
-            self._children[entry.path.rpartition("/")[0]].append(entry)
-            self._links[entry.identity] += 1
+        self._children = defaultdict[str, Sequence[Entry]](tuple, inventory.folders)
+        self._links = Counter(entry.identity for entry in inventory.entries.values())
         self._numbers: dict[int, int] = {}
         self._references: dict[int, int] = {}
         self._data_position = SUPERBLOCK_BYTES

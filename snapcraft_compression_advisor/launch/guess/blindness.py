@@ -152,7 +152,7 @@ def toolkits(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
     libraries = [
         (entry, posixpath.basename(entry.path))
         for entry in entries
-        if entry.kind is EntryKind.FILE and ".so" in entry.path
+        if ".so" in entry.path and entry.kind is EntryKind.FILE
     ]
     for way, names in (
         (UNREACHED_TOOLKIT, _TOOLKITS),

@@ -103,14 +103,7 @@ class FamilyFiles:
     """The files of a payload that rules may name, by their folders."""
 
     def __init__(self, inventory: Inventory) -> None:
-        self._folders: dict[str, list[Entry]] = defaultdict(list)
-        self._below: dict[str, list[str]] = defaultdict(list)
-        for entry in inventory.entries.values():
-            folder = entry.path.rpartition("/")[0]
-            if entry.kind is EntryKind.DIRECTORY:
-                self._below[folder].append(entry.path)
-            else:
-                self._folders[folder].append(entry)
+        self._folders = inventory.folders
         self._anywhere: dict[str, list[Entry]] = {}
 
     def named_by(
@@ -137,22 +130,29 @@ class FamilyFiles:
 
     def _all(self, family: Family) -> list[Entry]:
         if family.name not in self._anywhere:
-            named, file = compiled(family.folder), compiled(family.file)
+            named = compiled(family.folder)
             self._anywhere[family.name] = [
                 entry
-                for folder, entries in self._folders.items()
+                for folder in self._folders
                 if named.fullmatch(folder)
-                for entry in entries
-                if file.fullmatch(entry.path.rpartition("/")[2])
+                for entry in self._in(folder, family)
             ]
         return self._anywhere[family.name]
 
     def _beside(self, family: Family, folders: set[str]) -> Iterator[Entry]:
-        named, file = compiled(family.folder), compiled(family.file)
+        named = compiled(family.folder)
         for folder in sorted(folders):
-            for place in (folder, *self._below.get(folder, ())):
-                inside = place[len(folder) :].lstrip("/")
-                if named.fullmatch(inside):
-                    for entry in self._folders.get(place, ()):
-                        if file.fullmatch(entry.path.rpartition("/")[2]):
-                            yield entry
+            if named.fullmatch(""):
+                yield from self._in(folder, family)
+            for entry in self._folders.get(folder, ()):
+                name = entry.path.rpartition("/")[2]
+                if entry.kind is EntryKind.DIRECTORY and named.fullmatch(name):
+                    yield from self._in(entry.path, family)
+
+    def _in(self, folder: str, family: Family) -> Iterator[Entry]:
+        """Yield what a rule names of a folder, whichever it is."""
+        file = compiled(family.file)
+        for entry in self._folders.get(folder, ()):
+            named = file.fullmatch(entry.path.rpartition("/")[2])
+            if named and entry.kind is not EntryKind.DIRECTORY:
+                yield entry

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ...squashfs.entry import EntryKind
@@ -51,20 +52,16 @@ def own_files(
     stems = {stem for name in programs if (stem := program_stem(name))}
     if not stems:
         return
-    owned: dict[str, bool] = {}
-    count = 0
-    for path, entry in inventory.entries.items():
-        if entry.kind is not EntryKind.FILE:
-            continue
-        folder = path.rpartition("/")[0]
-        if folder not in owned:
-            match = _FOLDER.fullmatch(folder)
-            owned[folder] = match is not None and _belongs(match["name"], stems)
-        if owned[folder]:
-            count += 1
-            if count > MAX_OWN_FILES:
-                return
-            yield kind_of(path), entry
+    owned = (
+        entry
+        for folder, entries in inventory.folders.items()
+        for match in [_FOLDER.fullmatch(folder)]
+        if match and _belongs(match["name"], stems)
+        for entry in entries
+        if entry.kind is EntryKind.FILE
+    )
+    for entry in islice(owned, MAX_OWN_FILES):
+        yield kind_of(entry.path), entry
 
 
 def program_stem(name: str) -> str:

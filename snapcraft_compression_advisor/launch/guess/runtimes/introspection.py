@@ -49,8 +49,14 @@ class _Typelibs:
     def __init__(self, payload: Payload) -> None:
         self._payload = payload
         self._entries: dict[str, dict[str, Entry]] = {}
-        for path, entry in payload.inventory.entries.items():
-            match = _TYPELIB.fullmatch(path)
+        typelibs = (
+            (entry, match)
+            for folder, entries in payload.inventory.folders.items()
+            if folder.endswith("girepository-1.0")
+            for entry in entries
+            for match in [_TYPELIB.fullmatch(entry.path)]
+        )
+        for entry, match in typelibs:
             if match is not None:
                 self._entries.setdefault(match["name"], {})[match["version"]] = entry
 

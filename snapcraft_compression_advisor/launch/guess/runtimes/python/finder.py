@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from .....core.frozen import frozen
-from .....squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,11 +52,9 @@ class ModuleFinder:
         self._entries = inventory.entries
         tags: set[str] = set()
         suffixes: set[str] = set()
-        libraries: list[str] = []
-        for path, entry in self._entries.items():
-            if entry.kind is EntryKind.DIRECTORY and _LIBRARY.fullmatch(path):
-                libraries.append(path)
-            elif path.endswith(".pyc") and (found := _COMPILED.fullmatch(path)):
+        libraries = [path for path in inventory.folders if _LIBRARY.fullmatch(path)]
+        for path in self._entries:
+            if path.endswith(".pyc") and (found := _COMPILED.fullmatch(path)):
                 tags.add(found["tag"])
             elif path.endswith(".so") and (
                 found := _EXTENSION.fullmatch(posixpath.basename(path))

@@ -203,7 +203,7 @@ class Importer:
         ``Qt.py`` and its like keep the names in tables. What else such a source imports
         by computed names stays a blind spot.
         """
-        if not _COMPUTED.search(source):
+        if b"import_" not in source or not _COMPUTED.search(source):
             return
         quoted = {match["name"].decode() for match in _QUOTED_QT.finditer(source)}
         for binding in _BINDINGS:
