@@ -250,6 +250,17 @@ class Elf:
         length, count = self._sections
         return self._sections_at + length * count
 
+    @property
+    def unloaded_bytes(self) -> int:
+        """What is behind all loaded segments, section headers left out.
+
+        Symbols and debug information that nothing loads are there. Only the file's
+        beginning is read.
+        """
+        length, count = self._sections
+        loaded = (each.end for each in self.segments if each.kind == PT_LOAD)
+        return self.size_bytes - max(loaded, default=0) - length * count
+
     def linkage(self) -> ElfLinkage:
         """Return what the program headers and the dynamic segment say."""
         interpreter = None

@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import Literal
 
 from ..core.frozen import frozen
+from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC, ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError, Elf, elf_of
 from .inventory import Entry
@@ -48,6 +49,11 @@ MOST_FAR_FILES = 50
 """Likewise of a snap in a store: each takes some 25 KB."""
 LEAST_BYTES = 64 * 1024
 """Smaller ELF files aren't looked at."""
+LEAST_UNLOADED_BYTES = KIB
+"""Files with less behind what is loaded aren't looked at further. The names of sections
+and the comments that ``strip`` leaves take half of it; symbols of the C start-up files
+alone take more. In a snap, most of a block is to be decompressed to see the headers of
+sections."""
 _LIBRARY = re.compile(r".*\.so(?:\.[\d.]+)?")
 _SANITIZER = re.compile(r"(?:.*/)?lib(?:a|hwa|l|t|ub)san\.so[.\d]*")
 _SANITIZED = "sanitizers are shipped with their symbols on purpose"
@@ -259,7 +265,9 @@ def unstripped_files(tree: Tree) -> Iterator[NeedlessFile]:
     for entry in candidates[:most]:
         try:
             elf = elf_of(tree.payload, entry)
-            parts = needless_parts(elf) if elf else ()
+            if elf is None or elf.unloaded_bytes < LEAST_UNLOADED_BYTES:
+                continue
+            parts = needless_parts(elf)
         except BrokenElfError:
             continue
         if parts:

@@ -6,7 +6,6 @@ import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import lru_cache, partial
 
 from ..core.errors import BadDataError
@@ -175,7 +174,7 @@ class ContentsReader:
         share = block.stored_bytes * length / block.raw_bytes
         part_bytes = round(_PART_MARGIN * share) + _PART_BYTES
         while part_bytes < block.stored_bytes:
-            part = replace(block, stored_bytes=part_bytes)
+            part = block._replace(stored_bytes=part_bytes)
             contents = self._read(part, length, some)
             if len(contents) == length:
                 return contents

@@ -54,6 +54,7 @@ _FORMS = {
     14: (EntryKind.SOCKET, struct.Struct("<2I")),
 }
 """Inode types to their kind and to the fields behind the common header."""
+_BIG_ENDIAN = sys.byteorder == "big"
 _DEVICES = frozenset({EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE})
 _BASIC_DIRECTORY_FIELDS = 5
 _BASIC_FILE_FIELDS = 4
@@ -199,9 +200,10 @@ class InodeTable:
         else:
             tail = self._tail(number, fragment, offset, tail_bytes)
         words = array("I", self._slice(position, count * _WORD_BYTES, number))
-        if sys.byteorder == "big":
+        if _BIG_ENDIAN:
             words.byteswap()
-        self._check_words(number, start, words)
+        if words:
+            self._check_words(number, start, words)
         blocks = FileBlocks(
             start=start,
             size_words=words,
@@ -227,8 +229,9 @@ class InodeTable:
 
     def _check_words(self, number: int, start: int, words: array[int]) -> None:
         """Refuse blocks longer than the block size or outside of the image."""
-        stored_bytes = sum(words)
-        if words and max(words) > self._block_bytes:  # else all are compressed
+        one = len(words) == 1  # as most files have it
+        stored_bytes = words[0] if one else sum(words)
+        if (stored_bytes if one else max(words)) > self._block_bytes:
             stored_bytes = self._stored_bytes(number, words)
         end = start + stored_bytes
         if end > self._used_bytes and end > start:
