@@ -238,8 +238,7 @@ class KeptBlocks:
         if self._sparing:
             steps = max(1, -(-wanted_bytes // LEAST_BYTES))
             return min(block.raw_bytes, steps * LEAST_BYTES)
-        length = max(LEAST_BYTES, wanted_bytes, 2 * kept_bytes)
-        return block.raw_bytes if 2 * length > block.raw_bytes else length
+        return min(block.raw_bytes, max(LEAST_BYTES, wanted_bytes, 2 * kept_bytes))
 
     def _keep(self, block: ImageBlock, contents: bytes) -> None:
         before = self._kept.pop(block, b"")

@@ -41,11 +41,12 @@ def test_beginning_is_read_once_and_further_where_more_is_wanted() -> None:
     assert block.lengths == [LEAST_BYTES, 2 * LEAST_BYTES]
 
 
-def test_block_of_which_half_is_wanted_is_read_whole() -> None:
+def test_block_is_read_as_far_as_it_is_wanted_at_first_then_whole() -> None:
     kept, block = KeptBlocks(), Block()
     block.beginning(kept, RAW // 2 + 1)
+    block.beginning(kept, RAW // 2 + 2)
     block.beginning(kept, RAW)
-    assert block.lengths == [RAW]
+    assert block.lengths == [RAW // 2 + 1, RAW]
 
 
 def test_what_was_not_wanted_for_longest_is_dropped(

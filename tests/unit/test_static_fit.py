@@ -194,7 +194,7 @@ def test_a_kind_is_drawn_towards_all_others() -> None:
 def test_driver_that_may_be_opened_says_nothing_of_the_rest() -> None:
     app = application(read={"bin/a": {0, 1}})
     (program, library) = app.found
-    driver = replace(library[0], way="mesa-driver of glvnd")
+    driver = library[0]._replace(way="mesa-driver of glvnd")
     found = score(app, NOTHING, (program, (driver, library[1])))
     assert found.sure_ratio > found.ratio
 

@@ -192,7 +192,7 @@ def unreached_files(
 def _class(path: str, modules: Collection[re.Pattern[str]]) -> str:
     """Return the class of a file by its place and name."""
     folder, _, name = path.rpartition("/")
-    if any(each.fullmatch(path) for each in modules):
+    if modules and any(each.fullmatch(path) for each in modules):
         return "module"
     if folder in _PROGRAM_FOLDERS:
         return "program"

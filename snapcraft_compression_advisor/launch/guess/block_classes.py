@@ -163,7 +163,11 @@ def read_parts(elf: Elf) -> ElfParts | None:
     :raises BrokenElfError: where its headers are broken.
     """
     loaded = [segment for segment in elf.segments if segment.kind == PT_LOAD]
-    return _parts(loaded, _linking_end(elf), elf.size_bytes) if loaded else None
+    if not loaded:
+        return None
+    # The first block is for linking anyway; the tags are near the file's end.
+    linking_end = 0 if elf.size_bytes <= DATA_BLOCK_BYTES else _linking_end(elf)
+    return _parts(loaded, linking_end, elf.size_bytes)
 
 
 def _linking_end(elf: Elf) -> int:

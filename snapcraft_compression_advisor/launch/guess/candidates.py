@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...core.frozen import frozen
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
@@ -62,8 +61,7 @@ NO_WINDOW = ", no window"
 """Behind a rule's name where the program doesn't seem to open windows."""
 
 
-@frozen
-class Candidate:
+class Candidate(NamedTuple):
     """A file that a launch may read.
 
     :param way: how it was found: ``started``, ``linked``, ``python-module``,
@@ -296,7 +294,7 @@ class _Search:
                 )
                 if file.reached is not None:
                     known = self.files[file.entry.identity]
-                    found = replace(known, reached=file.reached)
+                    found = known._replace(reached=file.reached)
                     self.files[file.entry.identity] = found
 
     def _reaches_windows(self) -> bool:
@@ -350,7 +348,7 @@ class _Search:
                     under="" if way.startswith(UNREACHED) else self._under,
                 )
             elif linked and known.role == "distant":
-                self.files[file.identity] = replace(known, role="library")
+                self.files[file.identity] = known._replace(role="library")
         for missing in closure.unresolved:
             linked = missing.needed_by == entry.path
             self._trigger(missing.name, way=way, linked=linked)

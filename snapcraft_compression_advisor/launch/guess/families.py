@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...core.frozen import frozen
 from ...squashfs.entry import EntryKind
@@ -82,8 +82,7 @@ def opened_by(
     )
 
 
-@frozen
-class Trigger:
+class Trigger(NamedTuple):
     """What may make rules apply: a mapped library, a program, a word of a command.
 
     :param folder: where it is, empty for a word.

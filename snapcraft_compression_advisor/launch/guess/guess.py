@@ -178,12 +178,17 @@ def _unseen(payload: Payload, candidates: Candidates, priors: Priors) -> Unseen 
 def _expected(
     payload: Payload, candidates: Iterable[Candidate], priors: Priors
 ) -> tuple[LaunchFile, ...]:
-    return tuple(
-        file
-        for candidate in candidates
-        if opened_share(candidate, priors) >= LEAST_SHARE
-        and (file := expected_file(candidate, keys_of(payload, candidate), priors))
-    )
+    shares: dict[tuple[str, str], float] = {}  # thousands were found in a few ways
+    found: list[LaunchFile] = []
+    for candidate in candidates:
+        how = candidate.under, candidate.way
+        if how not in shares:
+            shares[how] = opened_share(candidate, priors)
+        if shares[how] >= LEAST_SHARE:
+            keys = keys_of(payload, candidate)
+            if file := expected_file(candidate, keys, priors):
+                found.append(file)
+    return tuple(found)
 
 
 def opened_share(candidate: Candidate, priors: Priors) -> float:
