@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from lint_contexts import make_context
@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE, Supe
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.rule import Context
 
-_FIELDS = frozenset(Superblock.__slots__)
+_FIELDS = frozenset(each.name for each in fields(Superblock))
 
 
 def make_packing(**changes: object) -> Packing:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from ..core.frozen import frozen
+from ..core.frozen import frozen, frozen_in_order
 from ..core.units import Interval
 from .evidence import ColdStart, Policy, Saving
 from .month import Month
@@ -37,7 +36,7 @@ class Code(Enum):
     GROWTH_IN_DOUBT = "growth-in-doubt"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Fails:
     """A condition of the policy surely doesn't hold.
 
@@ -49,7 +48,7 @@ class Fails:
     within_margin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class InDoubt:
     """The estimate is too wide to tell whether conditions of the policy hold."""
 
@@ -57,7 +56,7 @@ class InDoubt:
     policy: Policy
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Lacking:
     """What would be judged isn't there.
 
@@ -69,7 +68,7 @@ class Lacking:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Budget:
     """What budgets of cold starts say.
 
@@ -82,7 +81,7 @@ class Budget:
     codec: Compression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Growth:
     """What lzo adds to the image over xz."""
 
@@ -90,7 +89,7 @@ class Growth:
     xz_bytes: Interval
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class PaidAfter:
     """Cold launches that make up for the larger download, on a link of that speed."""
 

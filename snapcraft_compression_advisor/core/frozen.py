@@ -26,7 +26,17 @@ def frozen(cls: _Class) -> _Class:
     :func:`~dataclasses.fields`, :func:`~dataclasses.replace` and the like take it. What
     the class defines itself stays; a ``__post_init__`` isn't called.
     """
-    make = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)
+    return _made(cls, kw_only=True)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen_in_order(cls: _Class) -> _Class:
+    """Make of a class what ``dataclass(frozen=True, slots=True)`` makes."""
+    return _made(cls, kw_only=False)
+
+
+def _made(cls: _Class, *, kw_only: bool) -> _Class:
+    make = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
     made = cast("_Class", make(cls))
     for name, method in _METHODS.items():
         if name not in vars(cls):
@@ -85,6 +95,17 @@ def _is_hashed(each: Field[Any]) -> bool:
     return each.compare if each.hash is None else each.hash
 
 
+def _named(
+    cls: type, plan: _Plan, in_order: tuple[object, ...], values: dict[str, object]
+) -> dict[str, object]:
+    """Return all arguments by name."""
+    names = [name for name, _ in plan.puts[: len(in_order)]]
+    if len(names) < len(in_order) or not values.keys().isdisjoint(names):
+        message = f"{cls.__name__}() has too many arguments"
+        raise TypeError(message)
+    return {**dict(zip(names, in_order, strict=True)), **values}
+
+
 def _wrong_names(cls: type, given: Iterable[str]) -> TypeError:
     wanted = {each.name for each in fields(cls)}
     names = ", ".join(sorted(wanted.symmetric_difference(given)))
@@ -94,8 +115,10 @@ def _wrong_names(cls: type, given: Iterable[str]) -> TypeError:
 class _Shared:
     """The methods of all of them."""
 
-    def __init__(self, /, **values: object) -> None:
+    def __init__(self, /, *in_order: object, **values: object) -> None:
         plan = _PLANS[type(self)]
+        if in_order:
+            values = _named(type(self), plan, in_order, values)
         if len(values) != len(plan.puts):
             made = {n: make() for n, make in plan.factories.items() if n not in values}
             values = {**plan.defaults, **made, **values}

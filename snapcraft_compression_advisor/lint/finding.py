@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
-from ..core.frozen import frozen
+from ..core.frozen import frozen, frozen_in_order
 from ..core.printable import printable
 from ..core.units import Interval
 from ..diff.figures import BaselineBuild, PayloadFigures
@@ -22,7 +22,7 @@ REGRESSIONS = "SCA6"
 """Prefix of the rules about a change: their findings are never known before."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Location:
     """Where a finding is.
 
@@ -42,7 +42,7 @@ Origin = Literal["measured", "estimated", "published", "declared"]
 """How a figure is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Evidence:
     """A figure that a finding rests on.
 
@@ -56,7 +56,7 @@ class Evidence:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Fix:
     """What fixes a finding.
 

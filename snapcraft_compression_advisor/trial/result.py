@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -37,7 +37,7 @@ class BlockPlaces(Protocol):
         """Return the numbers of a file's blocks; none for a file without contents."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen
 class StoredBlocks:
     """The data blocks of files, all in one row: a launch may read 100,000.
 

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, asdict, dataclass, field, replace
 
 import pytest
 
-from snapcraft_compression_advisor.core.frozen import frozen
+from snapcraft_compression_advisor.core.frozen import frozen, frozen_in_order
 
 
 @frozen
@@ -93,3 +93,28 @@ def test_a_subclass_keeps_fields_and_has_its_own_methods() -> None:
     assert repr(block) == "a with xz"
     assert (block.length, block.codec) == (3, "xz")
     assert block != Block(path="a", length=3)
+
+
+@frozen_in_order
+class Place:
+    """One whose fields are given in order."""
+
+    path: str
+    line: int = 1
+
+
+def test_fields_are_given_in_order_or_by_name() -> None:
+    assert Place("a", 2) == Place("a", line=2) == Place(line=2, path="a")
+    assert Place("a") == Place("a", 1)
+    match Place("a", 2):
+        case Place(path, line):
+            assert (path, line) == ("a", 2)
+
+
+def test_too_many_arguments_are_an_error() -> None:
+    with pytest.raises(TypeError, match="too many arguments"):
+        Place("a", 2, 3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="too many arguments"):
+        Place("a", path="b")  # type: ignore[misc]
+    with pytest.raises(TypeError, match="missing or unknown arguments: path"):
+        Place(line=2)  # type: ignore[call-arg]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ...core.frozen import frozen
+from ...core.frozen import frozen, frozen_in_order
 from ...core.units import Interval
 from ..launch_set import WAITED_SHARE
 from .block_classes import MEMBER, NO_MEMBER
@@ -48,7 +48,7 @@ UNLIKELY_FILE_SHARE = 0.1
 """Likewise of what only windows need, where none is expected, and of own files."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class Counts:
     """What recorded launches read, by key.
 

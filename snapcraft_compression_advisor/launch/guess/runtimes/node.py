@@ -6,10 +6,10 @@ import json
 import posixpath
 import re
 from collections import deque
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
+from ....core.frozen import frozen_in_order
 from ..families import opened_by
 from .runtime import Loaded, Runtime
 
@@ -60,7 +60,7 @@ class Sources(Protocol):
         """Tell whether there is a directory of this path."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_in_order
 class _Shipped:
     """The files of a payload.
 
