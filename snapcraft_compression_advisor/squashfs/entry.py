@@ -75,6 +75,7 @@ class FileBlocks:
         sparse block, with bit 24 set where the block is stored uncompressed.
     :param size_bytes: size of the whole file, its tail included.
     :param fragment: where the tail is, if it isn't a block of its own.
+    :ivar stored_bytes: what the data blocks take in the image, without a fragment.
     """
 
     start: int
@@ -82,6 +83,7 @@ class FileBlocks:
     size_bytes: int
     block_bytes: int
     fragment: FragmentTail | None
+    stored_bytes: int = field(init=False, compare=False, repr=False)
 
     def __init__(
         self,
@@ -99,6 +101,7 @@ class FileBlocks:
         put(self, "size_bytes", size_bytes)
         put(self, "block_bytes", block_bytes)
         put(self, "fragment", fragment)
+        put(self, "stored_bytes", sum(map(SIZE_MASK.__and__, size_words)))
 
     def __len__(self) -> int:
         """Return the number of data blocks, without the tail in a fragment."""
@@ -145,14 +148,6 @@ class FileBlocks:
     def raw_bytes(self, index: int) -> int:
         """Return the length of a data block's contents; all but a tail are full."""
         return min(self.block_bytes, self.size_bytes - index * self.block_bytes)
-
-    @property
-    def stored_bytes(self) -> int:
-        """Bytes that the data blocks take in the image, without a fragment."""
-        words = self.size_words
-        if len(words) == 1:  # as most files have it
-            return words[0] & SIZE_MASK
-        return self.bytes_between(0, len(self.size_words))
 
 
 class ImageEntry(NamedTuple):

@@ -202,8 +202,6 @@ class InodeTable:
         words = array("I", self._slice(position, count * _WORD_BYTES, number))
         if _BIG_ENDIAN:
             words.byteswap()
-        if words:
-            self._check_words(number, start, words)
         blocks = FileBlocks(
             start=start,
             size_words=words,
@@ -211,6 +209,8 @@ class InodeTable:
             block_bytes=limit,
             fragment=tail,
         )
+        if words:
+            self._check_blocks(number, blocks)
         record_bytes = before + count * _WORD_BYTES
         entry = ImageEntry(*header, links, size_bytes, None, None, blocks)
         return Inode(entry, record_bytes)
@@ -227,26 +227,23 @@ class InodeTable:
             return None
         return FragmentTail(index=fragment, offset=offset, size_bytes=tail_bytes)
 
-    def _check_words(self, number: int, start: int, words: array[int]) -> None:
+    def _check_blocks(self, number: int, blocks: FileBlocks) -> None:
         """Refuse blocks longer than the block size or outside of the image."""
-        one = len(words) == 1  # as most files have it
-        stored_bytes = words[0] if one else sum(words)
-        if (stored_bytes if one else max(words)) > self._block_bytes:
-            stored_bytes = self._stored_bytes(number, words)
-        end = start + stored_bytes
-        if end > self._used_bytes and end > start:
+        if max(blocks.size_words) > self._block_bytes:  # else all are compressed
+            self._check_words(number, blocks.size_words)
+        end = blocks.start + blocks.stored_bytes
+        if end > self._used_bytes and blocks.stored_bytes:
             raise damaged(
                 self._where, f"inode {number}'s data extend past the end of the image"
             )
 
-    def _stored_bytes(self, number: int, words: array[int]) -> int:
+    def _check_words(self, number: int, words: array[int]) -> None:
         limit = self._block_bytes
         for word in words:
             if word > STORED_FLAG | limit or word & SIZE_MASK > limit:
                 raise damaged(self._where, f"inode {number} has size word {word:#x}")
             if word == STORED_FLAG:
                 raise damaged(self._where, f"inode {number} has an empty stored block")
-        return sum(map(SIZE_MASK.__and__, words))
 
 
 def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:

@@ -269,8 +269,12 @@ class _Search:
             self._under = ""
         modules = modules_of(trigger.name for trigger in self._triggers)
         ending = "" if self._window else NO_WINDOW
-        for entry, way in unreached_files(entries, reached=self.files, modules=modules):
-            self._add_file(entry, way=way + ending, role="plugin")
+        self.files.update(
+            (entry.identity, Candidate(entry, way + ending, "plugin"))
+            for entry, way in unreached_files(
+                entries, reached=self.files, modules=modules
+            )
+        )
         self._unreached = self.files.keys() - reached
 
     def _add_loaded_files(self) -> None:
