@@ -31,6 +31,7 @@ PERL = Language(
         rb"(?:\bbasename[ \t]*=>|_BASENAME[ \t]*=)[ \t]*[\"'](?P<name>\w+)[\"']"
         rb"(?:[^\"'=]{0,80}(?:=>?)[ \t]*[\"'](?P<version>[\d.]+)[\"'])?"
     ),
+    introspected_by=(b"basename", b"_BASENAME"),
     computed=re.compile(
         rb"^(?:require[ \t]+\$|eval[ \t]+[\"'](?:use|require)[ \t]+\$)",
         re.MULTILINE,

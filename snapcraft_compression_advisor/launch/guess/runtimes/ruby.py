@@ -29,6 +29,7 @@ RUBY = Language(
         rb"\b(?:load(?:er\.load)?|super)[ \t(]+[\"'](?P<name>[A-Z]\w*)[\"']"
         rb"(?:[^\"'\n]{0,40}[\"'](?P<version>[\d.]+)[\"'])?"
     ),
+    introspected_by=(b"load", b"super"),
     launched=(
         re.compile(
             rb"\b(?:activate_)?bin_path[ \t(]+[\"'](?P<package>[\w.-]+)[\"'][ \t]*,"

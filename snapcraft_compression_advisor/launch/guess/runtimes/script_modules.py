@@ -53,6 +53,8 @@ class Language:
     :param search: gives a ``path`` that a program adds to where it searches.
     :param variable: of the environment, likewise.
     :param introspected: gives a GObject namespace's ``name`` and ``version``.
+    :param introspected_by: a source that does so has one of them in it, which is sooner
+        found out.
     :param launched: what starts a ``package``'s program of a ``name``, and the pattern
         of its path.
     :param inserted: matches a variable's ``name`` in what is loaded.
@@ -74,6 +76,7 @@ class Language:
     search: re.Pattern[bytes] | None = None
     variable: str = ""
     introspected: re.Pattern[bytes] | None = None
+    introspected_by: tuple[bytes, ...] = ()
     launched: tuple[re.Pattern[bytes], str] | None = None
     inserted: re.Pattern[bytes] | None = None
     assigned: re.Pattern[bytes] | None = None
@@ -208,7 +211,8 @@ class _Search:
     def _note(self, source: bytes, path: str, *, own: bool) -> None:
         """Note what a source tells beyond names."""
         language = self._language
-        if language.introspected is not None:
+        named = any(each in source for each in language.introspected_by)
+        if language.introspected is not None and named:
             for match in language.introspected.finditer(source):
                 name = match["name"].decode()
                 self.namespaces[name] = None
