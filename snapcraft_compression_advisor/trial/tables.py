@@ -30,7 +30,7 @@ COMPRESSED_BLOCK_BYTES = 2600
 About what 8 KiB of inodes come to; the references' own entropy is all that it sets.
 """
 
-TRIED_BLOCKS = 12
+TRIED_BLOCKS = 8
 """Metadata blocks of a table that a codec tries, spread evenly; the others are taken
 to compress alike. Tables so long are below 0.2 % of an image (of a browser, an office
 suite, a game and a Python application), so 6 % of error in them is next to nothing."""
@@ -180,7 +180,8 @@ def table_bytes(
     size = SUPERBLOCK_BYTES + 2 + 4 + 8.0  # one user id, its block and its index
     parts = (tables.inodes, tables.directories, tables.references)
     for table, length in zip(parts, tables.lengths, strict=True):
-        ratio = _ratio(table, codec, tried_blocks)
+        # Of what stands for more, all is tried.
+        ratio = _ratio(table, codec, tried_blocks if len(table) == length else length)
         size += length * ratio + 2 * -(-length // METADATA_BLOCK_BYTES)
     blocks = -(-tables.lengths[-1] // METADATA_BLOCK_BYTES)
     return size + 8 * blocks  # where the export table's blocks are
