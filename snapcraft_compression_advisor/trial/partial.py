@@ -45,9 +45,9 @@ HALVED = frozenset({"gzip", "zstd"})
 """Slow codecs that can't be shipped: half of the blocks are enough for comparison."""
 
 TABLE_ERROR = 0.1
-"""By how much the estimated size of metadata may be off. For each codec it was within
-6 % on the trees of a browser, an office suite, a game and a Python application: 7,000
-to 29,000 files.
+"""By how much the estimated size of metadata may be off. With xz and lzo it was within
+5 % on four payloads of 10,000 to 37,000 entries, with all codecs within 6 % on trees of
+7,000 to 29,000 files, of which all entries were written.
 """
 
 
