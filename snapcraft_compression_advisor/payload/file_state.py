@@ -79,7 +79,10 @@ class StatesOfFiles:
         """
         if self._device is None or not self._boot:
             return None
-        inode = self._root.stat().st_ino
+        try:
+            inode = self._root.stat().st_ino
+        except OSError:
+            return None
         return b"%s %d %d" % (self._boot, self._device, inode)
 
     def check(self, path: str, descriptor: int) -> None:
