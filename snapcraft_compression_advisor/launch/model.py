@@ -260,18 +260,22 @@ def cost_of_files(
     trial: CodecTrial,
     device: DeviceProfile,
 ) -> Interval:
-    """Return the seconds that data blocks of some files of a launch add on a device.
+    """Return the seconds that data blocks of some files of a launch add on a device."""
+    return estimate_launch(data_of(launch_set, files), trial, device).added_s
+
+
+def data_of(launch_set: LaunchSet, files: tuple[LaunchFile, ...]) -> LaunchSet:
+    """Return some files of a launch, without what it looks up of them.
 
     A launch may read more than its set names, but of a file no more than is there.
     """
-    part = replace(
+    return replace(
         launch_set,
         files=files,
         metadata_blocks=None,
         read_share=_at_most_all(launch_set.read_share),
         seek_share=_at_most_all(launch_set.seek_share),
     )
-    return estimate_launch(part, trial, device).added_s
 
 
 def _at_most_all(share: Interval) -> Interval:

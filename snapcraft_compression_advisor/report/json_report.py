@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from pydantic import ConfigDict, Field
 
 from .. import __version__
-from ..advice.evidence import break_even_launches, download_seconds
 from ..codecs import CodecName
 from ..devices.kernel import Decompressors, FileMode
 from ..lint.figures import size_origin
@@ -19,6 +17,7 @@ from .contract import Count, Document, Interval, Part, Text, filled
 from .installation import InstallationReport, installation_report
 from .lint_formats.json import FindingReport, build_lint_document
 from .month import MonthReport, month_report
+from .report_break_even import BreakEvenReport, break_even_reports
 from .report_files import (
     FileSizesReport,
     IncompressibleReport,
@@ -39,10 +38,6 @@ if TYPE_CHECKING:
     from ..lint.finding import LintedPayload
     from ..trial.result import CodecTrial
     from ..trial.stored import StoredSizes
-
-
-LINKS_MBIT_PER_S = (5.0, 20.0, 50.0, 200.0, 1000.0)
-"""From a poor mobile link to fibre; the policy's own is added."""
 
 
 class PayloadReport(Part):
@@ -156,22 +151,6 @@ class RecommendationReport(Part):
     )
 
 
-class BreakEvenReport(Part):
-    """After how many cold launches lzo's larger download has paid for itself."""
-
-    link_mbit_per_s: float
-    download_s: Interval = Field(
-        description="seconds that the download takes longer; negative where shorter"
-    )
-    launches: float | None = Field(description="null if it never pays off")
-    launches_low: float | None = Field(
-        description="at the best ends of the intervals; null if it never pays off"
-    )
-    launches_high: float | None = Field(
-        description="at the worst ends of the intervals; null if it never pays off"
-    )
-
-
 class KernelReport(Part):
     """How a machine's kernel reads squashfs."""
 
@@ -269,9 +248,46 @@ def build_report(
     :param command: that made the numbers, as it was given.
     :param timings: of snapd, where they were given.
     """
-    trial, advice = analysis.trial, analysis.recommendation
-    stored, decisive = trial.stored, advice.decisive
-    steps = what_decides(analysis)
+    stored = analysis.trial.stored
+    return _report(
+        analysis,
+        timings,
+        launches=[launch_report(analysis, launch) for launch in analysis.launches],
+        file_sizes=file_sizes_report(stored.layout) if stored else None,
+        kinds=kind_reports(stored, executables) if stored else [],
+        incompressible=incompressible_report(stored, "xz") if stored else None,
+        break_even=break_even_reports(
+            analysis.recommendation, analysis.policy.link_mbit_per_s
+        ),
+        findings=None if linted is None else _findings(linted),
+        method=_method(analysis, command),
+    )
+
+
+def short_report(analysis: Analysis, *, timings: SnapdTimings | None = None) -> Report:
+    """Return an analysis without what only pages list.
+
+    That is files and directories, kinds of files, and links. To find it takes up to a
+    tenth of the time of an advice whose sizes are known from an earlier run.
+
+    :param timings: of snapd, where they were given.
+    """
+    return _report(
+        analysis,
+        timings,
+        launches=[
+            launch_report(analysis, launch, in_full=False)
+            for launch in analysis.launches
+        ],
+        method=_method(analysis, ""),
+    )
+
+
+def _report(
+    analysis: Analysis, timings: SnapdTimings | None, **others: object
+) -> Report:
+    """Return what short and full reports share, with the others of its fields."""
+    trial, month = analysis.trial, analysis.recommendation.month
     return filled(
         Report,
         analysis,
@@ -284,30 +300,34 @@ def build_report(
                 for name, codec in trial.codecs.items()
             },
         ),
-        launches=[launch_report(analysis, launch) for launch in analysis.launches],
-        recommendation=filled(
-            RecommendationReport,
-            advice,
-            reasons=sentences(advice.reasons),
-            next_steps=[step.sentence for step in steps],
-            steps=steps,
-            seconds_saved=decisive.seconds if decisive else None,
-            **_decides(advice),
-        ),
-        file_sizes=file_sizes_report(stored.layout) if stored else None,
-        kinds=kind_reports(stored, executables) if stored else [],
-        incompressible=incompressible_report(stored, "xz") if stored else None,
-        break_even=_break_even(advice, analysis.policy.link_mbit_per_s),
-        findings=None if linted is None else _findings(linted),
-        method=filled(
-            MethodReport,
-            analysis,
-            command=command,
-            distinct_blocks=stored.layout.block_count if stored else 0,
-            blocks_known=_blocks_known(stored) if stored else {},
-        ),
-        month=month_report(advice.month) if advice.month else None,
+        recommendation=_recommendation(analysis),
+        month=month_report(month) if month else None,
         installation=installation_report(timings) if timings else None,
+        **others,
+    )
+
+
+def _recommendation(analysis: Analysis) -> RecommendationReport:
+    advice, steps = analysis.recommendation, what_decides(analysis)
+    return filled(
+        RecommendationReport,
+        advice,
+        reasons=sentences(advice.reasons),
+        next_steps=[step.sentence for step in steps],
+        steps=steps,
+        seconds_saved=advice.decisive.seconds if advice.decisive else None,
+        **_decides(advice),
+    )
+
+
+def _method(analysis: Analysis, command: str) -> MethodReport:
+    stored = analysis.trial.stored
+    return filled(
+        MethodReport,
+        analysis,
+        command=command,
+        distinct_blocks=stored.layout.block_count if stored else 0,
+        blocks_known=_blocks_known(stored) if stored else {},
     )
 
 
@@ -356,25 +376,3 @@ def _blocks_known(stored: StoredSizes) -> dict[str, int]:
         for name in get_args(CodecName)
         if name in stored.codecs
     }
-
-
-def _break_even(
-    advice: Recommendation, policy_link_mbit_per_s: float
-) -> list[BreakEvenReport]:
-    """Return for some links when lzo has paid; nothing where it isn't known."""
-    added, decisive = advice.bytes_added, advice.decisive
-    if added is None or decisive is None:
-        return []
-    seconds = decisive.seconds
-    return [
-        BreakEvenReport(
-            link_mbit_per_s=link,
-            download_s=Interval.model_validate(
-                added.map(partial(download_seconds, link_mbit_per_s=link))
-            ),
-            launches=break_even_launches(added.mid, seconds.mid, link),
-            launches_low=break_even_launches(added.low, seconds.high, link),
-            launches_high=break_even_launches(added.high, seconds.low, link),
-        )
-        for link in sorted({*LINKS_MBIT_PER_S, policy_link_mbit_per_s})
-    ]

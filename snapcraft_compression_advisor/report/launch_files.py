@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from ..codecs import CodecName  # pydantic reads it at run time
-from ..launch.model import cost_of_files
+from ..launch.model import cost_of_blocks, cost_of_files, data_of, sum_blocks
 from .contract import Count, Interval, Part, Text, filled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..analysis import Analysis
+    from ..core import units
+    from ..devices.device import DeviceProfile
     from ..launch.launch_set import LaunchFile, LaunchSet
+    from ..trial.result import CodecTrial
 
 LISTED_FILES = 10
 LISTED_DIRECTORIES = 14
@@ -138,16 +141,26 @@ def heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFileRepo
             HeavyFileReport,
             file,
             blocks=round(file.expected_blocks, 2),
-            added_s={
-                each.name: {
-                    name: cost_of_files(launch_set, (file,), codec, each)
-                    for name, codec in codecs.items()
-                }
-                for each in analysis.devices
-            },
+            added_s=_added_s(data_of(launch_set, (file,)), codecs, analysis.devices),
         )
         for _, _, file in costs[:LISTED_FILES]
     ]
+
+
+def _added_s(
+    part: LaunchSet,
+    codecs: Mapping[str, CodecTrial],
+    devices: Iterable[DeviceProfile],
+) -> dict[str, dict[str, units.Interval]]:
+    """Return what a part of a launch adds, by device and codec."""
+    sums = {name: sum_blocks(part, codec) for name, codec in codecs.items()}
+    return {
+        device.name: {
+            name: cost_of_blocks(total, part, name, device).added_s
+            for name, total in sums.items()
+        }
+        for device in devices
+    }
 
 
 def _largest(files: Iterable[LaunchFile], count: int) -> Sequence[LaunchFile]:

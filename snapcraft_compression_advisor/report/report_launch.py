@@ -245,8 +245,13 @@ class LaunchReport(Part):
     )
 
 
-def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
-    """Return what is known of a launch."""
+def launch_report(
+    analysis: Analysis, launch: LaunchAnalysis, *, in_full: bool = True
+) -> LaunchReport:
+    """Return what is known of a launch.
+
+    :param in_full: whether also its files and directories.
+    """
     launch_set, profile = launch.launch_set, launch.profile
     blocks, basis = round(launch_set.expected_blocks, 1), launch_set.basis
     return filled(
@@ -270,9 +275,9 @@ def launch_report(analysis: Analysis, launch: LaunchAnalysis) -> LaunchReport:
         fit=filled(FitReport, profile, blocks_share=profile.fitting_share)
         if profile and (profile.gone or profile.changed)
         else None,
-        directories=launch_directories(launch_set),
-        groups=launch_groups(launch_set.files),
-        heaviest=heavy_files(analysis, launch_set),
+        directories=launch_directories(launch_set) if in_full else [],
+        groups=launch_groups(launch_set.files) if in_full else [],
+        heaviest=heavy_files(analysis, launch_set) if in_full else [],
         devices={
             device: {codec: _cost(cost, profile) for codec, cost in estimates.items()}
             for device, estimates in launch.estimates.items()

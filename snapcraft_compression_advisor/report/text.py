@@ -13,7 +13,7 @@ from ..wording import sentences
 from .gain import gains, where_from, why_narrow
 from .gain_bars import gain_lines
 from .installation import installation_section
-from .json_report import build_report
+from .json_report import short_report
 from .lines import FILE_STYLE, TextStyle, wrapped
 from .month import month_section
 from .page.codecs import codec_table
@@ -55,7 +55,7 @@ def render_text(
 
     :param timings: of snapd, where they were given.
     """
-    report = build_report(analysis, timings=timings)
+    report = short_report(analysis, timings=timings)
     payload, found = report.payload, gains(report)
     lines = [*_missing_lines(analysis)]
     lines += [f"{payload.name}, base {payload.base}", ""]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ..contract import Interval
-    from ..json_report import BreakEvenReport, Report
+    from ..json_report import Report
+    from ..report_break_even import BreakEvenReport
     from .charts import Drawing, Spec
 
 _DRAWN_LAUNCHES = 20.0
