@@ -248,6 +248,7 @@ def test_missing_mksquashfs_is_named(small_prime: Path, tmp_path: Path) -> None:
     assert "apt install" in result.stderr
 
 
+@pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_unreadable_file_is_named(small_prime: Path, tmp_path: Path) -> None:
     (small_prime / "usr/share/data/text").chmod(0)

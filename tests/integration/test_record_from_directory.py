@@ -19,6 +19,8 @@ from snapcraft_compression_advisor.capture.page_cache import evict
 from snapcraft_compression_advisor.launch.profile import LaunchProfile
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 
+pytestmark = pytest.mark.users
+
 READ = {"first": ((0, 0),), "middle": ((3, 3),), "whole": ((0, 8),)}
 MAPS_A_PAGE = """
 import mmap, os, sys

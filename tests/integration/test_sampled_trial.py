@@ -310,6 +310,7 @@ def test_huge_sparse_file_costs_neither_time_nor_size(tmp_path: Path) -> None:
     assert xz.mid < 1_000_000
 
 
+@pytest.mark.users
 def test_pipes_and_devices_are_no_obstacle(tmp_path: Path) -> None:
     prime = make_prime(tmp_path / "prime")
     os.mkfifo(prime / "pipe")

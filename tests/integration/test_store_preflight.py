@@ -66,6 +66,7 @@ def test_preflight_finds_what_the_table_says(
     assert fired(found, undecided=True) == row.undecided_rules
 
 
+@pytest.mark.users
 @pytest.mark.parametrize("row", STORE_IMAGES, ids=lambda row: row.name)
 def test_repack_comes_out_as_the_table_says(
     row: StoreImage, tree: Path, tmp_path: Path

@@ -93,6 +93,7 @@ def test_applying_writes_the_file_and_keeps_its_mode(
     assert list(project_file.parent.iterdir()) == [project_file]
 
 
+@pytest.mark.root
 def test_applying_keeps_the_owner(project_file: Path) -> None:
     try:
         os.chown(project_file, 12_345, 23_456)

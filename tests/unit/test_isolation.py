@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.capture.isolation import IsolatedBy, Step
 
+pytestmark = pytest.mark.users
+
 Shell = Callable[[str], str]
 LAYOUT = {
     "/usr/share/sample/themes": {"bind": "$SNAP/data"},

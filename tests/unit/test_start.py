@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
+pytestmark = pytest.mark.users
+
 SLEEP = StartRequest(
     words=("sleep", "600"), environment={"PATH": os.defpath}, directory="/"
 )
