@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drawn import tree_bytes
+from lot import tree_bytes
 from measured_process import Measured, keep_bytecode, run_measured
 from page_parts import replace_part
 from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
