@@ -95,7 +95,7 @@ class StatesOfFiles:
         if status.st_dev != self._device:
             return None
         modified_ns, changed_ns = status.st_mtime_ns, status.st_ctime_ns
-        if max(changed_ns, modified_ns) >= self._before_ns:
+        if changed_ns >= self._before_ns or modified_ns >= self._before_ns:
             return None
         return _STATE.pack(status.st_ino, status.st_size, modified_ns, changed_ns)
 

@@ -51,6 +51,9 @@ _ANYWHERE = re.compile(
 )
 """mksquashfs matches with ``FNM_PERIOD``: a wildcard never matches the dot that a name
 starts with."""
+_STARTS = tuple(pattern[0] for pattern in ANYWHERE_PATTERNS if pattern[0] != "*")
+_ENDS = tuple(pattern[1:] for pattern in ANYWHERE_PATTERNS if pattern[0] == "*")
+"""What starts or ends a name that one of them matches; few names do."""
 
 
 class Entry(NamedTuple):
@@ -215,11 +218,11 @@ class _Listing:
             directory_beneath(self._root, directory) as descriptor,
             os.scandir(descriptor) as items,
         ):
-            for item in _in_byte_order(items):
-                name = item.name
+            named = {item.name: item for item in items}
+            for name in _in_byte_order(named):
                 if is_excluded(name, top_level=not directory):
                     continue
-                status = item.stat(follow_symlinks=False)
+                status = named[name].stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode):
                     self._add_file(prefix + name, name, status, descriptor)
                     continue
@@ -246,7 +249,7 @@ class _Listing:
             )
         )
         own = mode & stat.S_IRUSR and status.st_uid == self._user
-        if size_bytes and not own and not _may_read(name, directory):
+        if not own and size_bytes and not _may_read(name, directory):
             self.unreadable.append(path)
         elif self._noted is not None:
             self._noted(path, status)
@@ -268,15 +271,17 @@ class _Listing:
         )
 
     def _identity(self, status: os.stat_result) -> int:
-        inode = status.st_dev, status.st_ino
-        return self._identities.setdefault(inode, len(self._identities))
+        number = len(self.entries)
+        if status.st_nlink == 1:
+            return number
+        return self._identities.setdefault((status.st_dev, status.st_ino), number)
 
 
-def _in_byte_order(items: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
-    by_name = sorted(items, key=lambda item: item.name)
-    if all(item.name.isascii() for item in by_name):
-        return by_name
-    return sorted(by_name, key=lambda item: os.fsencode(item.name))
+def _in_byte_order(names: Iterable[str]) -> list[str]:
+    by_name = sorted(names)
+    if not "".join(by_name).isascii():
+        by_name.sort(key=os.fsencode)
+    return by_name
 
 
 def _may_read(name: str, directory: int) -> bool:
@@ -333,7 +338,9 @@ def is_excluded(name: str, *, top_level: bool) -> bool:
     """
     if top_level and name in TOP_LEVEL_NAMES:
         return True
-    return _ANYWHERE.match(name) is not None
+    if name.startswith(_STARTS) or name.endswith(_ENDS):
+        return _ANYWHERE.match(name) is not None
+    return False
 
 
 def exclude_file_text() -> str:
