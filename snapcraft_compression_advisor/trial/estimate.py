@@ -183,7 +183,7 @@ def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Misses]:
     coefficients = inverse @ (x * w[:, None]).T @ known.ratios
     predicted = np.where(phase.zeros, 0.0, np.clip(rows @ coefficients, 0.0, 1.0))
     missed = bytes_each * (known.ratios - predicted[places])
-    leverage = w * np.einsum("ij,jk,ik->i", x, inverse, x)
+    leverage = w * ((x @ inverse) * x).sum(axis=1)
     return predicted, Misses(
         total_bytes=float(missed.sum()),
         deviations=missed / (1 - np.minimum(leverage, _LARGEST_LEVERAGE)),

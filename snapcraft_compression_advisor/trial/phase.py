@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import posixpath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +185,7 @@ def draw_lots(layout: Layout, seed: int = 0) -> NDArray[np.float64]:
     row_of_file = np.array(
         [
             rows.setdefault(
-                path if count >= LONG_FILE_BLOCKS else posixpath.dirname(path) + "/",
+                path if count >= LONG_FILE_BLOCKS else path.rpartition("/")[0] + "/",
                 len(rows),
             )
             for path, count in zip(layout.paths, counts.tolist(), strict=True)
