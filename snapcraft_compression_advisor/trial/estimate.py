@@ -286,8 +286,10 @@ def _variance(misses: Misses) -> float:
     """Return the variance of the sum of deviations.
 
     Blocks drawn from file to file: from the differences of neighbours, as little else
-    is left to chance where they are evenly spread. Others: as if the draws were
-    independent. Certain blocks add none.
+    is left to chance where they are evenly spread. (Of 20 payloads, what the step from
+    the closer look to all blocks misses has a standard deviation of 0.56 % with xz and
+    0.38 % with lzo; this says 0.58 and 0.41 %, independent draws would have 0.61 and
+    0.46 %.) Others: as if the draws were independent. Certain blocks add none.
     """
     uncertain = misses.shares < 1
     deviations = misses.deviations[uncertain]

@@ -165,6 +165,7 @@ def closer_phase(
         kinds=phase.kinds[places],
         zeros=phase.zeros[places],
         lots=np.minimum(1.0, phase.lots[places] / shares),
+        in_file_order=phase.in_file_order,  # low lots are evenly spread over files
     )
 
 

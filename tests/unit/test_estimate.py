@@ -140,6 +140,31 @@ def test_closer_look_at_some_blocks_narrows_the_interval_which_holds() -> None:
     assert np.median([each.half_width_bytes for each in found]) < alone / 2
 
 
+def test_blocks_spread_over_files_profit_from_neighbours_that_are_alike() -> None:
+    census, slow = make_census(BLOCKS)
+    slow = slow * (1 + 0.2 * np.sin(np.arange(BLOCKS) / 100))  # from file to file
+    model = model_of_hint()
+    spread_out: list[Estimate] = []
+    at_random: list[Estimate] = []
+    for seed in range(60):
+        lots = (seed / 60 + np.arange(BLOCKS) * (math.sqrt(5) - 1) / 2) % 1
+        sample = draw(
+            replace(census, lots=lots), count=300, certain=np.zeros(BLOCKS, np.bool_)
+        )
+        closer = closer_phase(
+            replace(census, lots=lots),
+            *(sample.members, sample.shares, slow[sample.members][:, None]),
+        )
+        for found, in_order in ((spread_out, True), (at_random, False)):
+            phase = replace(closer, in_file_order=in_order)
+            found.append(estimate(census, phase, slow=slow, count=16, model=model))
+    assert held(spread_out, slow.sum()) >= 0.95
+    assert closer.in_file_order
+    assert np.median([each.half_width_bytes for each in spread_out]) < 0.9 * np.median(
+        [each.half_width_bytes for each in at_random]
+    )
+
+
 def test_few_blocks_beside_a_model_do_as_well_as_many_alone() -> None:
     census, slow = make_census(BLOCKS)
     biases = np.random.default_rng(4).normal(1, 0.004, 60)
