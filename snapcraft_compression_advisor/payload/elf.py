@@ -11,10 +11,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cache, cached_property
 
 from ..core.frozen import frozen
+from .elf_form import (
+    PF_W,
+    PT_DYNAMIC,
+    PT_INTERP,
+    PT_LOAD,
+    SHT_NOBITS,
+    BrokenElfError,
+    Section,
+    Segment,
+    form_of,
+)
 from .inventory import Entry
 from .source import Payload
 
@@ -36,11 +46,7 @@ NAMES_MAX_BYTES = 16 * 1024 * 1024
 CONSTANTS_MAX_BYTES = 4 * 1024 * 1024
 """Of a program's constants; a program of 47 MB in Pascal has 1 MiB."""
 
-ET_EXEC, ET_DYN = 2, 3
-PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
-PF_X, PF_W = 1, 2
-SHT_NOBITS, SHF_ALLOC = 8, 2
-
+_PAGE_BYTES = 4096
 _HEADER_MAX_BYTES = 64
 _IDENTITY_BYTES = 16
 _CLASS_AT, _ORDER_AT = 4, 5
@@ -81,88 +87,16 @@ class ElfLinkage:
     soname: str | None = None
 
 
-class Segment(NamedTuple):
-    """A program header: where a part of the file goes in memory."""
-
-    kind: int
-    flags: int
-    offset: int
-    address: int
-    file_bytes: int
-
-    @property
-    def end(self) -> int:
-        """Where it ends in the file."""
-        return self.offset + self.file_bytes
-
-
-class Section(NamedTuple):
-    """A section header; ``end`` is where its bytes end in the file."""
-
-    name: bytes
-    kind: int
-    flags: int
-    start: int
-    end: int
-
-
-class BrokenElfError(ValueError):
-    """It starts like an ELF file but can't be read as one."""
-
-
-class _Form(NamedTuple):
-    """How an ELF file's headers are written.
-
-    :param order: of the bytes of a number, as :mod:`struct` names it.
-    :param header: type and machine, starts of program and section headers; of program
-        headers, then of section headers length and count; the names' section.
-    :param program: a program header; ``fields`` tells which of its members are those of
-        a :class:`Segment`.
-    :param section: name, type, flags, address, offset, length, and what doesn't count.
-    """
-
-    order: str
-    bits: int
-    header: struct.Struct
-    program: struct.Struct
-    fields: tuple[int, ...]
-    section: struct.Struct
-    dynamic: struct.Struct
-
-
-@lru_cache(maxsize=4)
-def _form(file_class: int, byte_order: int) -> _Form:
-    """Return the form that a file's identity names.
-
-    :raises BrokenElfError: where it names none.
-    """
-    order = {1: "<", 2: ">"}.get(byte_order)
-    bits = {1: 32, 2: 64}.get(file_class)
-    if order is None or bits is None:
-        message = "its class or byte order is unknown"
-        raise BrokenElfError(message)
-    wide = bits == 64  # noqa: PLR2004 # the class's bits
-    word = "Q" if wide else "I"
-    return _Form(
-        order=order,
-        bits=bits,
-        header=struct.Struct(f"{order}16xHH4x{word}{word}{word}4x2x5H"),
-        program=struct.Struct(f"{order}2I6Q" if wide else f"{order}8I"),
-        fields=(0, 1, 2, 3, 5) if wide else (0, 6, 1, 2, 4),
-        section=struct.Struct(f"{order}2I4{word}2I2{word}"),
-        dynamic=struct.Struct(f"{order}qQ" if wide else f"{order}iI"),
-    )
-
-
 def elf_of(payload: Payload, entry: Entry) -> Elf | None:
     """Return a payload's file, ``None`` where it isn't an ELF file.
 
     :raises BrokenElfError: where its header is broken.
     """
-    return read_elf(
-        lambda offset, length: payload.read(entry.path, offset=offset, length=length),
-        size_bytes=entry.size_bytes,
-    )
+
+    def read(offset: int, length: int) -> bytes:
+        return payload.read(entry.path, offset=offset, length=length)
+
+    return read_elf(by_pages(read), size_bytes=entry.size_bytes)
 
 
 def readable_linkage(payload: Payload, entry: Entry) -> ElfLinkage | None:
@@ -172,6 +106,24 @@ def readable_linkage(payload: Payload, entry: Entry) -> ElfLinkage | None:
         return elf.linkage() if elf else None
     except BrokenElfError:
         return None
+
+
+def by_pages(read: Read) -> Read:
+    """Return what reads a file by whole pages, and each only once.
+
+    Most of what is asked for are a few bytes beside those before, and to open a file
+    takes longer than to read a page of it. More than a page is read as it is asked for.
+    """
+    page_at = cache(lambda start: read(start, _PAGE_BYTES))
+
+    def read_some(offset: int, length: int) -> bytes:
+        if length > _PAGE_BYTES:
+            return read(offset, length)
+        first = offset - offset % _PAGE_BYTES
+        pages = map(page_at, range(first, offset + length, _PAGE_BYTES))
+        return b"".join(pages)[offset - first :][:length]
+
+    return read_some
 
 
 def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
@@ -196,7 +148,7 @@ class Elf:
         if len(head) < _IDENTITY_BYTES:
             message = "it ends within its header"
             raise BrokenElfError(message)
-        self._form = _form(head[_CLASS_AT], head[_ORDER_AT])
+        self._form = form_of(head[_CLASS_AT], head[_ORDER_AT])
         try:
             fields = self._form.header.unpack_from(head)
         except struct.error as error:

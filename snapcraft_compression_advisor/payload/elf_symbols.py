@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from .elf import NAMES_MAX_BYTES, BrokenElfError, Elf
+from .elf import NAMES_MAX_BYTES, Elf
+from .elf_form import BrokenElfError
 
 MAX_SYMBOLS = 200_000
 """More than any library that a base brings has; bounds what a broken one can cost."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
-from .elf import BrokenElfError, ElfLinkage, elf_of
+from .elf import ElfLinkage, elf_of
+from .elf_form import BrokenElfError
 from .inventory import Entry
 from .paths import PathResolver
 from .source import Payload, is_far

@@ -10,7 +10,8 @@ from typing import Literal
 from ..core.frozen import frozen
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
-from .elf import ELF_MAGIC, ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError, Elf, elf_of
+from .elf import ELF_MAGIC, Elf, elf_of
+from .elf_form import ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError
 from .inventory import Entry
 from .source import is_far
 from .tree import Tree

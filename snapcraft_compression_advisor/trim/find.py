@@ -9,7 +9,8 @@ from typing import Literal
 
 from ..core.frozen import frozen
 from ..payload.copies import loader_libraries
-from ..payload.elf import BrokenElfError, elf_of
+from ..payload.elf import elf_of
+from ..payload.elf_form import BrokenElfError
 from ..payload.elf_symbols import exported_symbols
 from ..payload.inventory import Entry
 from ..payload.needless import NeedlessFile

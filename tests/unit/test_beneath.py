@@ -15,10 +15,8 @@ from snapcraft_compression_advisor.core.errors import (
     StorageError,
 )
 from snapcraft_compression_advisor.payload import beneath, inventory
-from snapcraft_compression_advisor.payload.elf import (
-    BrokenElfError,
-    read_elf,
-)
+from snapcraft_compression_advisor.payload.elf import read_elf
+from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
 from snapcraft_compression_advisor.payload.inventory import Inventory, scan_directory
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elf_files import EM_AARCH64, elf_in, make_elf
 from snapcraft_compression_advisor.payload import elf as elf_module
-from snapcraft_compression_advisor.payload.elf import (
-    BrokenElfError,
-    ElfLinkage,
-    read_elf,
-)
+from snapcraft_compression_advisor.payload.elf import ElfLinkage, by_pages, read_elf
+from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
@@ -164,3 +164,24 @@ def test_dynamic_names_beyond_the_end_are_refused() -> None:
     assert elf is not None
     with pytest.raises(BrokenElfError):
         elf.dynamic_names()
+
+
+@given(
+    size=st.integers(0, 20_000),
+    places=st.lists(st.tuples(st.integers(0, 22_000), st.integers(0, 9_000))),
+)
+def test_reading_by_pages_gives_the_same_bytes(
+    size: int, places: list[tuple[int, int]]
+) -> None:
+    content = random.Random(size).randbytes(size)
+    read = by_pages(lambda offset, length: content[offset : offset + length])
+    for offset, length in places:
+        assert read(offset, length) == content[offset : offset + length]
+
+
+def test_a_page_is_read_once(mocker: MockerFixture) -> None:
+    read = mocker.Mock(side_effect=lambda _, length: bytes(length))
+    some = by_pages(read)
+    for offset in (100, 4000, 50, 4090):
+        assert some(offset, 20) == bytes(20)
+    assert read.mock_calls == [mocker.call(0, 4096), mocker.call(4096, 4096)]

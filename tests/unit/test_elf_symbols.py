@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elf_files import elf_in, make_elf
-from snapcraft_compression_advisor.payload.elf import BrokenElfError
+from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
 from snapcraft_compression_advisor.payload.elf_symbols import exported_symbols
 
 

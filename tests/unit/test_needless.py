@@ -10,7 +10,7 @@ from cache_files import make_tree
 from elf_files import elf_in
 from elf_sections import OBJECT, make_sections
 from payloads import make_payload
-from snapcraft_compression_advisor.payload.elf import BrokenElfError
+from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
 from snapcraft_compression_advisor.payload.needless import (
     LEAST_BYTES,
     needless_by_name,

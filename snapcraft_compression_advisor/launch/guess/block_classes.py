@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from ...codecs.codec import DATA_BLOCK_BYTES
 from ...core.frozen import frozen
-from ...payload.elf import PF_W, PF_X, PT_LOAD, BrokenElfError, Elf, Segment, elf_of
+from ...payload.elf import Elf, elf_of
+from ...payload.elf_form import PF_W, PF_X, PT_LOAD, BrokenElfError, Segment
 from ...payload.inventory import block_count
 
 if TYPE_CHECKING:
