@@ -17,7 +17,7 @@ from functools import cached_property
 from .. import __version__
 from ..codecs.codec import DATA_BLOCK_BYTES, Codec
 from ..core.errors import StorageError
-from ..core.result_store import kept_results
+from ..core.result_store import ResultStore, kept_results
 from ..payload.layout import DataBlock
 from ..payload.source import DirectoryPayload, Payload, SnapPayload
 
@@ -69,13 +69,35 @@ class Block:
 
     def _digest(self) -> bytes:
         """Return a digest of its contents, unread where its file is as it was."""
-        payload, block = self._payload, self._block
-        kept = payload.digests if isinstance(payload, DirectoryPayload) else None
-        known = kept.get(block.path, block.offset) if kept else None
+        known = self._known_digest()
         if known is not None:
             return known
+        payload, block = self._payload, self._block
         found = hashlib.sha256(self.contents).digest()
-        return kept.put(block.path, block.offset, found) if kept else found
+        if not isinstance(payload, DirectoryPayload):
+            return found
+        return payload.digests.put(block.path, block.offset, found)
+
+    def _known_digest(self) -> bytes | None:
+        payload, block = self._payload, self._block
+        if not isinstance(payload, DirectoryPayload):
+            return None
+        return payload.digests.get(block.path, block.offset)
+
+    def known_sizes(self, method: str, *, columns: int = 1) -> Sizes | None:
+        """Return what an earlier run found by a method, where nothing has to be read.
+
+        See :meth:`sizes`.
+        """
+        store, digest = kept_results(), self._known_digest()
+        if store is None or digest is None:
+            return None
+        return self._kept(store, _key(digest, method), columns)
+
+    def _kept(self, store: ResultStore, key: bytes, columns: int) -> Sizes | None:
+        kept = _unpacked(store.get(key), columns)
+        plausible = kept is not None and _is_plausible(kept, self._block.raw_bytes)
+        return kept if plausible else None
 
     def sizes(
         self, method: str, measure: Callable[[bytes], Sizes], *, columns: int = 1
@@ -89,14 +111,19 @@ class Block:
         store = kept_results()
         if store is None:
             return measure(self.contents)
-        key = hashlib.sha256(self._name + f"{_CODE}{method}".encode()).digest()
-        kept = _unpacked(store.get(key), columns)
-        if kept is not None and _is_plausible(kept, self._block.raw_bytes):
+        key = _key(self._name, method)
+        kept = self._kept(store, key, columns)
+        if kept is not None:
             return kept
         found = measure(self.contents)
         if _is_plausible(found, self._block.raw_bytes):
             store.put(key, struct.pack(f"<{len(found)}d", *found))
         return found
+
+
+def _key(name: bytes, method: str) -> bytes:
+    """Return what a result is kept by."""
+    return hashlib.sha256(name + f"{_CODE}{method}".encode()).digest()
 
 
 def _in_own_blocks(payload: SnapPayload) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import ClassVar, TypeVar
@@ -20,7 +20,7 @@ from ..codecs.zstandard import Zstd
 from ..core.frozen import frozen
 from ..payload.layout import DataBlock, Layout
 from ..payload.source import Payload
-from .kept import Block, method_of
+from .kept import Block, Sizes, method_of
 
 EXCERPT_BYTES = 32 * 1024
 EXCERPT_PIECES = 16
@@ -190,20 +190,31 @@ def look_at_blocks(
     numbers: NDArray[np.int64],
     look: QuickLook | CloserLook,
 ) -> NDArray[np.float64]:
-    """Look at blocks on all cores.
+    """Look at blocks on all cores, but for those that are known from earlier runs.
 
     :returns: a row for each.
     """
 
-    def rows(batch: NDArray[np.int64]) -> list[tuple[float, ...]]:
+    def rows(batch: Sequence[DataBlock]) -> list[Sizes]:
         return [
-            Block(payload, layout.block(n)).sizes(method, look.at, columns=look.columns)
-            for n in batch.tolist()
+            Block(payload, place).sizes(method, look.at, columns=look.columns)
+            for place in batch
         ]
 
     method = look.method
-    batches = np.split(numbers, range(_BATCH_BLOCKS, len(numbers), _BATCH_BLOCKS))
-    found = [row for batch in map_in_order(rows, batches) for row in batch]
+    places = [layout.block(number) for number in numbers.tolist()]
+    found = [
+        Block(payload, place).known_sizes(method, columns=look.columns)
+        for place in places
+    ]
+    new = [at for at, row in enumerate(found) if row is None]
+    batches = [
+        [places[at] for at in new[start : start + _BATCH_BLOCKS]]
+        for start in range(0, len(new), _BATCH_BLOCKS)
+    ]
+    looked_at = (row for batch in map_in_order(rows, batches) for row in batch)
+    for at, row in zip(new, looked_at, strict=True):
+        found[at] = row
     return np.array(found, dtype=np.float64).reshape(len(numbers), look.columns)
 
 

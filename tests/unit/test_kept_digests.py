@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from snapcraft_compression_advisor.core.result_store import (
@@ -18,11 +20,13 @@ from snapcraft_compression_advisor.payload import file_state, kept_digests
 from snapcraft_compression_advisor.payload.kept_digests import HEAD
 from snapcraft_compression_advisor.payload.layout import HEAD_BYTES, Layout, lay_out
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
+from snapcraft_compression_advisor.trial.look import look_at_blocks, quick_look
 
 if TYPE_CHECKING:
     from pathlib import Path
     from unittest.mock import MagicMock
 
+    from numpy.typing import NDArray
     from pytest_mock import MockerFixture
 
 HOUR_NS = 3600 * 10**9
@@ -138,3 +142,19 @@ def test_no_more_than_so_many_are_kept(root: Path, mocker: MockerFixture) -> Non
     found(root)
     assert len(put.call_args.args[2]) == 3 * kept_digests._RECORD_BYTES
     assert found(root).same_as == COPIES
+
+
+def test_no_thread_waits_for_what_earlier_runs_found(
+    root: Path, mocker: MockerFixture
+) -> None:
+    def looked_at() -> NDArray[np.float64]:
+        with keeping_results():
+            payload = DirectoryPayload(root)
+            layout = lay_out(payload)
+            numbers = np.arange(layout.block_count)
+            return look_at_blocks(payload, layout, numbers, quick_look())
+
+    first = looked_at()
+    submit = mocker.patch.object(ThreadPoolExecutor, "submit")
+    assert (looked_at() == first).all()
+    submit.assert_not_called()
