@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import threading
 
 from ..core.result_store import kept_results
 from .file_state import STATE_BYTES, StatesOfFiles
@@ -35,6 +36,7 @@ class KeptDigests:
     def __init__(self, states: StatesOfFiles) -> None:
         self.states = states
         self._known: dict[bytes, bytes] | None = None
+        self._lock = threading.Lock()  # of reading them: threads ask at once
         self._new = False
 
     def get(self, path: str, part: int) -> bytes | None:
@@ -63,12 +65,15 @@ class KeptDigests:
 
     def _digests(self) -> dict[bytes, bytes]:
         """Return all that are known; read them at the first time."""
-        if self._known is None:
-            store, key = kept_results(), self._key()
-            if store is None or key is None:
-                return {}
-            self._known = _unpacked(store.get(key) or b"")
-            store.before_close(self._save)
+        if self._known is not None:
+            return self._known
+        with self._lock:
+            if self._known is None:
+                store, key = kept_results(), self._key()
+                if store is None or key is None:
+                    return {}
+                self._known = _unpacked(store.get(key) or b"")
+                store.before_close(self._save)
         return self._known
 
     def _key(self) -> bytes | None:

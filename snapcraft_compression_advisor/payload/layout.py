@@ -8,13 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError
-from ..core.frozen import frozen
 from ..core.units import MIB
 from .file_kinds import kind_of_file
 from .inventory import Entry, block_count
@@ -34,8 +34,7 @@ _WHOLE_READ_BYTES = 1024 * 1024
 _new_digest = partial(hashlib.blake2b, digest_size=DIGEST_BYTES)
 
 
-@frozen
-class DataBlock:
+class DataBlock(NamedTuple):
     """One data block of a file.
 
     :param offset: bytes from the file's start.

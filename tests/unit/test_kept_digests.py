@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -158,3 +160,22 @@ def test_no_thread_waits_for_what_earlier_runs_found(
     submit = mocker.patch.object(ThreadPoolExecutor, "submit")
     assert (looked_at() == first).all()
     submit.assert_not_called()
+
+
+def test_digests_are_read_once_whoever_asks_first(
+    root: Path, mocker: MockerFixture
+) -> None:
+    read = mocker.patch.object(kept_digests, "_unpacked", return_value={})
+    started = threading.Barrier(2)
+
+    def meet(_: bytes) -> dict[bytes, bytes]:
+        with suppress(threading.BrokenBarrierError):
+            started.wait(timeout=0.2)  # for the other thread, which mustn't come
+        return {}
+
+    read.side_effect = meet
+    with keeping_results():
+        digests = DirectoryPayload(root).digests
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda path: digests.get(path, HEAD), ("one", "two")))
+    read.assert_called_once()
