@@ -11,6 +11,7 @@ Survey Sampling, 1992, chapters 6 and 9).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,11 +127,17 @@ def estimate_total(
     )
     misses: list[Misses] = []
     predicted: list[NDArray[np.float64]] = []
+    closer: Phase | None = None
     for phase in reversed(phases):
-        if model is not None and phase is phases[-1]:
+        if closer is not None:
+            regression = _regression_on(closer, phase)
+            ratios, missed = _regress(phase, known, regression)
+        elif model is not None:
             ratios, missed = _correct(phase, known, model)
         else:
-            ratios, missed = _regress(phase, known)
+            regression = _regression(phase, known.members, known.weights)
+            ratios, missed = _regress(phase, known, regression)
+        closer = phase
         misses.append(missed)
         predicted.insert(0, ratios * phase.raw_bytes)
         known = _Known(
@@ -170,23 +177,63 @@ def difference_half_width(first: Estimate, second: Estimate) -> float:
     return _half_width(misses, first.confidence_z)
 
 
-def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Misses]:
-    """Fit the known blocks' ratios and predict those of all blocks of the phase."""
-    places = phase.places_of(known.members)
+@frozen
+class _Regression:
+    """A regression of a phase's ratios on its predictors, before any ratio is known.
+
+    :param places: of the known blocks in the phase.
+    :param bytes_each: that each known block stands for.
+    :param rows: of predictors, for all blocks of the phase.
+    :param solution: what the known ratios are multiplied by for the coefficients.
+    :param leverage: of each known block, on its own prediction.
+    """
+
+    places: NDArray[np.int64]
+    bytes_each: NDArray[np.float64]
+    rows: NDArray[np.float64]
+    solution: NDArray[np.float64]
+    leverage: NDArray[np.float64]
+
+
+def _regression(
+    phase: Phase, members: NDArray[np.int64], weights: NDArray[np.float64]
+) -> _Regression:
+    """Return the regression of a phase on some of its blocks."""
+    places = phase.places_of(members)
     columns, penalties = phase.predictors(known=len(places))
     rows = np.column_stack((np.ones(len(phase.members)), columns))
-    bytes_each = known.weights * phase.raw_bytes[places]
+    bytes_each = weights * phase.raw_bytes[places]
     x, w = rows[places], bytes_each / np.mean(bytes_each)
     gram = (x * w[:, None]).T @ x
     penalties = np.concatenate(([_NEXT_TO_NONE], penalties))
     inverse = np.linalg.inv(gram + w.sum() * np.diag(penalties))
-    coefficients = inverse @ (x * w[:, None]).T @ known.ratios
+    return _Regression(
+        places=places,
+        bytes_each=bytes_each,
+        rows=rows,
+        solution=inverse @ (x * w[:, None]).T,
+        leverage=w * ((x @ inverse) * x).sum(axis=1),
+    )
+
+
+@lru_cache(maxsize=2)
+def _regression_on(closer: Phase, phase: Phase) -> _Regression:
+    """Return that of a phase on the one after it: the same for all codecs."""
+    return _regression(phase, closer.members, closer.weights)
+
+
+def _regress(
+    phase: Phase, known: _Known, regression: _Regression
+) -> tuple[NDArray[np.float64], Misses]:
+    """Fit the known blocks' ratios and predict those of all blocks of the phase."""
+    places, rows = regression.places, regression.rows
+    coefficients = regression.solution @ known.ratios
     predicted = np.where(phase.zeros, 0.0, np.clip(rows @ coefficients, 0.0, 1.0))
-    missed = bytes_each * (known.ratios - predicted[places])
-    leverage = w * ((x @ inverse) * x).sum(axis=1)
+    missed = regression.bytes_each * (known.ratios - predicted[places])
+    leverage = np.minimum(regression.leverage, _LARGEST_LEVERAGE)
     return predicted, Misses(
         total_bytes=float(missed.sum()),
-        deviations=missed / (1 - np.minimum(leverage, _LARGEST_LEVERAGE)),
+        deviations=missed / (1 - leverage),
         shares=known.shares,
         in_file_order=known.in_file_order,
         degrees=max(_LEAST_DEGREES, len(places) - _TOLD_BY_SAMPLE),

@@ -61,6 +61,9 @@ class Phase:
     lots: NDArray[np.float64]
     latest: int = 1
     in_file_order: bool = False
+    # Arrays have no one answer to whether they are equal.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     @property
     def complete(self) -> bool:
