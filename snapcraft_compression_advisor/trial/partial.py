@@ -157,6 +157,7 @@ class PartialTrial:
 
     def result(self) -> TrialResult:
         """Return what is known so far."""
+        stored = self._stored_sizes()
         return TrialResult(
             mode="sampled",
             tool=", ".join(
@@ -164,10 +165,13 @@ class PartialTrial:
                 for codec in CODECS.values()
                 if codec.available and codec.name != "none"
             ),
-            codecs={name: self._codec_trial(codec) for name, codec in CODECS.items()},
+            codecs={
+                name: self._codec_trial(codec, stored.codecs.get(name))
+                for name, codec in CODECS.items()
+            },
             lzo_less_xz_bytes=self._lzo_less_xz(),
             notes=(*notes_on_payload(self._payload), *_notes()),
-            stored=self._stored_sizes(),
+            stored=stored,
         )
 
     def _stored_sizes(self) -> StoredSizes:
@@ -195,13 +199,13 @@ class PartialTrial:
             runs=runs_of_unread(self._layout, blocks),
         )
 
-    def _codec_trial(self, codec: Codec) -> CodecTrial:
-        if codec.name not in (*self._trials, "none", self.known_codec):
+    def _codec_trial(self, codec: Codec, sizes: BlockSizes | None) -> CodecTrial:
+        if sizes is None:
             return CodecTrial(codec=codec.name, image_bytes=None)
         return CodecTrial(
             codec=codec.name,
             image_bytes=self._image_bytes(codec),
-            blocks=self._blocks(self._block_sizes(codec.name)),
+            blocks=self._blocks(sizes.stored_bytes),
         )
 
     def _image_bytes(self, codec: Codec) -> Interval:
