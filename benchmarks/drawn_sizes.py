@@ -5,7 +5,7 @@ It draws and packs as drawn.py does, in the same folders, and times nothing: it 
 third of the time, and other programs may run meanwhile. Further lots tell how often
 intervals hold: ten payloads are few, since all draws of one share its bias.
 
-usage: drawn_sizes.py --seed TEXT --work WORK [--cache DIR] [-o PAGE]
+usage: drawn_sizes.py --seeds TEXT… --work WORK [--cache DIR] [-o PAGE]
 """
 
 from __future__ import annotations
@@ -36,15 +36,21 @@ CODECS = ("xz", "lzo")
 def main() -> None:
     """Measure what isn't measured yet, and print or write the part."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seed", required=True, help="any text; it names the lot")
+    parser.add_argument(
+        "--seeds", required=True, nargs="+", metavar="TEXT", help="one for each lot"
+    )
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/debs"))
     parser.add_argument("-o", "--output", type=Path, metavar="PAGE")
     arguments = parser.parse_args()
     keep_bytecode(arguments.work / "bytecode")
-    drawn = draw(arguments)
-    rows = {name: measure(name, tree, arguments.work) for name, tree in drawn.items()}
-    text = "\n".join(report(rows, arguments.seed))
+    lots = {}
+    for seed in arguments.seeds:
+        drawn = draw(argparse.Namespace(seed=seed, **vars(arguments)))
+        lots[seed] = {
+            name: measure(name, tree, arguments.work) for name, tree in drawn.items()
+        }
+    text = "\n".join(report(lots))
     if arguments.output:
         replace_part(arguments.output, "sizes", text)
     else:
@@ -95,17 +101,21 @@ def measure_sizes(
     return row
 
 
-def report(rows: Mapping[str, Row], seed: str) -> Iterator[str]:
-    """Yield the part of the page."""
-    yield f"Lot of seed {seed!r}. {machine()}"
+def report(lots: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
+    """Yield the part of the page: a table, and the figures of each lot and of all."""
+    yield f"Lots of the seeds {', '.join(map(repr, lots))}. {machine()}"
     yield ""
     yield "| payload | MB | xz | lzo |"
     yield "|---|---|---|---|"
-    for name, row in sorted(rows.items(), key=lambda item: -item[1]["raw_bytes"]):
+    named = [item for rows in lots.values() for item in rows.items()]
+    for name, row in sorted(named, key=lambda item: -item[1]["raw_bytes"]):
         cells = (name, f"{row['raw_bytes'] / MB:.0f}", *size_cells(row))
         yield f"| {' | '.join(cells)} |"
-    yield ""
-    yield from size_figures([*rows.values()])
+    for seed, rows in lots.items():
+        yield f"\nSeed {seed!r}:\n"
+        yield from size_figures([*rows.values()])
+    yield "\nTogether:\n"
+    yield from size_figures([row for _, row in named])
 
 
 def size_cells(row: Row) -> Iterator[str]:
