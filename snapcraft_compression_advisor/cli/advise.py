@@ -11,12 +11,11 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from craft_cli import emit
 
 from ..analysis import Analysis, Request, analyse
-from ..capture.snapd_timings import SnapdTimings, read_snapd_timings
 from ..core.errors import AdvisorError, NoInputError
 from ..launches import price_stacks
 from ..lint.request import analysis_request, check_apps
@@ -40,6 +39,9 @@ from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
 from .surroundings import STACK_ARGUMENTS, check_stack_options, open_surroundings
 from .write import check_outputs, write_output
+
+if TYPE_CHECKING:
+    from ..capture.snapd_timings import SnapdTimings
 
 FORMATS = ("text", "json")
 
@@ -151,7 +153,13 @@ def _analyse(payload: Payload, request: Request) -> Analysis:
 
 
 def _timings(paths: Sequence[Path], payload: Payload) -> SnapdTimings | None:
-    return read_snapd_timings(paths, snap=payload.snap.name) if paths else None
+    if not paths:
+        return None
+    from ..capture.snapd_timings import (  # noqa: PLC0415 # few runs have any
+        read_snapd_timings,
+    )
+
+    return read_snapd_timings(paths, snap=payload.snap.name)
 
 
 def _pages() -> ModuleType:
