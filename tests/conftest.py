@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from abilities import ABILITIES, why_not
 from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
 
 if TYPE_CHECKING:
@@ -99,14 +100,15 @@ def temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return directory
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs root where there is none, and let files with slow tests go first.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs what this machine lacks or refuses."""
+    for name in ABILITIES:
+        if item.get_closest_marker(name) and (reason := why_not(name)):
+            pytest.skip(reason)
 
-    No core then waits for the slow ones at the end.
-    """
-    if os.geteuid() != 0:
-        for item in items:
-            if item.get_closest_marker("root"):
-                item.add_marker(pytest.mark.skip(reason="needs root (mounts)"))
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let files with slow tests go first, so that no core waits for them at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)

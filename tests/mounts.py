@@ -9,22 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
-from snapcraft_compression_advisor.capture.mount import can_mount
 from snapcraft_compression_advisor.squashfs import mksquashfs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK = 128 * 1024
-
-needs_mounts = [
-    pytest.mark.root,
-    pytest.mark.skipif(
-        not can_mount(), reason="needs root and a loop device, to mount images"
-    ),
-]
 
 
 def fill_tree(directory: Path) -> Path:

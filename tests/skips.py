@@ -1,12 +1,12 @@
 """Which tests were skipped and why, at the end of a run.
 
 ``--no-missing`` makes a skip a failure unless it is known why this machine can't run
-the test: ``script/setup`` installs all that tests need.
+the test: ``script/setup`` installs all that tests need. ``--able NAME`` makes it a
+failure as well if this machine refuses something that it has to allow (abilities.py).
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from abilities import ABILITIES, REFUSED, why_not
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_AS_ROOT = os.geteuid() == 0
 _RELEASE = Path("/etc/os-release").read_text(encoding="utf-8").split()
 _DEBIAN = "ID=debian" in _RELEASE
 _BOOKWORM = "VERSION_CODENAME=bookworm" in _RELEASE
@@ -40,8 +41,9 @@ EXCUSES = (
     Excuse("snapcraft 9 isn't importable", holds=True),  # neither in Debian nor PyPI
     Excuse("snap pack is too old for components", holds=True),  # Debian 12's 2.57
     Excuse("mksquashfs is built without lzma", holds=True),  # Debian's is
-    Excuse(r"root\b|no control group can be made", holds=not _AS_ROOT),
-    Excuse(r"this user \(root\?\)", holds=_AS_ROOT),
+    Excuse(f"^{REFUSED} ", holds=True),  # but see --able
+    Excuse("no control group can be made", holds=True),
+    Excuse(r"this user \(root\?\)", holds=True),
     Excuse("chromium|apt knows no Debian archive", holds=not _DEBIAN),
     Excuse("temporary files are in memory", holds=True),
     Excuse("needs Debian 12", holds=not _BOOKWORM),
@@ -62,10 +64,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail if a test is skipped because an installable program is missing",
     )
+    parser.addoption(
+        "--able",
+        action="append",
+        default=[],
+        choices=[*ABILITIES],
+        help="fail at once if tests can't use this here; may be repeated",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start counting, where reports arrive."""
+    refusals = filter(None, map(why_not, config.getoption("able")))
+    if reasons := "; ".join(refusals):
+        raise pytest.UsageError(reasons)
     config.stash[_SKIPS] = []
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Counting(config), "count-skips")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mounts import loop_devices_of, mount_points_below, needs_mounts
+from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor
 from snapcraft_compression_advisor.capture.calibrate import MEMORY
 from snapcraft_compression_advisor.codecs import CODECS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 
 BLOCK = 128 * 1024
 OTHER_USER = 65534

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from abilities import OTHER_USER
 from real_payloads import advisor, fill_prime, snap_pack
 from snapcraft_compression_advisor.core.errors import NoInputError
 from snapcraft_compression_advisor.payload.inventory import scan_directory
@@ -249,13 +250,12 @@ def test_missing_mksquashfs_is_named(small_prime: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_unreadable_file_is_named(small_prime: Path, tmp_path: Path) -> None:
     (small_prime / "usr/share/data/text").chmod(0)
     for directory in (tmp_path, *tmp_path.parents):
         if "pytest-of-" in str(directory):  # and not what is above
             directory.chmod(0o755)
-    os.seteuid(65534)
+    os.seteuid(OTHER_USER)
     try:
         with pytest.raises(NoInputError, match="data/text") as caught:
             scan_directory(small_prime)

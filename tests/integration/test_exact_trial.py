@@ -186,7 +186,7 @@ def test_file_that_vanishes_while_it_is_packed_is_an_error(
         run(small_prime)
 
 
-@pytest.mark.root
+@pytest.mark.mounts
 def test_full_disk_is_a_storage_error(
     small_prime: Path, temporary_directory: Path
 ) -> None:

@@ -37,9 +37,7 @@ _VARIABLES = {
     "OPENBLAS_NUM_THREADS": "1",  # numpy's own threads would fail before ours
 }
 
-pytestmark = [
-    pytest.mark.root,
-]
+pytestmark = pytest.mark.mounts
 
 
 def pack(source: Path, image: Path, *options: str) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -376,12 +375,7 @@ def test_the_command_line_works_without_craft_application() -> None:
     assert "hdd-laptop" in done.stdout
 
 
-needs_isolation = pytest.mark.skipif(
-    shutil.which("bwrap") is None, reason="needs bubblewrap"
-)
-
-
-@needs_isolation
+@pytest.mark.bubblewrap
 def test_launch_is_recorded_before_the_pack_and_kept(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "project", policy=f"{LZO_PAYS}record: true\n")
     isolated = "this runs the payload's program, isolated by bubblewrap"
@@ -395,7 +389,7 @@ def test_launch_is_recorded_before_the_pack_and_kept(tmp_path: Path) -> None:
     assert "The launch of hello was recorded before, from the same files" in again.lines
 
 
-@needs_isolation
+@pytest.mark.bubblewrap
 @pytest.mark.parametrize("mode", ["advise", "enforce"])
 @pytest.mark.parametrize("required", [True, False])
 def test_launch_that_cannot_be_recorded_breaks_a_pack_only_where_it_must_not(

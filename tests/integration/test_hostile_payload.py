@@ -17,7 +17,7 @@ from image_sources import mksquashfs
 from snapcraft_compression_advisor.report.lint_formats import FORMATS
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("strace") is None, reason="strace isn't installed"),
+    pytest.mark.strace,
     pytest.mark.skipif(
         shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
     ),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mounts import loop_devices_of, mount_points_below, needs_mounts
+from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.report.measure_json import MeasurementReport
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.report.measure_json import SampleReport
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 
 FIRST_RUN_YAML = """\
 name: first

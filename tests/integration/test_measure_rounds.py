@@ -19,7 +19,6 @@ from mounts import (
     is_in_memory,
     loop_devices_of,
     mount_points_below,
-    needs_mounts,
 )
 from snapcraft_compression_advisor.capture.measure import (
     MeasureRequest,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.mount import Mount
     from snapcraft_compression_advisor.capture.packed_images import PackedImages
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 
 NOBODY = 65534
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mounts import loop_devices_of, mount_points_below, needs_mounts
+from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 
 APP_YAML = """\
 name: hello

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mounts import needs_mounts
 from snapcraft_compression_advisor.capture.block_timing import kernel_mount
 from snapcraft_compression_advisor.capture.metadata_reads import metadata_reads
 from snapcraft_compression_advisor.capture.metadata_timing import (
@@ -20,7 +19,7 @@ from snapcraft_compression_advisor.squashfs import mksquashfs
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 
 LOOK_UPS = 30
 

@@ -49,7 +49,7 @@ def test_killed_anywhere_it_leaves_the_old_file_or_the_new_one(tmp_path: Path) -
     assert sum(int(row[3]) for row in rows) > 0  # some come after the replacement
 
 
-@pytest.mark.root
+@pytest.mark.mounts
 @pytest.mark.parametrize("state", ["full", "read-only"])
 def test_disk_that_takes_nothing_is_an_error_and_the_file_stays(
     state: str, small_disk: Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mounts import BLOCK, fill_tree, make_image, needs_mounts
+from mounts import BLOCK, fill_tree, make_image
 from snapcraft_compression_advisor.capture import page_cache
 from snapcraft_compression_advisor.capture.mount import Mount, mounted
 from snapcraft_compression_advisor.capture.page_cache import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.payload.inventory import Inventory
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 
 LARGE_BYTES = 20 * BLOCK + 70_000
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mounts import is_in_memory, needs_mounts
+from mounts import is_in_memory
 from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.capture.page_cache import evict, resident_blocks
@@ -155,8 +155,8 @@ def test_snap_trimmed_and_with_the_program_passes_the_check_of_the_store(
     assert (payload["error"], payload["findings"]) == (None, [])
 
 
-@pytest.mark.parametrize("runs", [pytest.param("2", marks=needs_mounts)])
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+@pytest.mark.parametrize("runs", [pytest.param("2", marks=pytest.mark.mounts)])
+@pytest.mark.bubblewrap
 def test_proof_times_all_three_kinds(tmp_path: Path, runs: str) -> None:
     prime = fill_launchable(tmp_path / "prime")
     scratch = tmp_path / "scratch"

@@ -35,7 +35,7 @@ def calculator(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
-@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.strace
 def test_calculator_starts_from_its_prime_directory_until_its_window(
     calculator: Path, tmp_path: Path
 ) -> None:

@@ -20,7 +20,6 @@ from mounts import (
     loop_devices_of,
     make_image,
     mount_points_below,
-    needs_mounts,
 )
 from snapcraft_compression_advisor.capture import mount as mount_module
 from snapcraft_compression_advisor.capture.loop_device import (
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 
 SETTINGS = Path("/sys/class/bdi")
 

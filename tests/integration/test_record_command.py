@@ -16,17 +16,13 @@ import pytest
 
 from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.capture.mount import can_mount
 from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-needs_mounts = pytest.mark.skipif(
-    not can_mount(), reason="needs root and a loop device"
-)
-needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+needs_strace = pytest.mark.strace
 needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 ALL = ((0, 8),)
 
@@ -96,8 +92,7 @@ def loop_devices(directory: Path) -> list[str]:
     return [path for path in found if path.startswith(str(directory))]
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_blocks_are_exactly_those_that_a_cold_launch_reads(
     prime: Path, scratch: Path
 ) -> None:
@@ -115,8 +110,7 @@ def test_blocks_are_exactly_those_that_a_cold_launch_reads(
     assert sum(thread.read_bytes for thread in measured.threads) > 9 * BLOCK
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_built_snap_gives_the_same_blocks_as_its_prime_directory(
     prime: Path, scratch: Path, tmp_path: Path
 ) -> None:
@@ -125,8 +119,7 @@ def test_built_snap_gives_the_same_blocks_as_its_prime_directory(
     assert recorded(snap, scratch, "--read-ahead-kb", "0").files == first.files
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_what_is_done_once_in_a_new_home_is_left_out(
     prime: Path, scratch: Path
 ) -> None:
@@ -136,16 +129,14 @@ def test_what_is_done_once_in_a_new_home_is_left_out(
     assert set(blocks(without)) == {"first", "whole"}
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_home_that_is_named_is_kept(prime: Path, scratch: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     recorded(prime, scratch, "--app", "first-run", "--home", home)
     assert (home / "user/profile").stat().st_size == 8 * BLOCK + 1000
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_command_of_the_host_may_read_the_payload(prime: Path, scratch: Path) -> None:
     profile = recorded(
         prime, scratch, "--read-ahead-kb", "0", "--", "head", "-q", "-c", "1",
@@ -154,8 +145,7 @@ def test_command_of_the_host_may_read_the_payload(prime: Path, scratch: Path) ->
     assert blocks(profile) == {"opened": ((0, 0),)}
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_caches_dropped_by_somebody_else_are_noticed(
     prime: Path, scratch: Path
 ) -> None:
@@ -165,15 +155,13 @@ def test_caches_dropped_by_somebody_else_are_noticed(
     assert "dropped the system's caches" in result.stderr
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_daemon_does_not_survive(prime: Path, scratch: Path) -> None:
     recorded(prime, scratch, "--app", "daemon", "--until", "output:started")
     assert sleepers("4711") == set()
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -201,8 +189,7 @@ def test_launch_that_fails_is_one_clear_error(
     assert sleepers("4712") == set()
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", ["Packing", "Launching once", "with cold caches"])
 def test_interruption_leaves_nothing(
@@ -278,8 +265,7 @@ def test_log_that_is_not_there_is_no_input(prime: Path, scratch: Path) -> None:
     assert record(prime, scratch, "--import", scratch / "no.log").returncode == 66
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_advice_takes_the_recorded_launch(
     prime: Path, scratch: Path, tmp_path: Path
 ) -> None:
@@ -331,8 +317,7 @@ time.sleep(600)
 """
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 @needs_x
 def test_launch_ends_with_the_applications_window(
     prime: Path, scratch: Path, display: str
@@ -347,8 +332,7 @@ def test_launch_ends_with_the_applications_window(
     assert "showed no window within 1 s" in result.stderr
 
 
-@pytest.mark.root
-@needs_mounts
+@pytest.mark.mounts
 def test_system_tree_becomes_the_root_directory(prime: Path, scratch: Path) -> None:
     shell = Path("/bin/sh").resolve()
     libraries = re.findall(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -142,7 +141,7 @@ def without_mounts(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.strace
 def test_payload_in_memory_is_traced(in_memory: Path) -> None:
     result = without_mounts(in_memory)
     assert result.returncode == 0, result.stderr
@@ -159,7 +158,6 @@ def test_payload_in_memory_can_not_be_recorded_from_the_directory(
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_payload_of_somebody_else_says_whose_it_is(prime: Path) -> None:
     (prime / "data/whole").chmod(0o644)
     os.chown(prime / "data/whole", 4711, 4711)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from installed_snaps import installed_snaps
-from mounts import mount_points_below, needs_mounts
+from mounts import mount_points_below
 from snapcraft_compression_advisor.capture.exec_trace import names_our_processes
 from snapcraft_compression_advisor.capture.launch_event import output_line
 from snapcraft_compression_advisor.capture.record_installed import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.installed import SnapRoots
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
 
-pytestmark = needs_mounts
+pytestmark = pytest.mark.mounts
 WHOLE = ((0, 3),)
 
 

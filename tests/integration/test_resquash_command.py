@@ -148,7 +148,7 @@ def _running(scratch: Path) -> list[str]:
     return [line for line in said.stdout.splitlines() if str(scratch) in line]
 
 
-@pytest.mark.root
+@pytest.mark.mounts
 def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "size=8m") as disk:
         result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
@@ -158,7 +158,7 @@ def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None
     assert "Unpacking" not in result.stderr
 
 
-@pytest.mark.root
+@pytest.mark.mounts
 def test_disk_that_fills_up_meanwhile_is_told(snap: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "size=500m,nr_inodes=8") as disk:
         result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
@@ -167,7 +167,7 @@ def test_disk_that_fills_up_meanwhile_is_told(snap: Path, tmp_path: Path) -> Non
     assert "The disk is full" in result.stderr
 
 
-@pytest.mark.root
+@pytest.mark.mounts
 def test_room_is_looked_at_before_anything_is_written(
     snap: Path, temporary_directory: Path
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,7 @@ import pytest
 from real_launches import fill_launchable
 from real_payloads import advisor
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("bwrap") is None, reason="needs bubblewrap"
-)
+pytestmark = pytest.mark.bubblewrap
 SNAP_YAML = """\
 name: launchy
 version: '1.0'
@@ -84,7 +81,7 @@ def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> N
     assert not list(scratch.iterdir())
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.strace
 def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     prime = fill_launchable(tmp_path / "prime")
     text = SNAP_YAML.partition("apps:")[0] + "apps: {launchy: {command: bin/curious}}\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +44,7 @@ def path_with_advisor(tmp_path: Path) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+@pytest.mark.strace
 def test_the_tutorial_runs_from_its_first_line_to_its_last(
     tmp_path: Path, path_with_advisor: str
 ) -> None:

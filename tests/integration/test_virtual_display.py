@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
-needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+needs_strace = pytest.mark.strace
 pytestmark = needs_x
 SHOWS_WINDOW = """
 import sys, time

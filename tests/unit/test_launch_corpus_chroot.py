@@ -11,7 +11,7 @@ import pytest
 import corpus_chroot
 from prime_error import PrimeError
 
-pytestmark = pytest.mark.root
+pytestmark = pytest.mark.namespaces
 
 
 @pytest.fixture
