@@ -2,7 +2,7 @@
 
 The user's number doesn't say it: a container's root mounts nothing, and in a chroot no
 program gets a namespace. A test names what it needs by a marker, ``bubblewrap`` or
-``mounts``; ``conftest.py`` skips it with the reason.
+``mounts``; ``skips.py`` skips it with the reason.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 OTHER_USER = 65534
 REFUSED = "this machine refuses"
@@ -79,7 +79,7 @@ def _trace() -> None:
     _run("strace", "-f", "-o", "/dev/null", "true")
 
 
-ABILITIES: Mapping[str, Callable[[], None]] = {
+ABILITIES: dict[str, Callable[[], None]] = {
     "root": _be_another_user,
     "mounts": _mount,
     "namespaces": _make_namespaces,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from abilities import ABILITIES, why_not
 from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
 
 if TYPE_CHECKING:
@@ -98,14 +97,6 @@ def temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("TMPDIR", str(directory))
     monkeypatch.setattr(tempfile, "tempdir", str(directory))  # TMPDIR is read once
     return directory
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test that needs what this machine lacks or refuses."""
-    for name in ABILITIES:
-        if item.get_closest_marker(name) and (reason := why_not(name)):
-            pytest.skip(reason)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -83,6 +83,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Counting(config), "count-skips")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs what this machine lacks or refuses."""
+    for name in ABILITIES:
+        if item.get_closest_marker(name) and (reason := why_not(name)):
+            pytest.skip(reason)
+
+
 @dataclass(frozen=True, slots=True)
 class _Counting:
     config: pytest.Config

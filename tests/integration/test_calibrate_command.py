@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from abilities import OTHER_USER
 from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor
 from snapcraft_compression_advisor.capture.calibrate import MEMORY
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.mounts
 
 BLOCK = 128 * 1024
-OTHER_USER = 65534
 
 
 @pytest.fixture

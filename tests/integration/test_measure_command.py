@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from abilities import OTHER_USER
 from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
@@ -339,9 +340,6 @@ def test_interrupted_launch_of_a_command_leaves_nothing_behind(
         assert process.stderr is not None
         rest = process.stderr.read()
         assert process.wait() == 130, rest
-
-
-OTHER_USER = 65534
 
 
 def other_user_can_run(*command: str) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from abilities import OTHER_USER
 from real_launches import SNAP_YAML, fill_launchable
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.capture.processes import list_processes
@@ -27,7 +28,6 @@ pytestmark = [
     pytest.mark.bubblewrap,
     pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb"),
 ]
-OTHER_USER = 65534
 RUNS = "this runs the payload's program, isolated by bubblewrap"
 KEPT = "was recorded before, from the same files"
 MORE_APPS = """\

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
+import abilities
 from skips import EXCUSES, Excuse, is_excused
 
 pytest_plugins = ["pytester"]
@@ -60,3 +63,24 @@ def test_excuse_counts_only_where_it_holds() -> None:
     assert not is_excused("needs root and a loop device", excuses)
     assert is_excused("too old", excuses)
     assert not is_excused("strace isn't installed", EXCUSES)
+
+
+def test_what_a_machine_refuses_is_excused_unless_it_has_to_allow_it(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setitem(abilities.ABILITIES, "mounts", refuse)
+    abilities.why_not.cache_clear()
+    pytester.makepyfile("import pytest\n@pytest.mark.mounts\ndef test_mounts(): pass")
+    try:
+        result = pytester.runpytest_inprocess("-p", "skips", "--no-missing")
+        refusal = "this machine refuses mounts: *not permitted"
+        assert result.ret == pytest.ExitCode.OK
+        result.stdout.fnmatch_lines([f"   1 {refusal}"])
+        result = pytester.runpytest_inprocess("-p", "skips", "--able", "mounts")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"ERROR: {refusal}"])
+    finally:
+        abilities.why_not.cache_clear()
