@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -73,7 +72,7 @@ _SENTENCES: Mapping[Code, str] = {
     Code.BUDGET_OR_SIZE: "Only lzo meets the cold-start budget, but it adds more to "
     "the image than the project allows: ship less, or raise one of the two limits.",
 }
-_CONTINUATIONS: Mapping[Code, str] = {
+CONTINUATIONS: Mapping[Code, str] = {
     Code.LIKELY: "The interval reaches across the limit, but this holds in nine cases "
     "of ten.",
     Code.FOREIGN_CODEC: "snapcraft and the store accept only xz and lzo.",
@@ -90,8 +89,8 @@ def sentences(reasons: Iterable[Reason]) -> tuple[str, ...]:
     """Return reasons in words: a sentence or two for each, the most important first."""
     said: list[str] = []
     for reason in reasons:
-        if isinstance(reason, Code) and reason in _CONTINUATIONS:
-            said[-1] += f" {_CONTINUATIONS[reason]}"
+        if isinstance(reason, Code) and reason in CONTINUATIONS:
+            said[-1] += f" {CONTINUATIONS[reason]}"
         else:
             said.append(_sentence(reason))
     return tuple(said)
@@ -140,7 +139,7 @@ def _failing(reason: Fails) -> str:
     policy = reason.policy
     if reason.condition == "saving":
         hardly = ", or hardly more" if reason.within_margin else ""
-        return f"lzo saves less than {_asked(policy)} per cold launch{hardly}."
+        return f"lzo saves less than {asked(policy)} per cold launch{hardly}."
     if reason.condition == "paying" and policy.habits is not None:
         month = habits_text(policy.habits)
         return f"lzo makes launches faster, but costs time over {month}."
@@ -157,7 +156,7 @@ def _failing(reason: Fails) -> str:
 
 def _open(condition: Condition, policy: Policy) -> str:
     if condition == "saving":
-        return f"whether a cold launch gains {_asked(policy)}"
+        return f"whether a cold launch gains {asked(policy)}"
     if condition == "paying" and policy.habits is not None:
         return f"whether lzo saves time over {habits_text(policy.habits)}"
     if condition == "paying":
@@ -168,7 +167,8 @@ def _open(condition: Condition, policy: Policy) -> str:
     return f"whether the image grows by no more than {_allowed(policy)}"
 
 
-def _asked(policy: Policy) -> str:
+def asked(policy: Policy) -> str:
+    """Return what a cold start has to gain."""
     if policy.min_saving_share is None:
         return format_seconds(policy.min_saving_s)
     return f"{100 * policy.min_saving_share:g} % of what xz adds"
@@ -265,8 +265,8 @@ def _figures(figures: Figures) -> str:
             return " ".join(_decides(figures))
         case Month():
             return month_text(figures)
-        case PaidAfter(launches, link):
-            paid = _launches(launches)
+        case PaidAfter():
+            paid, link = _launches(figures), figures.link_mbit_per_s
             return f"At {link:g} Mbit/s, {paid} for the larger download."
 
 
@@ -355,12 +355,11 @@ def _cold_start(start: ColdStart) -> str:
     )
 
 
-def _launches(count: float) -> str:
-    if count <= 1:
+def _launches(paid: PaidAfter) -> str:
+    if paid.launches <= 1:
         return "the first cold launch makes up"
-    if count > _MANY_LAUNCHES:
+    if paid.launches > _MANY_LAUNCHES:
         return f"not even {_MANY_LAUNCHES:,} cold launches make up"
-    rounded = math.ceil(round(count, 1))  # after four it isn't paid if it takes 4.2
-    if rounded == 1:
+    if paid.whole_launches == 1:
         return "1 cold launch makes up"
-    return f"{rounded} cold launches make up"
+    return f"{paid.whole_launches} cold launches make up"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import Literal
 
@@ -95,6 +96,11 @@ class PaidAfter:
 
     launches: float
     link_mbit_per_s: float
+
+    @property
+    def whole_launches(self) -> int:
+        """Launches after which it is paid: if it takes 4.2, after 5."""
+        return max(1, math.ceil(round(self.launches, 1)))
 
 
 Decider = Literal["only-device", "least-saving", "not-worth-there", "average", "budget"]

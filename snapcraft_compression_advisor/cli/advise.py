@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import emit
+from craft_cli import EmitterMode, emit
 
 from ..analysis import Analysis, Request, analyse
 from ..core.errors import AdvisorError, NoInputError
@@ -22,6 +22,7 @@ from ..lint.request import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..payload.source import Payload, find_payload, open_payload
 from ..project.project_file import declared_compression, find_project_file
+from ..report.answer import render_answer
 from ..report.lines import FILE_STYLE, style_for
 from ..report.text import render_text
 from ..trial.sampled import ORDINARY
@@ -120,7 +121,10 @@ class AdviseCommand(Command):
                 style = FILE_STYLE
                 if parsed_args.output is None:
                     style = style_for(sys.stdout, os.environ)
-                text = render_text(analysis, style, timings=timings)
+                if emit.get_mode() in {EmitterMode.QUIET, EmitterMode.BRIEF}:
+                    text = render_answer(analysis, style)
+                else:
+                    text = render_text(analysis, style, timings=timings)
                 write_output(text, parsed_args.output)
             if in_full:
                 report = _pages().full_report(

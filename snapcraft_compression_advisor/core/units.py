@@ -11,6 +11,7 @@ MIB = 1024 * KIB
 
 _DECIMAL_STEP = 1000
 _TEN = 10
+_MILLISECONDS_BELOW_S = 0.1
 
 
 @frozen
@@ -84,3 +85,22 @@ def format_seconds(seconds: float) -> str:
     """
     text = f"{seconds:.1f} s" if abs(seconds) >= _TEN else f"{seconds:.2f} s"
     return "0.00 s" if text == "-0.00 s" else text
+
+
+def format_range(seconds: Interval) -> tuple[str, str]:
+    """Return a duration and the ends of its interval, in one unit.
+
+    >>> format_range(Interval(0.33, 0.52, 0.72))
+    ('0.52 s', '0.33\N{EN DASH}0.72 s')
+    >>> format_range(Interval(0.008, 0.014, 0.021))
+    ('14 ms', '8\N{EN DASH}21 ms')
+    """
+    ends = (seconds.low, seconds.mid, seconds.high)
+    if max(abs(seconds.low), abs(seconds.high)) < _MILLISECONDS_BELOW_S:
+        unit, texts = "ms", [f"{_DECIMAL_STEP * end:.0f}" for end in ends]
+    else:
+        unit, texts = "s", [format_seconds(end).removesuffix(" s") for end in ends]
+    low, mid, high = texts
+    # A dash beside a minus can't be read.
+    between = " to " if low.startswith("-") else "\N{EN DASH}"
+    return f"{mid} {unit}", f"{low}{between}{high} {unit}"

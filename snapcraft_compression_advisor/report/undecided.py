@@ -27,10 +27,12 @@ class NextStep:
 
     :param text: what it brings, in a sentence without its end where commands follow.
     :param commands: to copy.
+    :param short: what to do, in a few words.
     """
 
     text: str
     commands: tuple[str, ...] = ()
+    short: str = ""
 
     @property
     def sentence(self) -> str:
@@ -60,12 +62,15 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
             text="Recorded launches of the consumers in place of the guesses may "
             "decide it",
             commands=tuple(map(record_installed, names)),
+            short="record the consumers' launches",
         )
         return
     if guessed:
+        named = _named(guessed) if len(analysis.launches) > 1 else ""
         yield NextStep(
             text="A recorded launch in place of the guess may decide it",
-            commands=(f"{again} --record{_named(guessed)}",),
+            commands=(f"{again} --record{named}",),
+            short="record a launch",
         )
         return
     if traced:
@@ -74,6 +79,7 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
             text="The launch was traced; a recording by residency, which needs root, "
             "is exact",
             commands=(*residency, advise),
+            short="record a launch as root",
         )
     if not analysis.launches:
         if Code.NO_APP in analysis.recommendation.reasons:
@@ -81,6 +87,7 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
                 text="If it is a base or a content snap, name snaps that run with it: "
                 "their launches decide",
                 commands=(f"compression-advisor advise {path} --consumer app.snap",),
+                short="name a snap that runs with it",
             )
         return
     if "growth" in analysis.recommendation.doubts:
@@ -93,6 +100,7 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
                 f"sudo compression-advisor calibrate -o {_DEVICE}",
                 f"{advise} --device {_DEVICE}",
             ),
+            short="measure your own device",
         )
     if "saving" in analysis.recommendation.doubts:
         yield from _asked(analysis.recommendation)

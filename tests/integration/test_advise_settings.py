@@ -114,7 +114,7 @@ def test_the_named_project_brings_its_settings_from_above_its_file(
     for named in ("project", "project/snap/snapcraft.yaml"):
         ran = advisor("advise", "elsewhere", "--set", named, cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
-        assert "launch set, recorded" in ran.stdout
+        assert "What the app reads was recorded." in ran.stdout
     assert "compression: lzo" in project_file(folder).read_text()
 
 
@@ -125,7 +125,7 @@ def test_a_component_gets_a_key_of_its_own(tmp_path: Path) -> None:
     before = project_file(folder).read_text()
     ran = advisor("advise", "components/more", "--set", cwd=folder)
     assert ran.returncode == 0, ran.stderr
-    assert "compression: lzo" in ran.stdout
+    assert "(now: lzo)" in ran.stdout
     assert "compression of more set to xz" in ran.stderr
     after = project_file(folder).read_text()
     assert after.replace("    compression: xz\n", "") == before

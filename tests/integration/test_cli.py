@@ -27,8 +27,15 @@ def report(*arguments: str | Path, cwd: Path | None = None) -> Report:
     return Report.model_validate_json(result.stdout)
 
 
-def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
+def test_answer_alone_goes_to_stdout(small_prime: Path) -> None:
     result = advisor("advise", small_prime, "--exact")
+    assert result.returncode == 0
+    assert result.stdout.startswith("sample: keep xz")
+    assert len(result.stdout.splitlines()) <= 9
+
+
+def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
+    result = advisor("advise", small_prime, "--exact", "-v")
     assert result.returncode == 0
     assert result.stdout.startswith("sample, base core24\n")
     assert "Packing with zstd (4 of 6)" in result.stderr
@@ -316,7 +323,7 @@ def test_recorded_launch_takes_the_place_of_the_guess(
     cost = launch.devices["nvme-laptop"]["xz"]
     assert cost.warm_s == 0.5
     assert cost.cold_s == pytest.approx(0.5 + cost.added_s.mid)
-    text = advisor("advise", small_prime, "--launch-profile", profile).stdout
+    text = advisor("advise", small_prime, "--launch-profile", profile, "-v").stdout
     words = " ".join(text.split())
     said = "75% of the launch profile's blocks fit this payload"
     assert f"{said}; 1 file gone (usr/bin/gone)" in words
@@ -335,5 +342,5 @@ def test_app_without_its_program_is_told_first_as_bad_data(tmp_path: Path) -> No
     prime = fill_prime(tmp_path / "prime", snap_yaml=snap_yaml)
     result = advisor("advise", prime)
     first, *_ = result.stdout.splitlines()
-    assert first == "NO PROGRAM for app sample: the payload has no file bin/a"
+    assert first == "NO PROGRAM for app sample: the snap has no file bin/a"
     assert result.returncode == os.EX_DATAERR

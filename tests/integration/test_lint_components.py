@@ -80,7 +80,7 @@ def test_settings_on_launches_are_the_snaps_alone(
 
 def test_advice_on_a_component_is_by_size(project: Path) -> None:
     command = ("advise", "sample+texts_1.comp")
-    text = advisor(*command, cwd=project)
+    text = advisor(*command, "-v", cwd=project)
     assert text.returncode == 0, text.stderr
     assert "Built component sample+texts_1.comp" in text.stdout
     assert "No known launch reads these files." in text.stdout

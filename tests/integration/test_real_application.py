@@ -55,10 +55,10 @@ def test_calculator_starts_from_its_prime_directory_until_its_window(
 @pytest.mark.skipif(not BOOKWORM, reason="needs Debian 12, as the README's output")
 def test_readme_shows_what_the_demo_prints(calculator: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = readme.partition("```\ngnome-calculator, base")[2].partition("```")[0]
+    shown = readme.partition("```\ngnome-calculator: ")[2].partition("```")[0]
     folder = calculator.parents[len(DEMO.parents) - 1]
     printed = advisor("advise", DEMO, cwd=folder).stdout
-    assert without_figures(printed) == without_figures(f"gnome-calculator, base{shown}")
+    assert without_figures(printed) == without_figures(f"gnome-calculator: {shown}")
 
 
 @pytest.mark.slow

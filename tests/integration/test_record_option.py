@@ -139,7 +139,7 @@ def test_window_of_a_real_client_ends_the_launch_on_a_display_of_its_own(
     ran = advisor("advise", prime, "--record", "--app", "client", cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     assert f"Recording client: {RUNS}" in ran.stderr
-    assert "App client (named on the command line)" in ran.stdout
+    assert "What the app reads was " in ran.stdout
     (path,) = kept(variables)
     profile = read_profile(path)
     assert profile.recorded is not None
@@ -154,7 +154,7 @@ def test_unchanged_payload_is_not_started_again(
 ) -> None:
     first = advisor("advise", prime, "--record", cwd=None, **variables)
     assert RUNS in first.stderr
-    assert "App launchy (with a recorded launch)" in first.stdout
+    assert "What the app reads was " in first.stdout
     again = advisor("advise", prime, "--record", cwd=None, **variables)
     assert RUNS not in again.stderr
     assert KEPT in again.stderr
@@ -281,7 +281,7 @@ def test_settings_ask_for_several_and_get_the_guess_of_what_fails(
     policy.write_text(
         "apps: [launchy, crash, placed]\nrecord: [{app: launchy}, {app: crash}]\n"
     )
-    ran = advisor("advise", prime, "--policy", policy, cwd=None, **variables)
+    ran = advisor("advise", prime, "--policy", policy, "-v", cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     assert f"Recording launchy: {RUNS}" in ran.stderr
     assert "Warning: The launch of crash is guessed, not recorded: " in ran.stderr
@@ -349,7 +349,7 @@ def test_nothing_is_started_where_nothing_isolates(
         assert f"Warning: The launch of launchy is guessed, not recorded: {said}" in (
             ran.stderr
         )
-        assert "guessed from files" in ran.stdout
+        assert "guessed from its files" in ran.stdout
 
 
 def test_window_without_a_display_says_what_to_install(

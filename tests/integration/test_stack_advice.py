@@ -90,7 +90,7 @@ def test_settings_name_the_other_snaps(snaps: dict[str, Path], tmp_path: Path) -
     settings.write_text("bases: base\ncontents: [content]\n")
     found = report(tmp_path / "app", "--policy", settings)
     assert [each.role for each in found.launches[0].stack] == ["app", "content", "base"]
-    ran = advisor("advise", snaps["app"], "--policy", settings)
+    ran = advisor("advise", snaps["app"], "--policy", settings, "-v")
     assert "gnome-46-2404 to lzo (theirs)" in ran.stdout
     assert "Yours to change is hello" in " ".join(ran.stdout.split())
 

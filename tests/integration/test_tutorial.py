@@ -58,8 +58,8 @@ def test_the_tutorial_runs_from_its_first_line_to_its_last(
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    assert "launch set, guessed from files" in run.stdout
-    assert "launch set, traced" in run.stdout
+    assert "What the app reads was guessed from its files" in run.stdout
+    assert "What the app reads was traced." in run.stdout
     assert (tmp_path / "counter/launch.json").exists()
     text = (tmp_path / "counter/snap/snapcraft.yaml").read_text()
     assert text.count("compression: lzo") == 1

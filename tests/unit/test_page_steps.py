@@ -93,7 +93,7 @@ def test_undecided_advice_has_the_steps_of_the_report() -> None:
     report = build_report(replace(analysis, recommendation=advice))
     (step,) = steps(report)
     assert step.title == "A recorded launch in place of the guess may decide it"
-    assert step.lines[0].endswith("--record --app app0")
+    assert step.lines[0].endswith("--record")
 
 
 def test_three_fixes_that_save_most_are_told_those_of_launches_first() -> None:

@@ -228,7 +228,7 @@ def test_report_says_how_sure_the_guess_is_for_its_kind() -> None:
 
 def test_report_that_cannot_decide_says_how_to_record_the_launch() -> None:
     lines = render_text(guessed()).splitlines()
-    command = "    compression-advisor advise 'prime/\\xff' --record --app app0"
+    command = "    compression-advisor advise 'prime/\\xff' --record"
     assert command in lines
     assert "may decide it" not in render_text(make_analysis())
 

@@ -1,0 +1,107 @@
+"""The one screen that ``advise`` prints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyses import make_analysis
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
+from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.report.answer import render_answer
+from snapcraft_compression_advisor.report.lines import TextStyle
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.analysis import Analysis
+
+GOLDEN = Path(__file__).parent / "golden"
+MOST_LINES = {"change": 16, "keep": 9, "no-benefit": 9, "undecided": 12}
+
+
+def judged(policy: Policy, *, declared: str | None = "xz") -> Analysis:
+    """Return the analysis of the calculator by a policy."""
+    analysis = make_analysis()
+    codecs = analysis.trial.codecs
+    evidence = Evidence(
+        declared=declared,
+        xz_bytes=codecs["xz"].image_bytes,
+        lzo_bytes=codecs["lzo"].image_bytes,
+        bytes_added=analysis.trial.lzo_less_xz_bytes,
+        savings=[saving for launch in analysis.launches for saving in launch.savings()],
+    )
+    return replace(
+        analysis,
+        payload=replace(analysis.payload, declared_compression=declared),
+        policy=policy,
+        recommendation=recommend(evidence, policy),
+    )
+
+
+CASES = {
+    "change": judged(Policy()),
+    "keep": judged(Policy(), declared="lzo"),
+    "no-benefit": judged(Policy(min_saving_s=9.0)),
+    "undecided": judged(Policy(min_saving_s=1.0)),
+}
+
+
+def test_answer_is_the_golden_one() -> None:
+    text = "\n".join(render_answer(case) for case in CASES.values())
+    assert text == (GOLDEN / "answer.txt").read_text()
+
+
+@pytest.mark.parametrize("verdict", CASES)
+def test_answer_fits_on_one_screen(verdict: str) -> None:
+    assert CASES[verdict].recommendation.verdict == verdict
+    lines = render_answer(CASES[verdict]).splitlines()
+    assert len(lines) <= MOST_LINES[verdict]
+    assert all(len(line) <= 80 for line in lines if "compression-advisor" not in line)
+
+
+@pytest.mark.parametrize(
+    "policy", [Policy(max_launches=0.01), Policy(max_growth_bytes=1.0)]
+)
+def test_reason_that_is_no_saving_is_there(policy: Policy) -> None:
+    text = " ".join(render_answer(judged(policy)).split())
+    assert "lzo makes launches faster, but" in text
+
+
+def test_snap_without_known_launch_says_why() -> None:
+    analysis = make_analysis()
+    evidence = Evidence(
+        declared=None,
+        xz_bytes=Interval.exactly(4e6),
+        lzo_bytes=Interval.exactly(5e6),
+        bytes_added=Interval.exactly(1e6),
+    )
+    advice = recommend(evidence, Policy())
+    text = render_answer(replace(analysis, launches=(), recommendation=advice))
+    assert "calculator: can't tell yet; name a snap that runs with it:" in text
+    assert "The snap has no app" in text
+
+
+def test_program_that_is_missing_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"calc": "bin/\x1bx"}
+    monkeypatch.setattr(type(CASES["change"]), "missing_programs", missing)
+    first = render_answer(CASES["change"]).splitlines()[0]
+    assert first == r"NO PROGRAM for app calc: the snap has no file bin/\x1bx"
+
+
+def test_device_that_decides_is_among_those_shown() -> None:
+    analysis = CASES["change"]
+    launch = analysis.launches[0]
+    estimates = launch.estimates["hdd-laptop"]
+    more = {f"device-{number}": estimates for number in range(5)}
+    launch = replace(launch, estimates={**more, **launch.estimates})
+    decisive = analysis.recommendation.decisive
+    assert decisive is not None
+    text = render_answer(replace(analysis, launches=(launch,)))
+    assert decisive.device in text.split("adds, on")[1].split("xz ")[0]
+
+
+def test_terminal_without_unicode_gets_ascii() -> None:
+    assert render_answer(CASES["change"], TextStyle(unicode=False)).isascii()
