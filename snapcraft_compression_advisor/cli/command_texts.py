@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,10 @@ from craft_cli import BaseCommand, CommandGroup, GlobalArgument
 from ..core.frozen import frozen
 from .commands import (
     APP_NAME,
+    COMMANDS,
+    FIRST,
+    SUMMARY,
+    UNCOMMON,
     command_groups,
     command_names,
     every_command,
@@ -22,6 +27,14 @@ _REPEATED = ("*", "+")
 _OPTIONAL = ("*", "?")
 _MOST_COLUMNS = 88
 _INDENT, _TEXT_INDENT = " " * 2, " " * 10
+_NAME_COLUMNS = 14
+_MOST_OPTIONS, _LABEL_COLUMNS = 12, 32
+USUAL = frozenset({
+    "--app", "--baseline", "--device", "--fix", "--diff", "--format", "--min-saving",
+    "--output", "--policy", "--project", "--prove", "--record", "--report", "--set",
+    "--until", "--timeout",
+})  # fmt: skip
+"""Options that most people need, of commands with many."""
 
 
 @frozen
@@ -136,24 +149,73 @@ def _global_option(option: GlobalArgument) -> ArgumentText:
     )
 
 
-def command_help(arguments: Sequence[str]) -> str | None:
+def help_text(arguments: Sequence[str]) -> str | None:
     """Return the help that a command line asks for; craft-cli's leaves values out.
 
     :param arguments: of a command line that asks for help.
-    :returns: ``None`` where it isn't one command's, or is wanted in another format.
+    :returns: None if it is wanted in another format.
     """
     if any(each.startswith("--format") for each in arguments):
         return None
     names = command_names()
     name = next((each for each in arguments if each in names), None)
     if name is None:
-        return None
+        return _program_help(in_full="--all" in arguments)
+    return _command_help(name, in_full="-h" not in arguments)
+
+
+def _program_help(*, in_full: bool) -> str:
+    """Return what the program does, its commands, and its options.
+
+    :param in_full: whether to show the commands that few people need as well.
+    """
+    summaries = {
+        name: text for group in COMMANDS.values() for name, (_, text) in group.items()
+    }
+    others = sorted(
+        name
+        for name in summaries
+        if name not in FIRST and (in_full or name not in UNCOMMON)
+    )
+    see = "" if in_full else f" '{APP_NAME} help --all' lists all commands."
+    blocks = [
+        f"Usage: {APP_NAME} [PATH]    {APP_NAME} COMMAND [OPTION]…",
+        _filled(SUMMARY),
+        "\n".join(_line(name, summaries[name]) for name in FIRST),
+        "\n".join(_line(name, summaries[name]) for name in others),
+        _filled(
+            "Of every command: -h for its usual options, --help for all, -v for "
+            f"details, -q for no progress.{see}"
+        ),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _line(name: str, text: str) -> str:
+    return f"{_INDENT}{name:{_NAME_COLUMNS}}{text}"
+
+
+def _command_help(name: str, *, in_full: bool) -> str:
+    """Return a command's help.
+
+    :param in_full: whether to show all of its options rather than the usual ones.
+    """
     groups = command_groups(["--help", name])
     group = next(each for each in groups if name in _names(each))
     found = next(each for each in group.commands if each.name == name)
     command = _text(found, group.name)
     named = [each for each in command.arguments if not each.names]
     options = [each for each in command.arguments if each.names]
+    usual = [each for each in options if USUAL.intersection(each.names)]
+    if not in_full and len(options) > _MOST_OPTIONS:
+        return "\n\n".join(
+            (
+                f"Usage: {command.usage}",
+                *_list("Arguments:", named),
+                "\n".join(("Usual options:", *map(_short, usual))),
+                f"All options: {APP_NAME} {name} --help\n",
+            )
+        )
     see = ", ".join(each for each in _names(group) if each != name)
     blocks = [
         f"Usage:\n{_INDENT}{command.usage}",
@@ -180,6 +242,18 @@ def _list(heading: str, arguments: Sequence[ArgumentText]) -> Iterator[str]:
 def _item(argument: ArgumentText) -> Iterator[str]:
     yield f"{_INDENT}{', '.join(argument.labels)}"
     yield _filled(argument.text, indent=_TEXT_INDENT)
+
+
+def _short(argument: ArgumentText) -> str:
+    """Return an option in a line or two: what it does, without conditions."""
+    text = re.split(r"[;:(]|\. ", argument.text)[0].strip(" ,")
+    label = f"{_INDENT}{', '.join(argument.labels)}"
+    return textwrap.fill(
+        text,
+        shutil.get_terminal_size().columns,
+        initial_indent=f"{label:{_LABEL_COLUMNS}} ",
+        subsequent_indent=" " * (_LABEL_COLUMNS + 1),
+    )
 
 
 def _filled(text: str, *, indent: str = "") -> str:

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 from craft_cli import BaseCommand, CommandGroup, Dispatcher, GlobalArgument
 
 APP_NAME = "compression-advisor"
+FIRST = ("advise", "lint", "record", "trim", "diff")
+"""Commands that the program's help shows first, in this order."""
 SUMMARY = (
-    "Advises which compression suits a snap, with evidence: the image's size with "
-    "every codec, what a cold launch reads, and what that costs."
+    "Advises which compression suits a snap, with evidence: the download's size with "
+    "every codec, what a cold start reads, and what that costs."
 )
 _GENERAL_OPTIONS = [
     GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),
@@ -120,7 +123,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 """By group and name: the module beside this one with its class; what it does."""
 
-UNCOMMON = frozenset({"launch-set"})
+UNCOMMON = frozenset({"launch-set", "prefetch", "schema", "set"})
 """Only the list of all commands has these."""
 
 _PARTED = frozenset({("fleet", "report"), ("fleet", "query"), ("fleet", "lint")})
@@ -173,6 +176,16 @@ def joined(arguments: Sequence[str]) -> list[str]:
     """
     first, rest = tuple(arguments[:2]), list(arguments[2:])
     return ["-".join(first), *rest] if first in _PARTED else list(arguments)
+
+
+def with_command(arguments: Sequence[str]) -> list[str]:
+    """Return a command line that has a command: a path alone asks for advice."""
+    place = next((n for n, it in enumerate(arguments) if not it.startswith("-")), None)
+    if place is None or arguments[place] in {*command_names(), "help"}:
+        return list(arguments)
+    if not Path(arguments[place]).exists():
+        return list(arguments)
+    return [*arguments[:place], "advise", *arguments[place:]]
 
 
 def make_dispatcher(groups: Sequence[CommandGroup]) -> Dispatcher:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import ClassVar
 
-from ..devices.builtin_devices import builtin_devices
+from ..devices.builtin_devices import builtin_devices, find_device
 from ..lint.all_rules import ALL_RULES
 from ..lint.run import find_rule
 from ..report.devices_text import render_devices_json, render_devices_text
@@ -21,14 +21,20 @@ class DevicesCommand(Command):
 
     name = "devices"
     overview = (
-        "List the profiles for 'advise --device NAME', with their figures and sources."
+        "List the profiles for 'advise --device NAME', a line each, from a slow device "
+        "of the kind to a fast one. With a NAME, print the sources of its figures."
     )
 
-    arguments: ClassVar[Arguments] = format_argument(RENDERERS, text="the list")
+    arguments: ClassVar[Arguments] = {
+        "[NAME]": "a device profile (default: all)",
+        **format_argument(RENDERERS, text="the list"),
+    }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
-        """Print the list."""
-        write_output(RENDERERS[parsed_args.format](builtin_devices()), None)
+        """Print the list, or one profile."""
+        name = parsed_args.name
+        devices = builtin_devices() if name is None else [find_device(name)]
+        write_output(RENDERERS[parsed_args.format](devices), None)
 
 
 class RuleCommand(Command):

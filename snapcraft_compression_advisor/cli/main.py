@@ -31,8 +31,15 @@ from ..core.deferred_signals import HELD_BACK, DeferredSignals
 from ..core.errors import AdvisorError, StorageError
 from ..core.result_store import OFF, VARIABLE, keeping_results
 from ..core.units import MIB
-from .command_texts import command_help
-from .commands import APP_NAME, command_groups, joined, make_dispatcher, split_command
+from .command_texts import help_text
+from .commands import (
+    APP_NAME,
+    command_groups,
+    joined,
+    make_dispatcher,
+    split_command,
+    with_command,
+)
 from .write import discard_broken_pipes, open_standard_streams, write_output
 
 _NO_MEMORY = (
@@ -183,7 +190,9 @@ class _InterruptedError(AdvisorError):
 
 
 def _dispatch(arguments: list[str]) -> int:
-    arguments = joined(arguments)
+    arguments = with_command(joined(arguments))
+    if not arguments:
+        raise ArgumentParsingError(help_text([]) or "")
     with _quick_imports():
         groups = command_groups(arguments)
     dispatcher = make_dispatcher(groups)
@@ -196,7 +205,7 @@ def _dispatch(arguments: list[str]) -> int:
         )
         dispatcher.load_command(arguments)
     except ProvideHelpException as text:
-        write_output(command_help(arguments) or f"{text}\n", None)
+        write_output(help_text(arguments) or f"{text}\n", None)
         return os.EX_OK
     if options["no_cache"]:
         os.environ[VARIABLE] = OFF  # also for the processes that a fleet starts

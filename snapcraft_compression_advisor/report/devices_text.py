@@ -48,9 +48,35 @@ def render_devices_json(devices: Sequence[DeviceProfile]) -> str:
 
 
 def render_devices_text(devices: Sequence[DeviceProfile]) -> str:
-    """Return profiles as text: from a slow device of each kind to a fast one."""
-    lines = [line for device in devices for line in _device(device)]
-    return "\n".join((*lines, *wrapped(_LEGEND))) + "\n"
+    """Return profiles as text: a line each; of a single one, its sources as well."""
+    if len(devices) == 1:
+        lines = [*_device(devices[0]), *wrapped(_LEGEND)]
+    else:
+        lines = [
+            _columns("", "seek", "read", "unpack xz", "unpack lzo"),
+            *map(_row, devices),
+            "'devices NAME' shows where a profile's figures come from.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(device: DeviceProfile) -> str:
+    seek, read = device.seek_s, device.read_s_per_byte
+    rates = (_usual_s_per_byte(device.decompress[codec]) for codec in _SHOWN_CODECS)
+    return _columns(
+        device.name,
+        _duration_range(seek.high, seek.low),
+        *(_rate_range(*each) for each in ((read.high, read.low), *rates)),
+    )
+
+
+def _columns(name: str, *figures: str) -> str:
+    widths = (13, 15, 15, 16)
+    cells = (
+        f"{text.replace(' to ', '-'):>{width}}"
+        for text, width in zip(figures, widths, strict=True)
+    )
+    return f"{name:18}{''.join(cells)}"
 
 
 def _device(device: DeviceProfile) -> Iterator[str]:

@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
     read_commands,
     read_global_options,
 )
-from snapcraft_compression_advisor.cli.commands import every_command
+from snapcraft_compression_advisor.cli.commands import every_command, with_command
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.cli.schema import SCHEMAS
 
@@ -81,8 +81,29 @@ def test_help_in_markdown_and_of_the_program_is_there(
     assert "| `--fail-on` |" in capsys.readouterr().out
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert "Starter commands:" in shown
-    assert "(default: brief)" in shown
+    names = [line.split()[0] for line in shown.splitlines() if line.startswith("  ")]
+    assert names[:5] == ["advise", "lint", "record", "trim", "diff"]
+    assert "launch-set" not in names
+    assert main(["help", "--all"]) == 0
+    assert "\n  launch-set " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["advise", "lint"])
+def test_short_help_fits_on_a_screen(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([name, "-h"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24 + 12
+    assert lines[-1] == f"All options: compression-advisor {name} --help"
+
+
+def test_path_alone_asks_for_advice(tmp_path: Path) -> None:
+    there, absent = str(tmp_path), str(tmp_path / "absent")
+    assert with_command(["-v", there]) == ["-v", "advise", there]
+    assert with_command([absent]) == [absent]
+    assert with_command(["lint", there]) == ["lint", there]
 
 
 def test_labels_say_what_may_be_left_out() -> None:

@@ -41,7 +41,9 @@ def test_text_has_figures_and_sources() -> None:
 def test_text_fits_80_columns() -> None:
     text = render_devices_text(builtin_devices())
     assert max(map(len, text.splitlines())) <= 80
-    assert all(f"\n{device.name}\n" in f"\n{text}" for device in builtin_devices())
+    assert len(text.splitlines()) <= 12
+    names = [line.split()[0] for line in text.splitlines()[1:-1]]
+    assert names == [device.name for device in builtin_devices()]
 
 
 def test_storage_that_costs_nothing_is_unlimited() -> None:
