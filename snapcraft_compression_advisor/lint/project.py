@@ -77,7 +77,7 @@ def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
     """Return what a project says of one of its components, own or inherited."""
     return replace(
         project,
-        compression=project.components.get(component) or project.compression,
+        compression=project.components.get(component) or project.effective,
         compression_line=project.component_lines.get(component),
         components={},
         component_lines={},
@@ -105,7 +105,7 @@ def component_sizes(
     :returns: by component; none of those whose files aren't there.
     :raises AdvisorError: where files can't be read.
     """
-    if project.compression != "lzo":
+    if project.effective != "lzo":
         return {}
     found: dict[str, ComponentSizes] = {}
     for name in project.inheriting:

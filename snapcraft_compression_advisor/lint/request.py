@@ -77,7 +77,7 @@ def analysis_request(
         devices=request.devices,
         policy=request.policy.advice.to_policy(),
         effort=LEAST,
-        declared_compression=project.compression if project and is_prime else None,
+        declared_compression=project.effective if project and is_prime else None,
         surroundings=Surroundings(bases=request.bases, contents=request.content),
     )
     if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts

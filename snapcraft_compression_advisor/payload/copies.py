@@ -18,7 +18,9 @@ from .elf import readable_linkage
 from .inventory import Entry
 from .linkage import TRIPLETS
 from .paths import PathResolver
+from .reach import Reach, Replacement, place_of_supplier
 from .source import Payload, SnapPayload
+from .stack import ROOT
 from .tree import Tree
 
 COMPARED_MAX_BYTES = 64 * 1024 * 1024
@@ -189,32 +191,43 @@ class Supplied:
     :param path: of the snap's own.
     :param supplier: the other snap's name.
     :param same: whether contents are equal; ``None`` where only the name is known.
+    :param doubt: why an app may not find it there; ``None`` where each finds it.
     """
 
     path: str
     size_bytes: int
     supplier: str
     same: bool | None
+    doubt: str | None = None
 
 
 def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied]:
-    """Yield the payload's libraries that others bring.
+    """Yield the payload's libraries that others bring, each once.
 
     A classic snap doesn't run on its base's files, so only what is given counts.
 
     :param suppliers: the base and content snaps, where they are at hand.
     """
-    places = [(other, loader_libraries(Tree(other))) for other in suppliers]
+    places = [
+        (other, place, loader_libraries(Tree(other)))
+        for other in suppliers
+        if (place := place_of_supplier(tree.payload, other)) is not None
+    ]
     snap = tree.payload.snap
     named = {other.snap.name for other in suppliers}
     known: frozenset[str] = frozenset()  # sonames, which files' names begin with
     if snap.confinement != "classic" and snap.base_name not in named:
         known = BASE_LIBRARIES.get(snap.base_name, known)
-    for name, entry in loader_libraries(tree).items():
-        found = _find(tree.payload, name, entry, places)
+    reach = Reach(tree.payload)
+    for entry, names in _by_file(tree).items():
+        found = _find(reach, tree.payload, entry, names, places)
         if found is not None:
             yield found
-        elif any(name == each or name.startswith(f"{each}.") for each in known):
+        elif any(
+            name == each or name.startswith(f"{each}.")
+            for name in names
+            for each in known
+        ):
             yield Supplied(
                 path=entry.path,
                 size_bytes=entry.size_bytes,
@@ -223,30 +236,60 @@ def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied
             )
 
 
+def _by_file(tree: Tree) -> Mapping[Entry, list[str]]:
+    """Return the libraries in the loader's directories, with all their names there."""
+    resolver = PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name)
+    found: dict[Entry, list[str]] = defaultdict(list)
+    for directory in LIBRARY_DIRECTORIES:
+        for listed in tree.listing(directory):
+            name = posixpath.basename(listed.path)
+            entry = resolver.locate(listed.path).entry if ".so" in name else None
+            if (
+                entry is not None
+                and entry.kind is EntryKind.FILE
+                and posixpath.dirname(entry.path) in LIBRARY_DIRECTORIES
+            ):
+                found[entry].append(name)
+    return found
+
+
 def _find(
+    reach: Reach,
     payload: Payload,
-    name: str,
     entry: Entry,
-    places: Sequence[tuple[Payload, Mapping[str, Entry]]],
+    names: Sequence[str],
+    places: Sequence[tuple[Payload, str, Mapping[str, tuple[str, Entry]]]],
 ) -> Supplied | None:
-    """Return who brings a library, one with the same contents first."""
-    candidates = [
-        Supplied(
+    """Return who brings a library, as the loader looks: content before the base."""
+    candidates: list[tuple[bool, Supplied]] = []
+    for other, place, libraries in places:
+        name = next(
+            (each for each in sorted(names, key=len) if each in libraries), None
+        )
+        if name is None:
+            continue
+        folder, theirs = libraries[name]
+        found = Replacement(snap=other, place=place, folder=folder, file=theirs)
+        supplied = Supplied(
             path=entry.path,
             size_bytes=entry.size_bytes,
             supplier=other.snap.name,
-            same=_equal(payload, entry, other, libraries[name]),
+            same=_equal(payload, entry, other, theirs),
+            doubt=reach.doubt(entry, names, found),
         )
-        for other, libraries in places
-        if name in libraries
-    ]
-    return max(candidates, key=lambda each: bool(each.same), default=None)
+        candidates.append((place != ROOT, supplied))
+    best = max(
+        candidates,
+        key=lambda each: (each[1].doubt is None, each[0], each[1].same),
+        default=None,
+    )
+    return best and best[1]
 
 
-def loader_libraries(tree: Tree) -> dict[str, Entry]:
-    """Return the files that the loader finds, by each of their names."""
+def loader_libraries(tree: Tree) -> dict[str, tuple[str, Entry]]:
+    """Return the files that the loader finds, by each name, with the name's folder."""
     resolver = PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name)
-    found: dict[str, Entry] = {}
+    found: dict[str, tuple[str, Entry]] = {}
     for directory in LIBRARY_DIRECTORIES:
         for listed in tree.listing(directory):
             name = posixpath.basename(listed.path)
@@ -254,7 +297,7 @@ def loader_libraries(tree: Tree) -> dict[str, Entry]:
                 continue
             entry = resolver.locate(listed.path).entry
             if entry is not None and entry.kind is EntryKind.FILE:
-                found[name] = entry
+                found[name] = directory, entry
     return found
 
 

@@ -83,12 +83,19 @@ class _Loaded:
 
     def expanded(self, directories: Iterable[str]) -> tuple[str, ...]:
         """Return search directories with the loader's own tokens replaced."""
-        origin = "$SNAP/" + posixpath.dirname(self.entry.path)
-        triplet = TRIPLETS.get(self.linkage.machine[1], "")
-        return tuple(
-            _LIB.sub(f"lib/{triplet}", _ORIGIN.sub(lambda _: origin, directory))
-            for directory in directories
-        )
+        return expand_tokens(self.entry, self.linkage, directories)
+
+
+def expand_tokens(
+    entry: Entry, linkage: ElfLinkage, directories: Iterable[str]
+) -> tuple[str, ...]:
+    """Return search directories of a file with the loader's own tokens replaced."""
+    origin = "$SNAP/" + posixpath.dirname(entry.path)
+    triplet = TRIPLETS.get(linkage.machine[1], "")
+    return tuple(
+        _LIB.sub(f"lib/{triplet}", _ORIGIN.sub(lambda _: origin, directory))
+        for directory in directories
+    )
 
 
 def library_path(environment_value: str) -> tuple[str, ...]:

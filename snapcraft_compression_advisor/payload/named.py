@@ -118,6 +118,19 @@ def _pieces(payload: Payload, entry: Entry) -> Iterator[bytes]:
         yield payload.read(entry.path, offset=offset, length=_PIECE_BYTES)
 
 
+_LIBRARY = re.compile(rb"lib[\w+.-]{0,200}\.so(?:\.\d+)*")
+
+
+def library_names(payload: Payload, entry: Entry) -> frozenset[str]:
+    """Return the names of libraries that a file has among its bytes."""
+    return frozenset(
+        name.decode()
+        for piece in _pieces(payload, entry)
+        if b".so" in piece
+        for name in _LIBRARY.findall(piece)
+    )
+
+
 def is_packed(payload: Payload, entry: Entry) -> bool:
     """Tell whether a file hides what it names: an archive, or compressed."""
     size = entry.size_bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Annotated, Any
 
@@ -26,6 +27,12 @@ def _as_list(value: object) -> object:
 def _names(value: object) -> object:
     """Take a mapping by its keys, and what is neither list nor mapping as empty."""
     return tuple(str(item) for item in value) if isinstance(value, (list, dict)) else ()
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return the texts of a list, or a text by itself; nothing of anything else."""
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if isinstance(item, str))
 
 
 def _as_text(value: object) -> object:
@@ -67,6 +74,19 @@ class Plug(_Model):
     content: str | None = None
     target: str | None = None
     default_provider: str | None = None
+    read: Annotated[tuple[str, ...], pydantic.BeforeValidator(_texts)] = ()
+    write: Annotated[tuple[str, ...], pydantic.BeforeValidator(_texts)] = ()
+    source: dict[str, Any] = {}
+
+    @pydantic.field_validator("source", mode="before")
+    @classmethod
+    def _only_mapping(cls, value: object) -> object:
+        return value if isinstance(value, dict) else {}
+
+    def shared(self) -> tuple[str, ...]:
+        """Return the paths that a slot shares with other snaps."""
+        below = (_texts(self.source.get(key)) for key in ("read", "write"))
+        return (*self.read, *self.write, *itertools.chain(*below))
 
 
 class App(_Model):

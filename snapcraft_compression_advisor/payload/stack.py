@@ -17,7 +17,8 @@ from .source import Payload, PayloadKind, is_far
 Role = Literal["app", "base", "content", "snapd"]
 """What a mount is to a launch."""
 
-_ROOT = "/"
+ROOT = "/"
+"""The place of the base."""
 _OWN_ROOT = re.compile(r"\A\$\{?SNAP\}?(?=/|\Z)")
 _MOUNT = re.compile(r"/snap/(?P<name>[^/]+)/[^/]+/(?P<rest>.*)", re.DOTALL)
 _PRIVATE = ("meta", "snap")
@@ -170,7 +171,7 @@ class _LayerResolver(PathResolver):
 
     def __init__(self, layer: Layer) -> None:
         super().__init__(layer.payload.inventory, snap_name=layer.name)
-        self._is_root = layer.place == _ROOT
+        self._is_root = layer.place == ROOT
 
     def in_payload(self, path: str) -> str | None:
         """Return a path relative to the snap, ``None`` where it lies outside."""
@@ -211,10 +212,10 @@ def stack_of(
         for content in contents:
             known = any(layer.payload is content for layer in layers)
             if provides(content.snap, name, plug) and not known:
-                place = _place(plug) or content.snap.name
+                place = place_of(plug) or content.snap.name
                 layers.append(_layer("content", content, place))
     own = (base for base in bases if base.snap.name == snap.base_name)
-    layers += [_layer("base", base, _ROOT) for base in [*own][:1]]
+    layers += [_layer("base", base, ROOT) for base in [*own][:1]]
     return StackedPayload(layers) if len(layers) > 1 else payload
 
 
@@ -240,7 +241,7 @@ def _layer(role: Role, payload: Payload, place: str) -> Layer:
     return Layer(role=role, payload=payload, name=payload.snap.name, place=place)
 
 
-def _place(plug: Plug) -> str:
+def place_of(plug: Plug) -> str:
     """Return where a content plug shows its snap, relative to ``$SNAP``."""
     target = _OWN_ROOT.sub("", plug.target or "", count=1)
     return posixpath.normpath(target).strip("/") if target else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
 from ..core.frozen import frozen
 from .caches import CacheFault
@@ -14,6 +15,7 @@ from .caches.modules import module_faults
 from .caches.schemas import schema_faults
 from .copies import Copy, Supplied, find_copies, find_supplied
 from .needless import Needless, needless_by_name, unstripped_files
+from .references import find_references, referrer
 from .source import Payload
 from .tree import Tree
 
@@ -26,12 +28,14 @@ class Survey:
     :param needless: files that needn't ship, by kind; kinds of which there are any.
     :param copies: files whose like is shipped too, by path.
     :param supplied: libraries that the base or a content snap brings, by path.
+    :param references: what leads to files beside their own paths, by path.
     """
 
     caches: tuple[CacheFault, ...] = ()
     needless: tuple[Needless, ...] = ()
     copies: tuple[Copy, ...] = ()
     supplied: tuple[Supplied, ...] = ()
+    references: Mapping[str, str] = field(default_factory=dict)
 
 
 def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Survey:
@@ -41,6 +45,7 @@ def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Surve
         base's libraries are known by name only.
     """
     tree = Tree(payload)
+    references = find_references(payload)
     faults = itertools.chain(
         schema_faults(tree),
         module_faults(tree),
@@ -50,27 +55,27 @@ def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Surve
     )
     return Survey(
         caches=tuple(sorted(faults, key=lambda fault: (fault.path, fault.kind))),
-        needless=tuple(_needless(tree)),
+        needless=tuple(_needless(tree, references)),
         copies=tuple(sorted(find_copies(tree), key=lambda copy: copy.path)),
-        supplied=tuple(_supplied(tree, suppliers)),
+        supplied=tuple(
+            sorted(find_supplied(tree, suppliers), key=lambda each: each.path)
+        ),
+        references=references,
     )
 
 
-def _supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied]:
-    """Yield each file once, whatever names it has."""
-    seen: set[str] = set()
-    for each in sorted(find_supplied(tree, suppliers), key=lambda each: each.path):
-        if each.path not in seen:
-            seen.add(each.path)
-            yield each
-
-
-def _needless(tree: Tree) -> Iterator[Needless]:
+def _needless(tree: Tree, references: Mapping[str, str]) -> Iterator[Needless]:
     by_kind = dict(needless_by_name(tree))
     named = {file.path for file in by_kind["debug-symbols"]}
     unstripped = [file for file in unstripped_files(tree) if file.path not in named]
     by_kind["debug-symbols"] = [*by_kind["debug-symbols"], *unstripped]
     for kind, files in by_kind.items():
         if files:
-            largest = sorted(files, key=lambda file: (-file.size_bytes, file.path))
+            referred = (
+                file
+                if file.doubt or file.parts
+                else replace(file, doubt=referrer(file.path, references))
+                for file in files
+            )
+            largest = sorted(referred, key=lambda file: (-file.size_bytes, file.path))
             yield Needless(kind=kind, files=tuple(largest))

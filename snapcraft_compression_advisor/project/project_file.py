@@ -57,14 +57,14 @@ def find_project_file(project_dir: Path) -> Path:
 
 
 def declared_compression(path: Path) -> str | None:
-    """Return what a project file has under its root key ``compression``.
+    """Return the compression that a project file, or an extension in it, sets.
 
-    :returns: the value, whether or not snapcraft accepts it; ``None`` where the key
-        isn't there or is null.
+    :returns: the value, whether or not snapcraft accepts it; ``None`` where neither
+        sets one.
     :raises NoInputError: where the file can't be read.
     :raises BadDataError: where it isn't a regular file or its YAML is broken.
     """
-    return read_project_lines(read_project_file(path), where=str(path)).compression
+    return read_project_lines(read_project_file(path), where=str(path)).effective
 
 
 def plan_edit(

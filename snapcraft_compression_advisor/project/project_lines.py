@@ -13,6 +13,11 @@ LINTER_NAME = "compression"
 """What ``lint: ignore:`` calls the advisor's findings."""
 
 
+EXTENSIONS_WITH_LZO = ("kde-neon", "kde-neon-6", "kde-neon-qt6")
+"""snapcraft's extensions that set ``compression: lzo`` at the root, if the project has
+no key (``get_root_snippet`` in ``snapcraft/extensions/kde_neon*.py``)."""
+
+
 @frozen
 class ProjectLines:
     """What a project file says, and where.
@@ -23,6 +28,7 @@ class ProjectLines:
     :param components: compression by component; ``None`` where one has no key.
     :param component_lines: where each component's key, or else its name, stands.
     :param ignored: selectors of rules that ``lint: ignore:`` names.
+    :param extension: of an app, that sets lzo; ``None`` if there is none.
     """
 
     name: str | None
@@ -31,6 +37,12 @@ class ProjectLines:
     components: dict[str, str | None]
     component_lines: dict[str, int]
     ignored: tuple[str, ...]
+    extension: str | None = None
+
+    @property
+    def effective(self) -> str | None:
+        """What snapcraft packs with: the key, else an extension's; else the default."""
+        return self.compression or ("lzo" if self.extension else None)
 
 
 def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
@@ -56,7 +68,16 @@ def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
         components=components,
         component_lines=lines,
         ignored=tuple(dict.fromkeys(_ignored(root.child("lint", "ignore")))),
+        extension=next(_lzo_extensions(root.child("apps")), None),
     )
+
+
+def _lzo_extensions(apps: Node | None) -> Iterator[str]:
+    for _, _, app in apps.names if apps else ():
+        extensions = app.child("extensions")
+        for item in extensions.items if extensions else ():
+            if item.scalar in EXTENSIONS_WITH_LZO:
+                yield item.scalar
 
 
 def _components(node: Node | None) -> tuple[dict[str, str | None], dict[str, int]]:

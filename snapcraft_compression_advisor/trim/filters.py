@@ -27,15 +27,20 @@ _SUFFIX = re.compile(r".*(?P<suffix>\.[A-Za-z][A-Za-z0-9]*)", re.DOTALL)
 
 
 def filters_of(
-    paths: Collection[str], inventory: Inventory, *, present: Collection[str] = ()
+    paths: Collection[str],
+    inventory: Inventory,
+    *,
+    present: Collection[str] = (),
+    needed: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return few plain filters that match some files, and no others.
 
     :param paths: of files and links of the inventory.
     :param present: further files of the part that the filters are for.
+    :param needed: directories that have to stay, empty or not.
     :returns: without the leading hyphen, in the order of their paths.
     """
-    kept = _kept_directories(paths, inventory)
+    kept = _kept_directories(paths, inventory, needed)
     whole = {path: _highest_whole(path, kept) for path in paths}
     found = {escape(directory) for directory in whole.values() if directory}
     left = {path for path, directory in whole.items() if not directory}
@@ -85,22 +90,36 @@ def _any_of_suffix(name: str) -> str | None:
     return suffix and f"*{suffix['suffix']}"
 
 
-def _kept_directories(paths: Collection[str], inventory: Inventory) -> frozenset[str]:
-    """Return the directories with something below that isn't to go; the root is one."""
+def _kept_directories(
+    paths: Collection[str], inventory: Inventory, needed: Collection[str]
+) -> frozenset[str]:
+    """Return the directories with something below that isn't to go; the root is one.
+
+    A directory that is empty already is there for a purpose, and stays.
+    """
     kept = {""}
-    for entry in inventory.entries.values():
-        if entry.kind is EntryKind.DIRECTORY or entry.path in paths:
+    entries = inventory.entries
+    filled = {posixpath.dirname(path) for path in entries}
+    for path, entry in entries.items():
+        if path in paths or (
+            entry.kind is EntryKind.DIRECTORY and path in filled and path not in needed
+        ):
             continue
-        parent = posixpath.dirname(entry.path)
+        parent = path if entry.kind is EntryKind.DIRECTORY else posixpath.dirname(path)
         while parent not in kept:
             kept.add(parent)
             parent = posixpath.dirname(parent)
     return frozenset(kept)
 
 
-def emptied_directories(paths: Collection[str], inventory: Inventory) -> frozenset[str]:
-    """Return the directories of which nothing stays without some files and links."""
-    kept = _kept_directories(paths, inventory)
+def emptied_directories(
+    paths: Collection[str], inventory: Inventory, needed: Collection[str]
+) -> frozenset[str]:
+    """Return the directories of which nothing stays without some files and links.
+
+    :param needed: directories that stay, empty or not.
+    """
+    kept = _kept_directories(paths, inventory, needed)
     emptied: set[str] = set()
     for path in paths:
         parent = posixpath.dirname(path)

@@ -124,8 +124,10 @@ def _supplied(
         each.snap.name: (each, loader_libraries(Tree(each))) for each in suppliers
     }
     for each in survey.supplied:
-        risk = None
-        if each.same is None:
+        risk = each.doubt
+        if risk is not None:
+            pass
+        elif each.same is None:
             risk = _BY_NAME.format(each.supplier)
         elif not each.same and not _replaces(
             *by_name[each.supplier], payload, each.path
@@ -140,7 +142,10 @@ def _supplied(
 
 
 def _replaces(
-    supplier: Payload, theirs: Mapping[str, Entry], payload: Payload, path: str
+    supplier: Payload,
+    theirs: Mapping[str, tuple[str, Entry]],
+    payload: Payload,
+    path: str,
 ) -> bool:
     """Tell whether a supplier's library of that name exports all that ours does.
 
@@ -149,8 +154,8 @@ def _replaces(
     try:
         own = elf_of(payload, payload.inventory.entries[path])
         linkage = own.linkage() if own else None
-        entry = theirs.get((linkage and linkage.soname) or posixpath.basename(path))
-        other = elf_of(supplier, entry) if entry else None
+        place = theirs.get((linkage and linkage.soname) or posixpath.basename(path))
+        other = elf_of(supplier, place[1]) if place else None
         if own is None or linkage is None or other is None:
             return False
         found = other.linkage()

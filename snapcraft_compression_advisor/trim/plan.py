@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launches import estimates_of
+from ..payload.references import needed_directories
 from ..payload.survey import take_survey
 from .filters import filters_of
 from .find import Reason, Trim, find_trims, without_needed
 from .needed import needed_files, newly_missing
-from .references import references, with_links, with_referrers
+from .references import with_links, with_referrers
 from .sizes import TrimSizes, trim_sizes
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def judged_trims(
     survey = take_survey(payload, suppliers=suppliers)
     needed, missing = needed_files(payload, surroundings, launches)
     found = without_needed(tuple(find_trims(payload, survey, suppliers)), needed)
-    trims = with_referrers(found, references(payload))
+    trims = with_referrers(found, survey.references)
     for _ in range(_ROUNDS):
         sure = with_links(payload, [each.path for each in trims if each.risk is None])
         lacking = newly_missing(payload, surroundings, sure, missing)
@@ -239,14 +240,17 @@ def _by_part(
     """Return filters for the parts that brought some files."""
     found = {}
     known: set[str] = set()
+    needed = needed_directories(payload.snap)
     for name, files in parts.items():
         own = paths & files
         if own:
             known |= own
-            found[name] = filters_of(own, payload.inventory, present=files)
+            found[name] = filters_of(
+                own, payload.inventory, present=files, needed=needed
+            )
     left = paths - known
     if left:
-        found[""] = filters_of(left, payload.inventory)
+        found[""] = filters_of(left, payload.inventory, needed=needed)
     return found
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..codecs import CODECS
 from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.units import MIB, Interval
+from ..payload.references import needed_directories
 from ..payload.source import Payload
 from ..trial.kept import Block, compressed_bytes
 from ..trial.look import map_in_order
@@ -51,7 +52,7 @@ class TrimSizes:
         """
         data = self.stored.freed(paths, self.codec) or Interval.exactly(0)
         inventory = self.payload.inventory
-        gone = {*paths, *emptied_directories(paths, inventory)}
+        gone = {*paths, *emptied_directories(paths, inventory, self._needed)}
         metadata = self._all_metadata_bytes - self._metadata_bytes(gone)
         return data + Interval.exactly(metadata)
 
@@ -70,6 +71,10 @@ class TrimSizes:
         # An image has a least length, so all of it may save less than its contents.
         low = min(middle, max(0.0, freed.low - PADDING_BYTES))
         return Interval(low=low, mid=middle, high=freed.high + PADDING_BYTES)
+
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        return needed_directories(self.payload.snap)
 
     @cached_property
     def _unpadded_bytes(self) -> Interval:

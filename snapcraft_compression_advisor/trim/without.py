@@ -12,6 +12,7 @@ from ..capture.packed_images import packed_images
 from ..capture.payload_copy import payload_copy
 from ..capture.recordings import isolated_request
 from ..core.frozen import frozen
+from ..payload.references import needed_directories
 from ..payload.source import Payload, open_payload
 from ..settings.lint_policy import Recording
 from .filters import emptied_directories
@@ -50,7 +51,9 @@ def without(
     with payload_copy(payload, scratch) as tree:
         for path in gone:
             (tree / path).unlink()
-        emptied = emptied_directories(gone, payload.inventory)
+        emptied = emptied_directories(
+            gone, payload.inventory, needed_directories(payload.snap)
+        )
         for path in sorted(emptied, reverse=True):  # what is in one before it
             (tree / path).rmdir()
         with open_payload(tree) as trimmed:

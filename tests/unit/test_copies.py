@@ -93,9 +93,19 @@ def test_another_build_of_a_library_is_not_the_same() -> None:
 
 
 def test_a_content_snap_with_the_same_counts_before_a_base_with_another() -> None:
-    tree = tree_of({f"{LIB}/libz.so.1": b"zlib"})
+    tree = Tree(
+        make_payload(
+            {f"{LIB}/libz.so.1": b"zlib"},
+            plugs={"gnome-46-2404": {"interface": "content", "target": "$SNAP/gnome"}},
+            apps={"app": {"environment": {"LD_LIBRARY_PATH": f"$SNAP/gnome/{LIB}"}}},
+        )
+    )
     base = supplier({f"{LIB}/libz.so.1": b"older"})
-    content = supplier({f"{LIB}/libz.so.1": b"zlib"}, name="gnome-46-2404")
+    content = make_payload(
+        {f"{LIB}/libz.so.1": b"zlib"},
+        name="gnome-46-2404",
+        slots={"gnome-46-2404": "content"},
+    )
     (found,) = find_supplied(tree, [base, content])
     assert (found.supplier, found.same) == ("gnome-46-2404", True)
 

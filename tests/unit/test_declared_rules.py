@@ -7,15 +7,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lint_contexts import found_by, make_context, make_project
+from lint_contexts import (
+    LITTLE,
+    MUCH,
+    PERHAPS,
+    edited,
+    found_by,
+    make_context,
+    make_project,
+)
 from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.rules.declared import (
     compression_changed,
     compression_lost,
+    key_implicit,
 )
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap, previous_of
 
 if TYPE_CHECKING:
+    from snapcraft_compression_advisor.core.units import Interval
     from snapcraft_compression_advisor.lint.rule import Context
 
 PREVIOUS = PreviousSnap(
@@ -88,3 +99,49 @@ def test_previous_snap_is_chosen_by_name() -> None:
     assert previous_of("hello", []) is None
     with pytest.raises(UsageError, match="No previous snap of 'hello'"):
         previous_of("hello", [other])
+
+
+KDE = "name: a\napps:\n  one: {}\n  two:\n    extensions: [gnome, kde-neon-6]\n"
+
+
+def test_an_extension_sets_lzo_unless_the_project_has_a_key() -> None:
+    assert make_project(KDE).effective == "lzo"
+    assert make_project(f"{KDE}compression: xz\n").effective == "xz"
+    assert make_project(f"{KDE}compression:\n").effective == "lzo"
+    assert make_project("name: a\napps: {b: {extensions: [gnome]}}\n").effective is None
+
+
+def test_key_that_an_extension_stands_for_keeps_what_it_sets() -> None:
+    project = make_project(KDE)
+    context = make_context(declared="lzo", saves=PERHAPS, project=project)
+    (finding,) = found_by(key_implicit, context)
+    assert finding.message == (
+        "There is no 'compression' key, so snapcraft packs with lzo as extension "
+        "kde-neon-6 asks."
+    )
+    assert (
+        edited(finding)
+        == f"{KDE.replace('apps', 'compression: lzo' + chr(10) + 'apps')}"
+    )
+
+
+def test_snap_that_lost_what_its_extension_sets_is_to_be_built_again() -> None:
+    context = built("xz", project=KDE)
+    (lost,) = found_by(compression_lost, context)
+    assert lost.message == (
+        "lzo is declared in extension kde-neon-6, but the snap is packed with xz."
+    )
+    (implicit,) = found_by(key_implicit, context)
+    assert implicit.fix is not None
+    assert implicit.fix.edit is None
+    assert implicit.fix.description.startswith("Build the snap again")
+
+
+@pytest.mark.parametrize("text", ["name: a\n", KDE])
+@pytest.mark.parametrize("codec", ["xz", "lzo"])
+@pytest.mark.parametrize("saves", [MUCH, LITTLE, PERHAPS])
+def test_no_two_fixes_set_one_key(text: str, codec: str, saves: Interval) -> None:
+    context = make_context(declared=codec, saves=saves, project=make_project(text))
+    findings = [each for rule in ALL_RULES for each in found_by(rule, context)]
+    edits = {each.fix.edit for each in findings if each.fix and each.fix.edit}
+    assert len(edits) <= 1

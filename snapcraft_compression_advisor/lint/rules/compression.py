@@ -96,12 +96,17 @@ def compression_fix(context: Context, compression: str) -> Fix:
             "Build the snap again: snapcraft.yaml already says "
             f"'compression: {compression}'"
         )
+    if project.effective == compression != current_codec(context):
+        return Fix(
+            f"Build the snap again: extension {project.extension} already sets "
+            f"'compression: {compression}'"
+        )
     if project.component is not None:
         description = f"Give component {project.component} 'compression: {compression}'"
     keys: dict[str | None, str] = {project.component: compression}
-    if compression == "lzo" and project.inheriting:
+    if compression == "lzo" != project.effective and project.inheriting:
         # Chosen for the snap's launch alone.
-        kept = project.compression or SNAPCRAFT_DEFAULT
+        kept = project.effective or SNAPCRAFT_DEFAULT
         keys.update(dict.fromkeys(project.inheriting, kept))
         description += f", and keep that of {', '.join(project.inheriting)}"
     return Fix(description, safe=True, edit=project.edit(keys))

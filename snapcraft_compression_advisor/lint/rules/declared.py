@@ -25,9 +25,11 @@ _NEGLIGIBLE = Policy().negligible_growth
     fails_if="The project file has no `compression` key at its root, or the key is "
     "null. Without a project file, the rule is skipped. It also skips components, "
     "which inherit the snap's compression.",
-    why="snapcraft then packs with xz. An explicit key makes the choice visible in "
-    "reviews, and keeps it if a default or an extension changes.",
-    how_to_fix="Write `compression: xz`, or what SCA101 recommends. `--fix` does this.",
+    why="snapcraft then packs with xz, or with lzo if the project uses one of the "
+    "extensions kde-neon, kde-neon-6 and kde-neon-qt6. An explicit key makes the "
+    "choice visible in reviews, and keeps it if a default or an extension changes.",
+    how_to_fix="Write what SCA101 or SCA102 recommends, or else what the snap is "
+    "packed with now. `--fix` does this.",
 )
 def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where snapcraft.yaml has no ``compression``."""
@@ -36,19 +38,23 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
         return
     if context.snap.type == COMPONENT_TYPE:
         return
-    codec = current_codec(context)
+    codec, advice = current_codec(context), context.analysis.recommendation
+    default, why = SNAPCRAFT_DEFAULT, "by default"
+    kept = codec if codec in SHIPPABLE else default
+    if project.extension is not None:
+        kept = default = "lzo"
+        why = f"as extension {project.extension} asks"
+    # Another rule that recommends a change has a fix of this key, too.
+    wanted = advice.compression if advice.verdict == "change" else kept
     yield rule.finding(
         context,
-        "There is no 'compression' key, so snapcraft packs with "
-        f"{SNAPCRAFT_DEFAULT} by default."
-        if codec == SNAPCRAFT_DEFAULT
+        f"There is no 'compression' key, so snapcraft packs with {default} {why}."
+        if codec == default
         else f"There is no 'compression' key: the snap is packed with {codec}, but "
-        f"snapcraft's default is {SNAPCRAFT_DEFAULT}.",
+        f"snapcraft packs with {default} {why}.",
         location=compression_place(context),
         evidence=(Evidence("compression in snapcraft.yaml", "none", "declared"),),
-        fix=compression_fix(
-            context, codec if codec in SHIPPABLE else SNAPCRAFT_DEFAULT
-        ),
+        fix=compression_fix(context, wanted),
     )
 
 
@@ -71,7 +77,7 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
 def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each component whose codec, inherited, is unsuitable."""
     project = context.project
-    if project is None or project.compression != "lzo":
+    if project is None or project.effective != "lzo":
         return
     for name in project.inheriting:
         sizes = project.component_sizes.get(name)
@@ -141,9 +147,12 @@ def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     project = context.project
     is_built = context.analysis.payload.kind == "snap"
-    in_project = project.compression if project and is_built else None
+    in_project = project.effective if project and is_built else None
+    source = "snapcraft.yaml"
+    if project is not None and project.compression is None and project.extension:
+        source = f"extension {project.extension}"
     for where, declared in (
-        ("snapcraft.yaml", in_project),
+        (source, in_project),
         ("the policy", context.policy.compression),
     ):
         if declared is None or declared == codec:

@@ -222,9 +222,10 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     summary="The snap ships libraries that its base or a content snap has.",
     fails_if="Libraries identical to those of a base or content snap given with "
     "`--base` or `--content` are a significant part of the image. If only their "
-    "names are known to be in the base, or the other snap has other builds, the "
-    "finding is undecided. For a classic snap, which doesn't use its base's "
-    "files, and for libc and libstdc++, the rule needs the base itself. " + _WHEN,
+    "names are known to be in the base, or the other snap has other builds, or an "
+    "app's search path may not lead there, the finding is undecided. For a classic "
+    "snap, which doesn't use its base's files, and for libc and libstdc++, the rule "
+    "needs the base itself. " + _WHEN,
     why="Users download and cache them twice, and they miss the base's security "
     "updates.",
     how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
@@ -238,7 +239,7 @@ def supplied_libraries(rule: Rule, context: Context) -> Iterator[Finding]:
             NeedlessFile(
                 path=each.path,
                 size_bytes=each.size_bytes,
-                doubt=_doubt(each.supplier, same=each.same),
+                doubt=each.doubt or _doubt(each.supplier, same=each.same),
             ),
             Evidence(
                 f"{each.path!r} is in",
