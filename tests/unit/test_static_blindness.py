@@ -156,6 +156,57 @@ def test_player_that_finds_its_toolkit_at_run_time_is_undecided() -> None:
     assert verdict(found) == "undecided"
 
 
+LAUNCHERS = {
+    "followed": 'exec "$(cd "$(dirname "$0")" && pwd)/{program}" "$@"',
+    "computed": 'exec "$(choose)" "$@"',
+    "read from a file": 'read -r P < $SNAP/p; exec "$P"',
+    "nothing": "true",
+    "checked first": '"$SNAP/usr/bin/check" && exec $(choose)',
+    "another language": None,
+}
+PROGRAMS = {
+    "a plain program": {"opt/hello": make_elf(padding_bytes=60_000_000)},
+    "a program with windows": {"opt/hello": GTK["usr/bin/hello"], **GTK},
+    "a program in Python": {
+        **PYTHON,
+        "opt/hello": b"#!/usr/bin/python3.12\nimport a\n",
+        f"{MODULES}/a.py": b"x = 1\n" * 1_000_000,
+    },
+    "a small program": {"opt/hello": make_elf(padding_bytes=400_000)},
+}
+
+
+@pytest.mark.parametrize("way", LAUNCHERS)
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("desktop", [{}, DESKTOP])
+def test_launcher_in_front_of_a_program_never_hides_what_it_reads(
+    way: str, program: str, desktop: dict[str, bytes]
+) -> None:
+    line = LAUNCHERS[way]
+    script = f"#!/bin/bash\n{line}\n" if line else "#!/usr/bin/befunge\n"
+    files = {
+        **PROGRAMS[program],
+        "opt/launch": script.replace("{program}", "hello").encode(),
+        "usr/bin/check": make_elf(),
+        **desktop,
+    }
+
+    def guessed(command: str) -> LaunchSet:
+        apps = {"hello": {"command": command}}
+        return static_launch_set(payload_of(files, snap={"apps": apps}), "hello")
+
+    truth, found = guessed("opt/hello"), guessed("opt/launch")
+    read = truth.expected_blocks * truth.read_share.mid
+    low, high = (
+        found.expected_blocks * end
+        for end in (found.read_share.low, found.read_share.high)
+    )
+    assert low <= read * 1.05 + 1
+    assert read <= high * 1.05 + 1
+    assert "opt/hello" in {file.path for file in found.files}
+    assert verdict(found) in ("undecided", verdict(truth))
+
+
 def spread_of(found: LaunchSet) -> Interval:
     assert found.basis is not None
     return built_in_priors().spread_of(found.basis.kind)

@@ -12,7 +12,10 @@ from elf_files import EM_AARCH64, make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import MAX_FAMILY_FILES
 from snapcraft_compression_advisor.launch.guess.family_table import UNKNOWN
-from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.guess.guess import (
+    UNREACHED_SHARE,
+    static_launch_set,
+)
 from snapcraft_compression_advisor.launch.guess.priors import (
     NO_WINDOWS,
     built_in_priors,
@@ -184,7 +187,8 @@ def test_modules_that_import_more_and_more_end() -> None:
 def test_huge_script_is_read_in_part() -> None:
     text = b"#!/bin/sh\n" + b"# \n" * SCRIPT_MAX_BYTES + b"exec $SNAP/usr/bin/other\n"
     found = guess({"usr/bin/hello": text, "usr/bin/other": make_elf()})
-    assert "usr/bin/other" not in paths(found)
+    (other,) = (file for file in found.files if file.path == "usr/bin/other")
+    assert other.shares == (UNREACHED_SHARE,)
 
 
 @settings(max_examples=60)

@@ -36,6 +36,9 @@ Blindness = Literal["modules", "program"]
 OF_PROGRAMS = frozenset({"computed-command", "embedded-code", "unfollowed-runtime"})
 """Reasons for which it isn't known what a program does at all."""
 
+OF_LAUNCHERS = frozenset({"computed-command", "unfollowed-runtime"})
+"""Those for which it isn't even known which program that is."""
+
 UNREACHED = "unreached-"
 """How the ways of files begin that come in because a search is blind."""
 

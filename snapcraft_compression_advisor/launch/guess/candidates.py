@@ -10,6 +10,7 @@ from ...core.frozen import frozen
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
 from ..launch_set import BlindSpot
 from .blindness import (
+    OF_LAUNCHERS,
     OF_PROGRAMS,
     UNREACHED,
     UNREACHED_TOOLKIT,
@@ -23,8 +24,11 @@ from .blindness import (
 from .families import FamilyFiles, Trigger
 from .family_table import (
     FAMILIES,
+    OTHER_WINDOW,
+    PROGRAM,
     TOOLKIT,
     UNKNOWN,
+    UNREACHED_PROGRAM,
     WINDOW_FAMILIES,
     WINDOW_SYSTEM,
     application_kind,
@@ -94,6 +98,8 @@ class Candidates:
     :param blindness: how much the search missed; ``None`` where it missed nothing
         that it knows of.
     :param unreached: files that it didn't reach, if it is blind to the program.
+    :param lost: whether a launcher starts a program that isn't known, so all of them
+        may be what the launch reads.
     """
 
     files: tuple[Candidate, ...]
@@ -104,6 +110,7 @@ class Candidates:
     window: bool = False
     blindness: Blindness | None = None
     unreached: tuple[Candidate, ...] = ()
+    lost: bool = False
 
 
 def find_candidates(payload: Payload, app: str) -> Candidates:
@@ -201,6 +208,11 @@ class _Search:
         self.kind = application_kind(
             self._triggers, window=self._window, followed=self.programs.followed
         )
+        known = self.kind not in (UNKNOWN, OTHER_WINDOW, PROGRAM)
+        if not known and any(
+            spot.reason == "computed-command" for spot in self.blind_spots
+        ):
+            self.kind = UNREACHED_PROGRAM
         if self._blindness == "program":
             self._reach_out()
 
@@ -233,6 +245,7 @@ class _Search:
             window=self._window,
             blindness=self._blindness,
             unreached=tuple(files[True]),
+            lost=any(spot.reason in OF_LAUNCHERS for spot in self.blind_spots),
         )
 
     def _judge_blindness(self, evidence: BlindSpot | None, *, windowless: bool) -> None:

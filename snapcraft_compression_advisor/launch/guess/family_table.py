@@ -310,6 +310,7 @@ _WINDOW_KINDS = (
 _RUNTIME_KINDS = tuple((each.kind, each.mapped.pattern) for each in reversed(RUNTIMES))
 PROGRAM = "plain program"
 OTHER_WINDOW = "other program with windows"
+UNREACHED_PROGRAM = "program behind a launcher that isn't followed"
 UNKNOWN = "script in a language that isn't followed"
 
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
     from .candidates import Candidate, Candidates
 
+UNREACHED_SHARE = 0.25
+"""Of the blocks of a payload whose program wasn't reached."""
+
 LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""
 
@@ -60,7 +63,7 @@ def static_launch_set(
     known = priors or built_in_priors()
     candidates = find_candidates(payload, app)
     files = _expected(payload, candidates.files, known)
-    unseen = _unseen(payload, candidates, known)
+    unseen = _unseen(payload, candidates, files, known)
     guessed = GuessedApp(
         kind=candidates.kind,
         payload_blocks=payload.inventory.data_blocks,
@@ -77,8 +80,8 @@ def static_launch_set(
     waited_share = known.waited_share(candidates.kind)
     if unseen is not None:
         files = tuple(sorted((*files, *unseen.files), key=lambda file: file.path))
-        reference = known.references.get(unseen.reference)
-        basis = replace(basis, reference=reference.recorded if reference else ())
+        if reference := known.references.get(unseen.reference or ""):
+            basis = replace(basis, reference=reference.recorded)
         waited_share = WAITED_SHARE
     return LaunchSet(
         app=app,
@@ -165,13 +168,49 @@ def _quantile(
     return high
 
 
-def _unseen(payload: Payload, candidates: Candidates, priors: Priors) -> Unseen | None:
-    """Return what wasn't reached; ``None`` where the program was followed."""
+def _unseen(
+    payload: Payload,
+    candidates: Candidates,
+    files: Sequence[LaunchFile],
+    priors: Priors,
+) -> Unseen | None:
+    """Return what wasn't reached; ``None`` where the program was followed.
+
+    :param files: what was reached.
+    """
     if candidates.blindness != "program":
         return None
-    return Unseen(
-        files=_expected(payload, candidates.unreached, priors),
-        reference=WINDOWS if candidates.window else NO_WINDOWS,
+    name = WINDOWS if candidates.window else NO_WINDOWS
+    unreached = _expected(payload, candidates.unreached, priors)
+    counted = sum(file.expected_blocks for file in (*files, *unreached))
+    reference = priors.references.get(name)
+    least = reference.least_share if reference else 1.0
+    if candidates.lost or counted < least * payload.inventory.data_blocks:
+        return Unseen(
+            files=_anything_of(candidates.unreached, unreached), reference=None
+        )
+    return Unseen(files=unreached, reference=name)
+
+
+def _anything_of(
+    unreached: Iterable[Candidate], expected: Iterable[LaunchFile]
+) -> tuple[LaunchFile, ...]:
+    """Return what a launch reads of files of which nothing is known.
+
+    So the blocks of the payload, whichever they are, say what those cost that are read.
+    """
+    known = {file.path: file for file in expected}
+    return tuple(
+        known.get(path)
+        or LaunchFile(
+            path=path,
+            size_bytes=candidate.entry.size_bytes,
+            blocks=((0, block_count(candidate.entry.size_bytes) - 1),),
+            shares=(UNREACHED_SHARE,),
+        )
+        for candidate in unreached
+        if candidate.entry.size_bytes
+        for path in [candidate.entry.path]
     )
 
 

@@ -72,6 +72,9 @@ Applications that open windows and those that don't, searched for blindly; and t
 which some modules couldn't be followed.
 """
 
+_LEAST_READ = 0.001
+"""Of what is expected of a payload; a launch reads a block of its program at least."""
+
 FEWEST_WAITING = 3
 """Recorded launches of a kind from which they say what others of it wait for."""
 
@@ -114,11 +117,12 @@ class Unseen:
     """What a search didn't reach that is blind to what the program does.
 
     :param files: that it may read instead, or besides.
-    :param reference: the name of a reference class.
+    :param reference: the name of a reference class, None if the launch may read
+        anything from what was followed to all of the payload.
     """
 
     files: Sequence[LaunchFile]
-    reference: str
+    reference: str | None
 
 
 @frozen
@@ -194,24 +198,24 @@ class Priors:
         self, files: Sequence[LaunchFile], app: GuessedApp, unseen: Unseen
     ) -> tuple[Interval, Interval]:
         """Return the shares of all files, those unseen among them."""
-        reference = self._reference(unseen.reference, app)
         expected = _blocks(files)
         counted = expected + _blocks(unseen.files)
         if not counted:
             return Interval.exactly(1.0), self.seek_share
+        seen = expected / counted
+        most = max(self.seek_share.high, app.payload_files / max(1, len(files)))
+        if unseen.reference is None:
+            high = max(1.0, app.payload_blocks / counted)
+            read = Interval(low=max(seen, _LEAST_READ), mid=1.0, high=high)
+            return read, replace(read, high=min(most, high))
+        reference = self._reference(unseen.reference, app)
         read, seeks = (
-            _spanning(
-                mixed,
-                guess,
-                seen=expected / counted,
-                most=max(1.0, reference.least_share * app.payload_blocks / counted),
-            )
+            _spanning(mixed, guess, seen=seen)
             for mixed, guess in (
                 (reference.read_share, self.spread_of(app.kind)),
                 (reference.seek_share, self.seek_share),
             )
         )
-        most = max(self.seek_share.high, app.payload_files / max(1, len(files)))
         return (
             _up_to(read, app.payload_blocks, counted),
             replace(seeks, high=min(seeks.high, most)),
@@ -297,17 +301,14 @@ def _spanned(share: Interval, other: Interval) -> Interval:
     )
 
 
-def _spanning(
-    reference: Interval, guess: Interval, *, seen: float, most: float
-) -> Interval:
+def _spanning(reference: Interval, guess: Interval, *, seen: float) -> Interval:
     """Return a share that spans what a guess and what a reference class says.
 
     :param reference: share of all files: those that were followed and those unseen.
     :param guess: share of the files that were followed.
     :param seen: these, of all files.
-    :param most: what may be expected at most, of all files.
     """
-    high = max(guess.high * seen, reference.high * most)
+    high = max(guess.high * seen, reference.high)
     return replace(reference, low=min(reference.low, guess.low * seen), high=high)
 
 

@@ -12,13 +12,8 @@ from ...core.frozen import frozen
 from ...payload.linkage import Unresolved
 from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES
-from .shell import (
-    command_place,
-    command_text,
-    is_computed,
-    parse_shebang,
-    shell_commands,
-)
+from .shell import command_place, command_text, parse_shebang, shell_commands
+from .shell_values import ARGUMENTS, Values, is_computed, pattern_of, unknown_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,8 +39,7 @@ _STARTED_UNSEEN = {
 }
 """Programs that start others without a script that says so, and which."""
 
-_OWN_NAME = ("$0", "${0}")
-_ARGUMENTS = frozenset(("$@", "${@}", "$*", "${@:2}", "${1+$@}", "${1:+$@}"))
+_VARIABLE = re.compile(r"\$(\w+|\{\w+\})")
 _BUILT_IN = frozenset({"[", "echo", "false", "kill", "printf", "pwd", "test", "true"})
 _STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
 End = Literal["run", "computed", "unnamed", "other"]
@@ -140,16 +134,20 @@ class _Walk:
         self.called: dict[str, Entry] = {}
         self.variables: dict[str, str] = {}
         self._texts = 0
+        self._calls: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def run(self, name: str) -> None:
         """Collect all that the app starts."""
         app = self._payload.snap.apps[name]
-        for command in app.command_chain:
-            self._start(command, needed_by=f"command-chain of {name}")
+        self.variables.update({**self._payload.snap.environment, **app.environment})
         words = _split_command(app.command or "")
+        chain = [*app.command_chain, *words]
+        for place, command in enumerate(app.command_chain):
+            needed_by = f"command-chain of {name}"
+            self._start(command, needed_by=needed_by, given=chain[place + 1 :])
         self.words.extend(words)
         if words:
-            self._start(words[0], needed_by=f"command of {name}")
+            self._start(words[0], needed_by=f"command of {name}", given=words[1:])
             self._note_invocation(words, "", needed_by=f"command of {name}")
             self._follow_text(words)
         for word in words[1:]:
@@ -166,7 +164,8 @@ class _Walk:
         """Follow an app's command that is given to a shell (``sh -c "TEXT"``)."""
         shell, text = self._paths.file(words[0]), command_text(words)
         if shell is not None and text is not None:
-            if "computed" in {*self._follow_commands(shell, text, "")}:
+            values = self._values(shell)
+            if "computed" in {*self._follow_commands(shell, text, values)}:
                 self.followed = False
                 self._blind("computed-command", shell.path)
             for entry in self.called.values():
@@ -179,11 +178,17 @@ class _Walk:
                 if re.fullmatch(pattern, path):
                     self._start_if_shipped(path)
 
-    def _start(self, path: str, *, needed_by: str) -> None:
+    def _start(
+        self, path: str, *, needed_by: str, given: Sequence[str] | None = None
+    ) -> None:
+        """Start a program of the payload.
+
+        :param given: its arguments, if they are known.
+        """
         location = self._paths.locate(path)
         entry = self._paths.file(path)
         if entry is not None:
-            self._add(entry)
+            self._add(entry, named=path, given=given)
             return
         outside = location.outside is not None
         self._miss(path, needed_by, self._elsewhere if outside else "missing")
@@ -199,10 +204,14 @@ class _Walk:
             self._add(entry)
         return entry is not None
 
-    def _add(self, entry: Entry) -> None:
+    def _add(
+        self, entry: Entry, *, named: str = "", given: Sequence[str] | None = None
+    ) -> None:
         if entry.path not in self.started:
             self.started[entry.path] = entry
             self._pending.append(entry)
+            place = self._paths.in_payload(named) or entry.path
+            self._calls[entry.path] = f"$SNAP/{place}", (*(given or ()), "$@")
 
     def _follow(self, program: Entry) -> None:
         head = self._payload.read(program.path, offset=0, length=SCRIPT_MAX_BYTES)
@@ -234,11 +243,24 @@ class _Walk:
         else:
             self._miss(interpreter, script, self._elsewhere)
 
+    def _values(self, script: Entry) -> Values:
+        """Return what a script knows as it starts."""
+        named, given = self._calls.get(script.path, (f"$SNAP/{script.path}", ("$@",)))
+        return Values(
+            self.variables, script=named, arguments=given, resolve=self._resolved
+        )
+
+    def _resolved(self, path: str) -> str:
+        entry = self._paths.locate(path).entry
+        return path if entry is None else f"$SNAP/{entry.path}"
+
     def _follow_shell_script(self, script: Entry, text: str) -> None:
         known = len(self.called)
-        ends = {*self._follow_commands(script, text, "")}
+        ends = [*self._follow_commands(script, text, self._values(script))]
         tools = len(self.called) > known and "unnamed" not in ends
-        if "computed" in ends or not ("run" in ends or tools):
+        last = next((end for end in reversed(ends) if end != "other"), "other")
+        lost = "computed" in ends or last == "unnamed"
+        if lost or not ("run" in ends or tools):
             self.followed = False
             self._blind("computed-command", script.path)
             self._start_named_interpreters()
@@ -249,34 +271,42 @@ class _Walk:
             name = posixpath.basename(value)
             if runtime_of(name) is not None:
                 known = self._paths.shipped(value) or self._paths.program(name)
-                entry = known or self._paths.only_one(f"bin/{name}")
+                entry = known or self._paths.only_one(f"*/bin/{name}")
                 if entry is not None:
                     self._add(entry)
 
-    def _follow_commands(self, script: Entry, text: str, folder: str) -> Iterator[End]:
+    def _follow_commands(
+        self, script: Entry, text: str, values: Values
+    ) -> Iterator[End]:
         """Follow the commands of a script, and yield what became of each."""
-        own = f"$SNAP/{script.path}"  # a script in two languages starts itself
-        for variants in shell_commands(text, self.variables):
+        for variants in shell_commands(text, values):
+            self._folder(values.folder)
             ends: set[End] = set()
             for words in variants:
-                command = [own if word in _OWN_NAME else word for word in words]
-                if command[0] == "cd":
-                    inside = self._paths.in_payload(command[-1])
-                    folder = command[-1].strip("/") if inside is None else inside
-                elif command[0] in (".", "source"):
-                    ends.update(self._follow_sourced(script, command[-1], folder))
+                command = [*words]
+                if command[0] in (".", "source"):
+                    path = "".join(command[1:2])
+                    ends.update(self._follow_sourced(script, path, values))
                 elif (inner := command_text(command)) and self._texts < MAX_TEXTS:
                     self._texts += 1
-                    self._follow_command(script, command, folder)
-                    known = {*self._follow_commands(script, inner, folder)}
+                    self._follow_command(script, command, values)
+                    known = {*self._follow_commands(script, inner, values)}
                     ends.update(known - {"computed"} or {"unnamed"})
                 else:
-                    ends.add(self._follow_command(script, command, folder))
+                    ends.add(self._follow_command(script, command, values))
             yield next(end for end in _ENDS if end in ends or end == _ENDS[-1])
+        self.variables.update(values.last())
 
-    def _follow_sourced(self, script: Entry, path: str, folder: str) -> Iterator[End]:
+    def _folder(self, path: str) -> str:
+        """Return a script's current directory, relative to the payload."""
+        inside = self._paths.in_payload(path)
+        return path.strip("/") if inside is None else inside
+
+    def _follow_sourced(
+        self, script: Entry, path: str, values: Values
+    ) -> Iterator[End]:
         """Follow a file that a script reads as a part of itself."""
-        for entry in self._named(path, script, folder):
+        for entry in self._named(path, script, self._folder(values.folder)):
             if entry.path not in self.started:
                 self.started[entry.path] = entry
                 self._start_unseen(entry)
@@ -284,12 +314,15 @@ class _Walk:
                     yield "run"
                     continue
                 text = self._payload.read(entry.path, offset=0, length=SCRIPT_MAX_BYTES)
+                source, values.source = values.source, f"$SNAP/{entry.path}"
                 yield from self._follow_commands(
-                    script, text.decode(errors="replace"), folder
+                    script, text.decode(errors="replace"), values
                 )
+                values.source = source
 
-    def _follow_command(self, script: Entry, command: list[str], folder: str) -> End:
+    def _follow_command(self, script: Entry, command: list[str], values: Values) -> End:
         """Start what a command names, and tell what became of its program."""
+        folder = self._folder(values.folder)
         place = command_place(command)
         program, arguments = command[place : place + 1], command[place + 1 :]
         named = [
@@ -303,29 +336,35 @@ class _Walk:
         if not program:
             return "other"
         started = not (
-            _STARTERS.isdisjoint(command[:place]) and _ARGUMENTS.isdisjoint(arguments)
+            _STARTERS.isdisjoint(command[:place]) and ARGUMENTS.isdisjoint(arguments)
         )
-        if self._run(command[place:], script, folder, started=started):
+        if self._run(command[place:], script, values, started=started):
+            return "run"
+        if program[0] in ARGUMENTS:
+            return "other"
+        wrapper = arguments and _VARIABLE.fullmatch(program[0])  # or an empty one
+        if wrapper and self._follow_command(script, arguments, values) == "run":
             return "run"
         if named or not is_computed(*program):
             return "other"
         return "computed" if started and "(" in program[0] else "unnamed"
 
     def _run(
-        self, command: list[str], script: Entry, folder: str, *, started: bool
+        self, command: list[str], script: Entry, values: Values, *, started: bool
     ) -> bool:
         """Start the program of a command, and tell whether that is what a script runs.
 
         Bare names run tools, unless it ends with them or passes its arguments on.
         """
+        folder = self._folder(values.folder)
         runs = self._note_invocation(command, folder, needed_by=script.path)
-        program = self._program(command[0], script, folder)
+        program = self._program(command[0], script, values)
         if program is None:
             return runs
         if not (runs or started or "/" in command[0]):
             self.called[program.path] = program
             return False
-        self._add(program)
+        self._add(program, named=command[0], given=command[1:])
         return True
 
     def _note_invocation(
@@ -357,17 +396,18 @@ class _Walk:
         elif self._elsewhere != "missing":
             self._miss(name, needed_by, self._elsewhere)
 
-    def _program(self, word: str, script: Entry, folder: str) -> Entry | None:
+    def _program(self, word: str, script: Entry, values: Values) -> Entry | None:
         """Return the program that a command's word names."""
         if word in _BUILT_IN or word.startswith("-"):
             return None
         if "/" not in word:
-            return self._paths.program(word)
-        found = next(self._named(word, script, folder), None)
-        rest = word.partition("/")[2]
-        if found is None and "/" in rest and is_computed(word):
-            return self._paths.only_one(rest)
-        return found
+            places = [f"{each}/{word}" for each in values.value("PATH").split(":")]
+            found = filter(None, map(self._paths.shipped, places))
+            return next(found, None) or self._paths.program(word)
+        folder = self._folder(values.folder)
+        entry = next(self._named(word, script, folder), None)
+        pattern = pattern_of(word)
+        return self._paths.only_one(pattern) if entry is None and pattern else entry
 
     def _named(self, word: str, script: Entry, folder: str) -> Iterator[Entry]:
         """Yield the files that a word names, of which a class path has several.
@@ -378,9 +418,8 @@ class _Walk:
         for part in word.split(":"):
             places = [part]
             if folder and not part.startswith(("/", "$")):
-                places.append(posixpath.normpath(f"{folder}/{part}"))
-            rest = part.partition("/")[2]
-            if rest and is_computed(part):
+                places.insert(0, posixpath.normpath(f"{folder}/{part}"))
+            if rest := unknown_before(part):
                 places.append(f"{posixpath.dirname(script.path)}/{rest}")
             found = map(self._paths.matching, places)
             yield from next(filter(None, found), ())

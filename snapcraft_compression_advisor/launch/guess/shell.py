@@ -4,46 +4,43 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import ChainMap
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ...core.frozen import frozen
-from .shell_words import END, split_words
+from .shell_values import MAX_VARIANTS, Values, simple_commands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-MAX_ASSIGNED_CHARACTERS = 4096
-"""Longest value that a variable is followed to: the kernel's PATH_MAX."""
+MAX_COMMANDS = 5_000
+"""Commands of a script that are followed, those of functions as often as they run; the
+longest launchers have some hundred."""
 
-MAX_EXPANSIONS = 64
-"""Variables followed in one word, each of which may be that long."""
-
-MAX_DEFAULTS = 8
-"""Defaults within defaults that are followed."""
-
-MAX_VARIANTS = 8
-"""Values of a variable that a command is run by."""
+MAX_CALLS = 8
+"""Functions and texts within each other that are followed."""
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
 _TEXT_RUNNERS = _SHELLS | {"runuser", "su"}
 _TEXT_OPTION = re.compile(r"-[a-z]*c")
 _SHEBANG = re.compile(rb"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
-_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\+?=(?P<value>.*)", re.DOTALL)
-_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)(?:\[[@*0]\])?\}|(?P<plain>\w+))")
-_LEADING = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)")
-_DEFAULT = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^{}]*)\}")
-_ASSIGNED_DEFAULT = re.compile(r"\$\{(?P<name>\w+):?=(?P<value>[^{}]*)\}")
-_LOOKED_UP = re.compile(
-    r"\$\(\s*(?:which|command\s+-v|type\s+-[pP])\s+(?P<name>[\w.+/-]+)[^()]*\)"
+_ASSIGNMENT = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)(?P<append>\+?)=(?P<value>.*)", re.DOTALL
 )
-_PARAMETERS = re.compile(r"\$(?:[@*\d]|\{[@*\d].*\})")
-_SPACES = re.compile(r"\s")
-_BEFORE_COMMANDS = frozenset(
-    {*"!{", "do", "else", "elif", "env", "eval", "exec", "if", "nohup", "setsid"}
-    | {"then", "time", "until", "while"}
+_WRAPPERS = frozenset(
+    {*("catchsegv", "chrt", "dbus-launch", "dbus-run-session", "env", "firejail")}
+    | {*("ionice", "nice", "nohup", "numactl", "prlimit", "setarch", "setpriv")}
+    | {*("setsid", "stdbuf", "taskset", "timeout", "xvfb-run")}
 )
+"""Programs that run the program that their arguments name."""
+
+_BEFORE_COMMANDS = _WRAPPERS | {
+    *("!", "{", "do", "else", "elif", "eval", "exec", "if"),
+    *("then", "time", "until", "while"),
+}
+_WITH_VALUE = frozenset({"-u", "-n", "-k", "-c", "-p", "--chdir", "-C"})
+"""Options of these whose value is a word of its own; ``-a`` of ``exec``, too."""
+
+_NUMBER = re.compile(r"[\d.,:-]+[smhd]?")
 
 
 @frozen
@@ -78,46 +75,38 @@ def parse_shebang(text: bytes) -> Shebang | None:
 
 def shell_words(text: str) -> Iterator[str]:
     """Yield the words of a shell script, those of :func:`shell_commands`."""
-    for variants in shell_commands(text, {}):
+    for variants in shell_commands(text, Values({})):
         yield from itertools.chain(*variants)
 
 
-def shell_commands(
-    text: str, variables: dict[str, str]
-) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """Yield the words of each simple command of a script, plain variables followed.
+def shell_commands(text: str, values: Values) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """Yield the words of each simple command of a script, variables followed.
 
-    Assignments are taken in the order of the script, whatever branch they stand in; a
-    function may use what is assigned below it. A command that is run by a variable has
-    a variant for each value that the script assigns to it. ``$SNAP`` stays.
-
-    :param variables: takes what is assigned.
+    All branches are taken, in the order of the script; functions where they are called,
+    or else at the end. A command has a variant for each value that its program may
+    have. Directories change as a command is yielded.
     """
-    commands = [*_simple_commands(text)]
-    known, later = _Assigned(variables), _Assigned(variables)
-    for command in commands:
-        later.take(command)
-    for command in commands:
-        words = known.take(command)
-        variants = tuple(filter(None, _variants(words, known, later)))
-        if variants:
-            yield variants
-    variables.update(known.values.maps[0])
+    yield from _Script(values).commands(text)
 
 
 def command_place(words: Sequence[str]) -> int:
     """Return where the program stands among the words of a command.
 
-    Behind what runs others (``exec``, ``env``, ``nohup``), their options, and
-    variables for that program alone.
+    Behind what runs others (``exec``, ``env``, ``nice``), their options, and variables
+    for that program alone.
     """
     place = 0
+    wrapped = False
     while place < len(words) and (
         words[place] in _BEFORE_COMMANDS
+        or words[place].rpartition("/")[2] in _WRAPPERS
         or _ASSIGNMENT.fullmatch(words[place])
         or (place and words[place].startswith("-"))
+        or (wrapped and _NUMBER.fullmatch(words[place]))
     ):
-        place += 2 if words[place] == "-a" else 1
+        wrapped = wrapped or words[place].rpartition("/")[2] in _WRAPPERS
+        named = words[place] == "-a" and words[place - 1] == "exec"
+        place += 2 if named or words[place] in _WITH_VALUE else 1
     return place
 
 
@@ -130,104 +119,109 @@ def command_text(words: Sequence[str]) -> str | None:
     return next(itertools.islice(after, 1, None), None)
 
 
-def is_computed(word: str) -> bool:
-    """Tell whether the word of a program names one that only the run time knows.
+class _Script:
+    """The state of :func:`shell_commands`."""
 
-    A script's own parameters don't count: these are the words of who calls it.
-    """
-    known = word.startswith(("$SNAP/", "${SNAP}/")) or _PARAMETERS.fullmatch(word)
-    return word.startswith("$") and not known
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._functions: dict[str, list[tuple[list[str], str]]] = {}
+        self._called: set[str] = set()
+        self._left = MAX_COMMANDS
 
+    def commands(self, text: str) -> Iterator[tuple[tuple[str, ...], ...]]:
+        """Yield the variants of each command."""
+        yield from self._run(text, 0)
+        for name in [*self._functions]:
+            if name not in self._called:
+                yield from self._each(self._functions[name], 0)
 
-def _simple_commands(text: str) -> Iterator[list[str]]:
-    command: list[str] = []
-    for word in (*split_words(text), END):
-        if word != END:
-            command.append(_LOOKED_UP.sub(r"\g<name>", word))
-        elif command:
-            yield command
-            command = []
+    def _run(self, text: str, depth: int) -> Iterator[tuple[tuple[str, ...], ...]]:
+        yield from self._each([*simple_commands(text.replace("\r\n", "\n"))], depth)
 
+    def _each(
+        self, commands: list[tuple[list[str], str]], depth: int
+    ) -> Iterator[tuple[tuple[str, ...], ...]]:
+        at = 0
+        while at < len(commands) and self._left > 0:
+            self._left -= 1
+            words, operator = commands[at]
+            at += 1
+            if name := _function_name(words, operator, commands[at : at + 1]):
+                end = _end_of_body(commands, at)
+                self._functions[name] = commands[at:end]
+                at = end
+            else:
+                yield from self._command(words, depth)
 
-class _Assigned:
-    """What a script has assigned up to one of its commands.
+    def _command(
+        self, command: list[str], depth: int
+    ) -> Iterator[tuple[tuple[str, ...], ...]]:
+        words = self._without_assignments(command)
+        place = command_place(words)
+        program, given = "".join(words[place : place + 1]), words[place + 1 :]
+        if words[place - 1 : place] == ["eval"] and depth < MAX_CALLS:
+            text = " ".join(self._values.words(words[place:]))
+            yield from self._run(text, depth + 1)
+        elif program in self._functions and depth < MAX_CALLS:
+            self._called.add(program)
+            before = self._values.arguments
+            self._values.arguments = [*self._values.words(given)]
+            yield from self._each(self._functions[program], depth + 1)
+            self._values.arguments = before
+        elif program == "set" and "--" in given:
+            rest = given[given.index("--") + 1 :]
+            self._values.arguments = [*self._values.words(rest)]
+            yield (tuple(self._values.words(words)),)
+        elif program == "shift":
+            del self._values.arguments[: len(self._values.arguments) > 1]
+        elif program in ("cd", "pushd"):
+            self._values.change_folder([*self._values.words(given)])
+        elif words:
+            yield from self._variants(words, program)
 
-    :param values: the last value of each variable, or else what others assigned: a file
-        that the script reads as a part of itself may do so at any time.
-    """
+    def _variants(
+        self, words: list[str], program: str
+    ) -> Iterator[tuple[tuple[str, ...], ...]]:
+        count = min(MAX_VARIANTS, len(self._values.expand(program)))
+        variants = (tuple(self._values.words(words, each)) for each in range(count))
+        if found := tuple(filter(None, dict.fromkeys(variants))):
+            yield found
 
-    def __init__(self, others: dict[str, str]) -> None:
-        self.values: ChainMap[str, str] = ChainMap({}, others)
-        self._all: dict[str, dict[str, None]] = {}
-
-    def take(self, command: list[str]) -> list[str]:
+    def _without_assignments(self, command: list[str]) -> list[str]:
         """Take what a command assigns, and return its other words."""
         words = []
         for word in command:
             assignment = _ASSIGNMENT.fullmatch(word)
             if assignment is None:
                 words.append(word)
-                assignment = _ASSIGNED_DEFAULT.search(word)
-            if assignment is not None:
-                self._assign(assignment["name"], assignment["value"])
+            else:
+                self._values.assign(
+                    assignment["name"],
+                    assignment["value"],
+                    append=bool(assignment["append"]),
+                )
         if words[:1] == ["for"] and words[2:3] == ["in"]:
             for value in words[3:]:
-                self._assign(words[1], value)
+                self._values.assign(words[1], value)
         return words
 
-    def _assign(self, name: str, value: str) -> None:
-        expanded = _expand(value, self.values)
-        if len(expanded) <= MAX_ASSIGNED_CHARACTERS and name != "SNAP":
-            self.values[name] = expanded
-            self._all.setdefault(name, {})[expanded] = None
 
-    def all_values(self, name: str) -> Iterator[str]:
-        """Yield all values that a variable was given, but empty ones."""
-        return filter(None, self._all.get(name, ()))
-
-
-def _variants(
-    words: list[str], known: _Assigned, later: _Assigned
-) -> Iterator[tuple[str, ...]]:
-    """Yield a command's words for each value of the variable that it is run by."""
-    head = "".join(words[command_place(words) :][:1])
-    match = _LEADING.match(head)
-    name = match["name"] if match else ""
-    values = dict.fromkeys((*known.all_values(name), *later.all_values(name)))
-    variables = ChainMap(*known.values.maps, later.values)
-    for value in [*values][:MAX_VARIANTS] or [variables.get(name, "")]:
-        chosen = variables.new_child({name: value}) if value else variables
-        yield tuple(_expanded_words(words, chosen))
+def _function_name(
+    words: list[str], operator: str, behind: list[tuple[list[str], str]]
+) -> str:
+    """Return the name of the function that begins here, empty where none does."""
+    if words[:1] == ["function"] and len(words) > 1:
+        return words[1]
+    braced = bool(behind) and behind[0][0][:1] == ["{"]
+    return words[0] if len(words) == 1 and operator == "()" and braced else ""
 
 
-def _expanded_words(
-    words: Iterable[str], variables: Mapping[str, str]
-) -> Iterator[str]:
-    """Yield words expanded; a variable's value may be several."""
-    for word in words:
-        expanded = _expand(word, variables)
-        if expanded == word or _SPACES.search(word):
-            yield expanded
-        else:
-            yield from expanded.split()
-
-
-def _expand(word: str, variables: Mapping[str, str]) -> str:
-    """Return a word with variables replaced, and defaults within defaults."""
-    for _ in range(MAX_DEFAULTS):
-        before = word
-        for pattern, value in ((_VARIABLE, _value), (_DEFAULT, _value_or_default)):
-            replace = partial(value, variables=variables)
-            word = pattern.sub(replace, word, count=MAX_EXPANSIONS)
-        if word == before or len(word) > MAX_ASSIGNED_CHARACTERS:
-            break
-    return word
-
-
-def _value(match: re.Match[str], *, variables: Mapping[str, str]) -> str:
-    name = match["braced"] or match["plain"]
-    return "$SNAP" if name == "SNAP" else variables.get(name, match[0])
-
-
-def _value_or_default(match: re.Match[str], *, variables: Mapping[str, str]) -> str:
-    return variables.get(match["name"]) or match["value"]
+def _end_of_body(commands: list[tuple[list[str], str]], start: int) -> int:
+    """Return where the commands of a function end."""
+    depth = 1 if start and "{" in commands[start - 1][0] else 0
+    for at in range(start, len(commands)):
+        words = commands[at][0]
+        depth += sum(word == "{" for word in words) - (words[0] == "}")
+        if depth <= 0:
+            return at + 1
+    return len(commands)

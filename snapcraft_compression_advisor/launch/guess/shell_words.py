@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-END = "\n"
-"""Stands for what ends a simple command."""
+
+class Operator(str):
+    """What ends a simple command: ``;``, ``&&``, ``|``, ``()``, the end of a line."""
+
+    __slots__ = ()
+
+
+END = Operator("\n")
 
 MAX_DEPTH = 16
 """Commands within the words of commands; deeper ones aren't told apart."""
@@ -28,7 +34,7 @@ _GROUPS = {"(": (")", _INSIDE), "{": ("}", _BRACED)}
 
 
 def split_words(text: str) -> Iterator[str]:
-    """Yield the words of a script without their quotes, and :data:`END`.
+    """Yield the words of a script without their quotes, and operators.
 
     A command within a word stays in it, as ``$(command)``. What is redirected, and
     texts that a script holds (``<<``), are left out.
@@ -56,9 +62,11 @@ class _Splitter:
                 redirects = operator.strip("&|")[:1] in ("<", ">")
                 redirected = operator if redirects and "(" not in operator else ""
                 if not redirected:
-                    yield END
+                    yield Operator(operator)
             else:
                 word = self._word()
+                if word.isdigit() and self._text[self._at : self._at + 1] in ("<", ">"):
+                    continue  # the descriptor that is redirected
                 if redirected == "<<" and self._held < MAX_HELD_TEXTS:
                     self._held_texts.append(word.lstrip("-"))
                     self._held += 1

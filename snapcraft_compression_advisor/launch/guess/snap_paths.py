@@ -86,12 +86,14 @@ class SnapPaths(PathResolver):
         )
         return tuple(entry for entry in found if entry is not None)
 
-    def only_one(self, ending: str) -> Entry | None:
-        """Return the file whose path ends so, ``None`` where there are others."""
+    def only_one(self, pattern: str) -> Entry | None:
+        """Return the file whose path from the root a pattern names, if it is one."""
+        name = pattern.rpartition("/")[2]
         found = {
             entry.identity: entry
             for path, entry in self._entries.items()
-            if f"/{path}".endswith(f"/{ending}") and entry.kind is EntryKind.FILE
+            if path.endswith(name) and entry.kind is EntryKind.FILE
+            if fnmatchcase(f"/{path}", pattern)
         }
         return next(iter(found.values())) if len(found) == 1 else None
 

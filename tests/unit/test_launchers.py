@@ -1,0 +1,199 @@
+"""Shell launchers: thirty ways to find the program that they start."""
+
+from __future__ import annotations
+
+import pytest
+
+from elf_files import make_elf
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.programs import SCRIPT_MAX_BYTES
+from snapcraft_compression_advisor.launch.launch_set import BlindSpot
+
+PROGRAM = "opt/app/lib/app-bin"
+DECOY = "opt/other/lib/app-bin"
+
+IDIOMS = {
+    "bash-source": 'DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\n'
+    'exec "$DIR/../lib/app-bin" "$@"',
+    "bash-source-physical": 'DIR=$( cd -P -- "$( dirname -- "${BASH_SOURCE[0]}" )" '
+    '&> /dev/null; pwd -P )\n"${DIR}/../lib/app-bin" "$@"',
+    "own-name": 'here="$(cd "$(dirname "$0")/.." >/dev/null 2>&1; pwd)"\n'
+    'exec "$here"/lib/app-bin "$@"',
+    "cd-there": 'cd "$(dirname "$0")"\nexec ../lib/app-bin "$@"',
+    "cd-variable": "D=`dirname $0`\ncd $D/../lib; ./app-bin",
+    "subshell": '(cd "$(dirname "$0")/../lib" && exec ./app-bin "$@")',
+    "cut-off": 'HERE=${0%/*}\nexec "$HERE/../lib/app-bin" "$@"',
+    "app-run": 'SELF=$(readlink -f "$0")\nHERE=${SELF%/*}\n'
+    'export PATH="${HERE}/../lib:${PATH}"\n'
+    'export LD_LIBRARY_PATH="${HERE}/usr/lib/${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"\n'
+    'EXEC=$(grep -e "^Exec=.*" "${HERE}"/*.desktop | head -n 1 | cut -d " " -f 1)\n'
+    'exec app-bin "$@"',
+    "realpath": 'ROOT="$(dirname "$(dirname "$(realpath "$0")")")"\n'
+    'exec "$ROOT/lib/app-bin" "$@"',
+    "path": 'export PATH="$SNAP/opt/app/lib:$PATH"\nexec app-bin',
+    "path-appended": 'PATH=/usr/bin\nPATH+=":$SNAP/opt/app/lib"\nexport PATH\n'
+    'exec app-bin "$@"',
+    "link-loop": 'SOURCE="${BASH_SOURCE[0]}"\nwhile [ -L "$SOURCE" ]; do\n'
+    '  DIR="$( cd -P "$( dirname "$SOURCE" )" >/dev/null 2>&1 && pwd )"\n'
+    '  SOURCE="$(readlink "$SOURCE")"\n'
+    '  [[ $SOURCE != /* ]] && SOURCE="$DIR/$SOURCE"\ndone\n'
+    'DIR="$( cd -P "$( dirname "$SOURCE" )" >/dev/null 2>&1 && pwd )"\n'
+    '"$DIR/../lib/app-bin" "$@"',
+    "listed-link": 'PRG="$0"\nwhile [ -h "$PRG" ] ; do\n  ls=`ls -ld "$PRG"`\n'
+    "  link=`expr \"$ls\" : '.*-> \\(.*\\)$'`\n"
+    '  if expr "$link" : \'/.*\' > /dev/null; then PRG="$link"\n'
+    '  else PRG=`dirname "$PRG"`"/$link"; fi\ndone\nSAVED="`pwd`"\n'
+    'cd "`dirname \\"$PRG\\"`/.." >/dev/null\nAPP_HOME="`pwd -P`"\n'
+    'cd "$SAVED" >/dev/null\nexec "$APP_HOME/lib/app-bin" "$@"',
+    "start-script": 'app_path=$0\nwhile\n    APP_HOME=${app_path%"${app_path##*/}"}\n'
+    '    [ -h "$app_path" ]\ndo\n    ls=$( ls -ld -- "$app_path" )\n'
+    "    link=${ls#*' -> '}\n    case $link in             #(\n"
+    "      /*)   app_path=$link ;; #(\n      *)    app_path=$APP_HOME$link ;;\n"
+    '    esac\ndone\nAPP_HOME=$( cd -P "${APP_HOME:-./}.." > /dev/null && '
+    "printf '%s\\n' \"$PWD\" ) || exit\n"
+    'set -- -classpath "$APP_HOME/lib/x.jar" org.example.Main "$@"\n'
+    'JAVACMD=$APP_HOME/lib/app-bin\neval "set -- $(\n'
+    "        printf '%s\\n' \"$JAVA_OPTS\" | xargs -n1 | tr '\\n' ' '\n"
+    '    )" \'"$@"\'\nexec "$JAVACMD" "$@"',
+    "home-or-default": 'if [ -z "$APP_HOME" ]; then\n'
+    '  APP_HOME=`dirname "$0"`/..\n  APP_HOME=`cd "$APP_HOME" && pwd`\nfi\n'
+    'export APP_HOME\nexec "${APP_HOME}/lib/app-bin" ${APP_OPTS} "$@"',
+    "linked-or-not": 'if [ ! -L "$0" ]; then\n  ROOT="$(dirname "$0")/.."\nelse\n'
+    "  if command -v readlink >/dev/null; then\n"
+    '    ROOT="$(dirname "$(readlink -f "$0")")/.."\n'
+    '  else\n    ROOT=/usr/share/app\n  fi\nfi\nBIN="$ROOT/lib/app-bin"\n'
+    'AS_NODE=1 "$BIN" --flag "$@"\nexit $?',
+    "shim": 'basedir=$(dirname "$(echo "$0" | sed -e \'s,\\\\,/,g\')")\n'
+    'case `uname` in *MINGW*) basedir=`cygpath -w "$basedir"`;; esac\n'
+    'if [ -x "$basedir/node" ]; then\n  exec "$basedir/../lib/app-bin" "$@"\nfi',
+    "function": 'die() { echo "$1" >&2; exit 1; }\n'
+    'start() {\n  [ -x "$1" ] || die "no $1"\n  exec "$@"\n}\n'
+    'main() {\n  local root="$(dirname "$(dirname "$0")")"\n'
+    '  start "$root/lib/app-bin" --x "$@"\n}\nmain "$@"',
+    "keyword-function": 'function run {\n  "$BIN" "$@"\n}\n'
+    'BIN="${0%/*}/../lib/app-bin"\nrun "$@"',
+    "machine": 'case "$(uname -m)" in\n  aarch64) L=aarch64-linux-gnu ;;\n'
+    '  x86_64) L=lib ;;\n  *) exit 1 ;;\nesac\nexec "$SNAP/opt/app/$L/app-bin" "$@"',
+    "unset-machine": 'exec "$SNAP/opt/app/$(uname -m | sed s/x86_64/lib/)/app-bin"',
+    "array": 'ARGS=()\n[ -n "$X" ] && ARGS+=(--wayland)\n'
+    'CMD=("$SNAP/opt/app/lib/app-bin" --no-sandbox)\n'
+    'exec "${CMD[@]}" "${ARGS[@]}" "$@"',
+    "renamed": 'exec -a "$0" "${0%/*}/../lib/app-bin" "$@"',
+    "wrapped": 'exec env -u LD_PRELOAD A=1 nice -n 5 "$SNAP/opt/app/lib/app-bin" "$@"',
+    "bus": 'dbus-run-session -- "$(dirname "$0")/../lib/app-bin" "$@"',
+    "text": 'cmd="$SNAP/opt/app/lib/app-bin --x"\neval "exec $cmd \\"\\$@\\""',
+    "given-to-a-shell": 'exec bash -c "cd $SNAP/opt/app/lib && exec ./app-bin"',
+    "settings": '. "$(dirname "$0")/settings.sh"\nexec "$APP_ROOT/lib/app-bin"',
+    "help-text": 'if [ "$1" = --help ]; then\n  cat <<-EOF\n\tUsage: app [it\'s]\n'
+    '\tEOF\n  exit 0\nfi\nexec "${SNAP}/opt/app/lib/app-bin" "$@"',
+    "first-of-two": 'for dir in "$SNAP/nowhere" "$SNAP/opt/app/lib"; do\n'
+    '  if [ -x "$dir/app-bin" ]; then exec "$dir/app-bin" "$@"; fi\ndone\nexit 1',
+    "windows-lines": 'HERE="$(cd "$(dirname "$0")" && pwd)"\r\n'
+    '"$HERE/../lib/app-bin" "$@"\r\n',
+    "pinned": 'exec taskset -c 0,1 timeout 60s "$SNAP/opt/app/lib/app-bin"',
+}
+"""What launchers of published applications do, each in its shortest form."""
+
+
+def started(text: str, *, chain: tuple[str, ...] = ()) -> tuple[set[str], set[str]]:
+    """Return the files that a launcher is found to start, and what wasn't followed."""
+    program = make_elf()
+    payload = make_payload(
+        {
+            "opt/app/bin/launch": b"#!/bin/bash\n" + text.encode(),
+            "opt/app/bin/settings.sh": b'APP_ROOT="$(dirname "${BASH_SOURCE}")/.."\n',
+            PROGRAM: program,
+            DECOY: program,
+            **dict.fromkeys(chain, b'#!/bin/sh\nexport A=1\nexec "$@"\n'),
+        },
+        base="bare",
+        apps={"hello": {"command": "opt/app/bin/launch", "command-chain": list(chain)}},
+    )
+    found = find_candidates(payload, "hello")
+    paths = {file.entry.path for file in found.files if file.way == "started"}
+    return paths, {spot.reason for spot in found.blind_spots}
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_launcher_is_followed(name: str) -> None:
+    paths, not_followed = started(IDIOMS[name])
+    assert PROGRAM in paths
+    assert DECOY not in paths
+    assert not_followed == set()
+
+
+def test_command_chain_is_followed_without_blind_spots() -> None:
+    text = 'exec "$SNAP/opt/app/lib/app-bin" "$@"'
+    paths, not_followed = started(text, chain=("snap/one", "snap/two"))
+    assert {"snap/one", "snap/two", PROGRAM} <= paths
+    assert not_followed == set()
+
+
+@pytest.mark.parametrize(
+    "prefix", ["../opt/app/bin/launch", "/snap/hello/1/opt/app/bin/launch"]
+)
+def test_launcher_behind_a_link_finds_its_own_directory(prefix: str) -> None:
+    payload = make_payload(
+        {
+            "opt/app/bin/launch": b"#!/bin/bash\n" + IDIOMS["link-loop"].encode(),
+            PROGRAM: make_elf(),
+        },
+        links={"bin/hello": prefix},
+        base="bare",
+        apps={"hello": {"command": "bin/hello"}},
+    )
+    found = find_candidates(payload, "hello")
+    assert PROGRAM in {file.entry.path for file in found.files}
+    assert found.blind_spots == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'exec "$(choose)" "$@"',
+        '"$SNAP/opt/app/lib/check"\nexec "$APP" "$@"',
+        'read -r APP < "$SNAP/name"\nexec "$APP"',
+        'exec "$(cat "$SNAP/name")"',
+        'exec "$SNAP/opt/$(choose)/lib/app-bin"',
+        'eval "$(base64 -d <<< aGVsbG8=)"',
+        "f() { f; }; f",
+        '"$@"',
+        "",
+    ],
+)
+def test_launcher_that_computes_what_it_starts_is_a_blind_spot(text: str) -> None:
+    assert "computed-command" in started(text)[1]
+
+
+def test_scripts_that_read_each_other_end() -> None:
+    payload = make_payload(
+        {
+            "bin/a": b"#!/bin/sh\n. $SNAP/bin/b\n",
+            "bin/b": b". $SNAP/bin/a\n. $SNAP/bin/b\n",
+        },
+        base="bare",
+        apps={"hello": {"command": "bin/a"}},
+    )
+    found = find_candidates(payload, "hello")
+    assert found.blind_spots == (BlindSpot(reason="computed-command", where="bin/a"),)
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        "f() { g; g; }\ng() { f; f; }\nf\n",
+        'A="$A$(dirname "$A")"\n',
+        "cat <<EOF\n",
+        "A=(\n",
+        'eval "eval \\"eval x\\""\n',
+        "A=${A%*a*b*c*}x\n",
+        "$(",
+        "${A:-",
+        "x() {\n",
+        'A=1; A=2; A="$A$B"; B="$B$A"; $A\n',
+    ],
+)
+def test_script_of_a_mebibyte_ends(repeated: str) -> None:
+    started(repeated * (1024 * 1024 // len(repeated)))
+    started(repeated * (SCRIPT_MAX_BYTES // len(repeated)))
