@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from craft_cli import emit
 
 from ..core.errors import UsageError
+from ..launch.launch_set import select_apps
 from ..lint.request import LintRequest
+from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
 from ..settings.lint_policy import LAUNCH_TIMEOUT_S, LintPolicy, Recording
 from ..settings.quantities import SECONDS, event_text
@@ -20,11 +22,22 @@ if TYPE_CHECKING:
     from ..capture.recordings import Told
 
 RECORD_ARGUMENTS: Arguments = {
-    "--record": "start the app of 'record' in the policy, of --app, else the first "
-    "target app, and use what its launch reads in place of the guess. This runs the "
-    "payload's program, without a network, with a home of its own and the payload "
-    "read-only. The recording is kept in the user's cache directory and used until the "
-    "payload changes (default: the policy's 'record', else guess)",
+    "--record": details(
+        "start the app of 'record' in the policy, of --app, else the first target app, "
+        "and use what its launch reads in place of the guess. This runs the payload's "
+        "program, without a network, with a home of its own and the payload read-only. "
+        "The recording is kept in the user's cache directory and used until the "
+        "payload changes (default: the policy's 'record', else guess)",
+        action="store_const",
+        const=True,
+    ),
+    "--no-record": details(
+        "start nothing, even if the policy has 'record', and guess those launches; of "
+        "this option and --record, the last counts",
+        action="store_const",
+        const=False,
+        dest="record",
+    ),
     "--record-again": "as --record, even if a recording of the same payload is kept",
     "--until EVENT": details(
         "with --record, the event that ends the launch: window, exit, output:TEXT, "
@@ -46,6 +59,9 @@ def check_record_options(parsed_args: argparse.Namespace) -> None:
 
     :raises UsageError: in that case.
     """
+    if parsed_args.record_again and parsed_args.record is False:
+        message = "Both --record-again and --no-record are given"
+        raise UsageError(message, resolution="Leave out one of the two.")
     if parsed_args.record or parsed_args.record_again:
         return
     for name in ("until", "record_timeout"):
@@ -61,6 +77,8 @@ def with_recordings(
 
     :raises AdvisorError: where one that is required can't be recorded.
     """
+    if parsed_args.record is False:
+        return _with_guesses(payload, request)
     recordings = _recordings(request.policy, parsed_args)
     if not recordings:
         return request
@@ -78,6 +96,22 @@ def with_recordings(
         again=parsed_args.record_again,
     )
     return replace(request, profiles=in_place(request.profiles, recorded))
+
+
+def _with_guesses(payload: Payload, request: LintRequest) -> LintRequest:
+    """Return a request that guesses the launches that the policy asks to record."""
+    policy, known = request.policy, [each.app for each in request.profiles]
+    guessed = []
+    if payload.snap.type != COMPONENT_TYPE:
+        for each in policy.record:
+            wanted = (each.app,) if each.app else policy.apps
+            names, _ = select_apps(payload.snap, payload.inventory, requested=wanted)
+            guessed += [name for name in names[:1] if name not in known]
+    for app in guessed:
+        message = f"Warning: The launch of {app} is guessed, not recorded: --no-record"
+        emit.progress(f"{message} is given", permanent=True)
+    apps = policy.apps or (tuple(dict.fromkeys((*known, *guessed))) if guessed else ())
+    return replace(request, policy=policy.model_copy(update={"apps": apps}))
 
 
 def told_here() -> Told:

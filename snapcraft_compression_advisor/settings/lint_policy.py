@@ -321,7 +321,7 @@ class LintPolicy(PolicyModel):
     ] = pydantic.Field(
         default=(),
         description="launches to record while advising, isolated; this runs the "
-        "payload's programs",
+        "payload's programs; --no-record prevents it",
     )
     targets: tuple[Target, ...] = pydantic.Field(
         default=(), description="systems that the snap must run on"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from real_launches import fill_launchable
 from real_payloads import fill_prime, snap_pack
 
 ROOT = Path(__file__).parents[2]
@@ -139,9 +140,27 @@ def test_action_records_where_that_is_asked_for(runner: Runner) -> None:
         runner.folder / "compression-advisor/bin/compression-advisor",
         '#!/bin/sh\necho "$@"\n',
     )
-    for given, records in (("true", True), ("false", False), ("", False)):
+    for given, option in (("true", "--record"), ("false", "--no-record")):
         result = runner.run("lint", ADVISOR_RECORD=given, ADVISOR_PATH="prime")
-        assert (" --record " in result.stdout) is records
+        assert result.stdout.startswith(f"lint {option} prime ")
+
+
+@pytest.mark.parametrize("record", ["", "true"])
+def test_settings_of_a_pull_request_start_nothing(runner: Runner, record: str) -> None:
+    fill_launchable(runner.folder / "prime")
+    (runner.folder / "compression-advisor.yaml").write_text(
+        "record: {app: launchy, required: true}\n"
+    )
+    isolates = f"#!/bin/sh\ntouch '{runner.folder}/started'\nexit 1\n"
+    write_program(runner.folder / "bin/bwrap", isolates)
+    cache = str(runner.folder / "cache")
+    result = runner.run("lint", ADVISOR_RECORD=record, XDG_CACHE_HOME=cache)
+    assert (runner.folder / "started").exists() is bool(record)
+    if not record:
+        assert "The launch of launchy is guessed, not recorded" in result.stderr
+        (line,) = (each for each in result.stdout.splitlines() if "SCA203" in each)
+        assert "whether the app starts wasn't checked" in line
+        assert runner.outputs()["status"] == "0"
 
 
 def test_action_writes_one_comment_and_replaces_it(runner: Runner) -> None:
@@ -238,10 +257,10 @@ def test_gitlab_job_records_where_that_is_asked_for(tmp_path: Path) -> None:
     write_program(
         tmp_path / ".advisor/bin/compression-advisor", '#!/bin/sh\necho "$@"\n'
     )
-    for value, records in (("true", True), ("false", False)):
+    for value, option in (("true", "--record"), ("false", "--no-record")):
         script = "\n".join((f"RECORD={value}", *job["script"]))
         said = subprocess.check_output(["sh", "-euc", script], cwd=tmp_path, text=True)
-        assert said.endswith("--record\n") is records
+        assert said.endswith(f" {option}\n")
 
 
 def test_shell_recipes_lint(tmp_path: Path) -> None:

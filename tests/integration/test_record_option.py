@@ -309,6 +309,24 @@ def test_lint_fails_only_the_payload_whose_required_launch_fails(
     assert "Found: " in ran.stdout
 
 
+def test_no_record_starts_nothing_and_guesses_what_the_policy_has_recorded(
+    prime: Path, variables: dict[str, str], tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("record: {app: crash, required: true}\n")
+    words = ("--policy", policy, "--no-record")
+    ran = advisor("advise", prime, *words, cwd=None, **variables)
+    assert ran.returncode == 0, ran.stderr
+    assert "The launch of crash is guessed, not recorded: --no-record" in ran.stderr
+    assert "Recording" not in ran.stderr
+    (app,) = ran.stdout.split("\nApp ")[1:]
+    assert app.startswith("crash")
+    assert "guessed from files" in app
+    for option, status in (("--record", 69), ("--record-again", 64)):
+        ran = advisor("advise", prime, *words, option, cwd=None, **variables)
+        assert ran.returncode == status
+
+
 def test_options_that_say_how_need_one_that_says_to_record(prime: Path) -> None:
     for command in ("advise", "lint"):
         ran = advisor(command, prime, "--until", "exit")

@@ -1,4 +1,4 @@
-"""SCA202: when a few files dominate a launch."""
+"""SCA202 and SCA203: files that dominate a launch, and one that wasn't recorded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from ruamel.yaml import YAML
 
 from analyses import make_analysis
 from lint_contexts import found_by, make_context, with_launch
@@ -13,7 +14,10 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
-from snapcraft_compression_advisor.lint.rules.launch_files import launch_dominated
+from snapcraft_compression_advisor.lint.rules.launch_files import (
+    launch_dominated,
+    launch_not_recorded,
+)
 from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     blocks_of_files,
@@ -119,3 +123,27 @@ def test_a_guessed_launch_that_may_read_much_more_is_undecided(most: float) -> N
 
 def test_a_launch_that_reads_nothing_known_is_no_finding() -> None:
     assert not reading({})[1]
+
+
+@pytest.mark.parametrize(
+    ("record", "finds"),
+    [
+        ("{app: app0, required: true}", True),
+        ("{required: true}", True),
+        ("{app: app0}", False),
+        ("{app: other, required: true}", False),
+    ],
+)
+def test_launch_that_has_to_be_recorded_is_not_decided_by_a_guess(
+    record: str, *, finds: bool
+) -> None:
+    policy = {"record": YAML(typ="safe").load(record)}
+    context = make_context(policy=policy)
+    found = found_by(launch_not_recorded, context)
+    assert [(each.subject, each.undecided) for each in found] == [
+        ({"app": "app0"}, True)
+    ] * finds
+    launch = context.analysis.launches[0]
+    recorded = replace(launch.launch_set, source="recorded")
+    analysis = with_launch(context.analysis, replace(launch, launch_set=recorded))
+    assert not found_by(launch_not_recorded, replace(context, analysis=analysis))

@@ -1,4 +1,4 @@
-"""SCA202: a few files that dominate what a launch reads."""
+"""SCA202 and SCA203: files that dominate a launch, and one that wasn't recorded."""
 
 from __future__ import annotations
 
@@ -195,4 +195,36 @@ def _evidence(
                 )
 
 
-RULES = (launch_dominated,)
+@Rule(
+    id="SCA203",
+    severity="info",
+    summary="A launch that has to be recorded was only guessed.",
+    fails_if="The policy has `record` with `required: true` for a target app, and its "
+    "launch is guessed because of `--no-record`. The finding is always undecided: "
+    "nothing was started, so whether the app starts, and what it reads, isn't known.",
+    why="In CI on pull requests of strangers, nothing of the snap may be started. A "
+    "guess doesn't show that the app still starts, so it can't pass for a recording.",
+    how_to_fix="Nothing in the snap has to change. Record where the snap is trusted, "
+    "as on the main branch: leave out `--no-record`, or specify a recording as "
+    "`launch-profile`.",
+    options={"record": "launches to record", "launch-profile": "recorded launches"},
+)
+def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each required recording that wasn't made."""
+    launches = context.analysis.launches
+    required = {each.app for each in context.policy.record if each.required}
+    for number, launch in enumerate(launches):
+        app = launch.launch_set.app
+        wanted = app in required or (None in required and number == 0)
+        if wanted and launch.launch_set.source != "recorded":
+            yield rule.finding(
+                context,
+                f"The policy requires a recorded launch of {app}, but it was guessed: "
+                "nothing was started, so whether the app starts wasn't checked.",
+                subject={"app": app},
+                fix=RECORD,
+                undecided=True,
+            )
+
+
+RULES = (launch_dominated, launch_not_recorded)
