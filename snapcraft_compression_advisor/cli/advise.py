@@ -13,10 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import EmitterMode, emit
+from craft_cli import EmitterMode
 
 from ..analysis import Analysis, Request, analyse
 from ..core.errors import AdvisorError, NoInputError
+from ..core.terminal import emit
 from ..launches import price_stacks
 from ..lint.request import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name

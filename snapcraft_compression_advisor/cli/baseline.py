@@ -8,19 +8,18 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from craft_cli import emit
-
 from .. import __version__
+from ..core.terminal import emit
 from ..lint.baseline import Baseline
 from ..lint.finding import LintReport
 from ..lint.lint import lint_payload
 from ..lint.project import ProjectFile
 from ..lint.request import LintRequest
 from ..payload.source import Payload, open_payload
-from ..report.lint_formats import Findings, render
+from ..report.lint_formats import Findings
 from ..report.lint_formats.json import BASELINE, parse_baseline
 from .find_project import find_project
-from .write import write_output
+from .write import write_findings
 
 _IMAGE_MAGIC = b"hsqs"
 """First bytes of a squashfs image; no JSON text begins with them."""
@@ -73,7 +72,7 @@ def keep_baseline(report: LintReport, path: Path) -> None:
             permanent=True,
         )
         return
-    write_output(render("json", Findings(report=report)), path)
+    write_findings("json", Findings(report=report), path)
 
 
 def _report_text(path: Path) -> bytes | None:

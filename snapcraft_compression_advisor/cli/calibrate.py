@@ -8,11 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..capture.calibrate import CalibrationRequest, calibrate
 from ..capture.cost_fit import MINIMUM_BLOCKS
 from ..core.printable import printable
+from ..core.terminal import emit
 from ..devices.device_file import device_text
 from ..squashfs.mksquashfs import applies_deltas, mksquashfs_version
 from .arguments import Arguments, Command, details, output_argument, whole_number

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import ClassVar
 
-from craft_cli import emit
-
+from ..core.terminal import emit
 from ..devices.builtin_devices import DEFAULT_NAMES
 from ..devices.device_file import choose_devices
 from ..diff.difference import DifferenceRequest, compare_payloads

@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..codecs import SHIPPABLE
 from ..core.frozen import frozen
+from ..core.terminal import emit
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, merge_edits
 from ..project.project_file import apply_edit, find_project_file, plan_edit
@@ -67,7 +66,7 @@ def set_compression(
     if not edit.changes:
         emit.progress(f"{key} is already {compression}", permanent=True)
     elif dry_run:
-        write_output(edit.diff(), None)
+        write_output(edit.diff(), None, kept="patch")
     else:
         apply_edit(edit)
         emit.progress(f"{key} set to {compression}", permanent=True)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..core.errors import NoInputError, UsageError
+from ..core.printable import printable
+from ..core.terminal import emit
 from ..fleet.bounded import Limits
 from ..fleet.cluster import Cluster
 from ..fleet.dataset import Dataset
@@ -151,5 +151,5 @@ def _told(summary: Summary, output: Path) -> str:
     failed = f", {summary.failed:,} of them with an error" if summary.failed else ""
     return (
         f"{summary.found:,} snaps; {summary.added:,} new rows{failed}, "
-        f"{summary.there:,} were there already.\nData set: {output}"
+        f"{summary.there:,} were there already.\nData set: {printable(str(output))}"
     )

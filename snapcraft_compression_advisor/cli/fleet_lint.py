@@ -7,11 +7,10 @@ import math
 import os
 from typing import ClassVar, get_args
 
-from craft_cli import emit
-
+from ..core.terminal import emit
 from ..fleet.checks import failing, lint_report
 from ..lint.baseline import Baseline, judge
-from ..report.lint_formats import FORMATS, Findings, render
+from ..report.lint_formats import FORMATS, Findings
 from ..settings.lint_policy import SeverityName
 from .arguments import (
     Arguments,
@@ -23,7 +22,7 @@ from .arguments import (
 )
 from .fleet_query import DATASET, SINCE
 from .lint import FINDINGS_STATUS
-from .write import check_outputs, write_output
+from .write import check_outputs, write_findings
 
 _WHOLE = 100
 
@@ -79,9 +78,8 @@ class FleetLintCommand(Command):
             report = judge(
                 report, Baseline(where=str(parsed_args.since), report=before)
             )
-        write_output(
-            render(parsed_args.format, Findings(report=report)), parsed_args.output
-        )
+        shown = Findings(report=report)
+        write_findings(parsed_args.format, shown, parsed_args.output)
         bad = len(failing(report, parsed_args.fail_on))
         bad += sum(payload.error is not None for payload in report.payloads)
         share = bad / len(report.payloads) * _WHOLE

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..core.errors import StorageError, UsageError
 from ..core.scratch import replace_text
+from ..core.terminal import emit
 from ..fleet.dataset import current_rows
 from ..fleet.page import build_fleet_page
 from ..fleet.page_lists import FleetSources

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from craft_cli import emit
-
 from ..capture.launch_event import LaunchEvent, event_named, usual_event
 from ..capture.mount import UBUNTU_READ_AHEAD_KB
 from ..capture.start import Command, app_command, given_command
 from ..capture.virtual_display import can_bring_display, virtual_display
 from ..core.errors import UsageError
 from ..core.frozen import frozen
+from ..core.terminal import emit
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
 from ..settings.lint_policy import LAUNCH_TIMEOUT_S

@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import EmitterMode, emit
+from craft_cli import EmitterMode
 
 from .. import __version__
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintReport
 from ..lint.request import LintRequest
@@ -24,7 +25,7 @@ from ..lint.run import at_least, make_selection
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.previous import read_previous
 from ..report.lines import TextStyle, terminal_columns, wants_colour
-from ..report.lint_formats import FORMATS, Findings, render
+from ..report.lint_formats import FORMATS, Findings
 from .arguments import (
     PAYLOAD_DEFAULT,
     Arguments,
@@ -37,7 +38,7 @@ from .find_project import find_policy
 from .lint_run import Outcome, lint_all, record_all
 from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
 from .record_options import RECORD_ARGUMENTS, check_record_options
-from .write import check_outputs, write_output
+from .write import check_outputs, write_findings, write_output
 
 if TYPE_CHECKING:
     from ..capture.first_run import MeasuredCaches
@@ -145,7 +146,7 @@ class LintCommand(Command):
         if parsed_args.diff:
             from .edits import fixes_diff
 
-            write_output(fixes_diff(report), parsed_args.output)
+            write_output(fixes_diff(report), parsed_args.output, kept="patch")
         else:
             report = _write(report, baseline, parsed_args)
         status = _status(outcomes, report)
@@ -231,10 +232,10 @@ def _write(
         style=_style(terminal=on_terminal),
         statistics=parsed_args.statistics,
     )
-    write_output(render(parsed_args.format, shown), parsed_args.output)
+    write_findings(parsed_args.format, shown, parsed_args.output)
     saved = replace(shown, style=_style(terminal=False), statistics=False)
     for name, path in parsed_args.also:
-        write_output(render(name, saved), path)
+        write_findings(name, saved, path)
     return report.counting()
 
 

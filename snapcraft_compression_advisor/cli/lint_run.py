@@ -10,10 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from craft_cli import emit
-
 from ..core.errors import AdvisorError
 from ..core.frozen import frozen
+from ..core.terminal import emit
 from ..lint.all_rules import ALL_RULES
 from ..lint.finding import LintedPayload
 from ..lint.lint import lint_payload

@@ -23,13 +23,13 @@ from craft_cli import (
     CraftError,
     EmitterMode,
     ProvideHelpException,
-    emit,
 )
 
 from .. import __version__
 from ..core.deferred_signals import HELD_BACK, DeferredSignals
 from ..core.errors import AdvisorError, StorageError
 from ..core.result_store import OFF, VARIABLE, keeping_results
+from ..core.terminal import emit
 from ..core.units import MIB
 from .command_texts import help_text
 from .commands import (
@@ -40,7 +40,12 @@ from .commands import (
     split_command,
     with_command,
 )
-from .write import discard_broken_pipes, open_standard_streams, write_output
+from .write import (
+    discard_broken_pipes,
+    open_standard_streams,
+    write_error,
+    write_output,
+)
 
 _NO_MEMORY = (
     "can't start new thread",  # Python, for its stack
@@ -132,7 +137,7 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
             status = _dispatch(arguments)
             sys.stdout.flush()
     except ArgumentParsingError as error:
-        sys.stderr.write(f"{error}\n")
+        write_error(str(error))
         status = os.EX_USAGE
     except KeyboardInterrupt:
         return _end(_InterruptedError("Interrupted"), _SIGNAL_STATUS + signal.SIGINT)
@@ -228,7 +233,7 @@ def _end(error: CraftError, status: int | None = None) -> int:
     try:
         emit.error(error)
     except (MemoryError, SystemError):  # too little memory for its traceback
-        sys.stderr.write(f"{error}\n")
+        write_error(str(error))
     return error.retcode if status is None else status
 
 

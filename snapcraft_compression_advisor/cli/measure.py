@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..capture.first_run import FirstLaunch, first_run
 from ..capture.measure import (
     WALKS_AT_MOST,
@@ -28,6 +26,7 @@ from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..launch.fit import FittedProfile
 from ..launch.profile import read_profile
 from ..payload.source import Payload, find_payload, open_payload

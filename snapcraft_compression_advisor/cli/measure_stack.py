@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from craft_cli import emit
-
 from ..capture.isolation import Isolation
 from ..capture.measure import timed_here
 from ..capture.measure_stack import (
@@ -26,6 +24,7 @@ from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import SHIPPABLE
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..launch.fit import fit_layer
 from ..launch.launch_set import LaunchFile
 from ..launch.profile import read_profile

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import get_args
 
 import pydantic
-from craft_cli import emit
 
 from ..advice.evidence import Policy
 from ..core.errors import BadDataError, UsageError
+from ..core.terminal import emit
 from ..devices.builtin_devices import DEFAULT_NAMES
 from ..lint.request import LintRequest
 from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityName

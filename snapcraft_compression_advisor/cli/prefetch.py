@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..codecs import CODECS
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..launch.profile import read_profile
 from ..payload.source import find_payload, open_payload
 from ..prefetch.plan import plan_prefetch

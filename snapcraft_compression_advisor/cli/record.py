@@ -9,14 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, get_args
 
-from craft_cli import emit
-
 from ..capture.record import RecordRequest
 from ..capture.record_launch import record_launch, told
 from ..capture.record_trace import import_trace
 from ..capture.recordings import found_isolation
 from ..capture.start import Command as StartCommand
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..core.units import format_seconds
 from ..launch.launch_set import Method
 from ..launch.profile import LaunchProfile, profile_text

@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Iterator
 from functools import partial
 
-from craft_cli import emit
-
 from ..capture.installed import SnapRoots, split_app_name
 from ..capture.record_installed import (
     InstalledLaunch,
@@ -15,6 +13,7 @@ from ..capture.record_installed import (
     record_installed,
 )
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..core.units import format_bytes
 from ..launch.profile import LaunchProfile, RecordedLaunch
 from ..report.page.texts import short_seconds

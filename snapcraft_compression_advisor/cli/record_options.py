@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from craft_cli import emit
-
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..launch.launch_set import select_apps
 from ..lint.request import LintRequest
 from ..payload.snap_yaml import COMPONENT_TYPE

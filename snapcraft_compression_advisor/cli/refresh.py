@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..advice.refresh_month import SHIPPED, RefreshMonth, month_by_refresh
 from ..analysis import Analysis, analyse
 from ..codecs import CODECS, SHIPPABLE
+from ..core.terminal import emit
 from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.source import Payload, open_payload
 from ..refresh.builds import check_names

@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import emit
-
 from ..analysis import Analysis
 from ..capture.snapd_timings import SnapdTimings
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
+from ..core.terminal import emit
 from ..core.units import MIB
 from ..lint.lint import lint_analysed
 from ..lint.project import ProjectFile

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from craft_cli import emit
-
 from ..core.errors import AdvisorError, UsageError
 from ..core.printable import printable
+from ..core.terminal import emit
 from ..launches import Consumer, Surroundings
 from ..payload.source import Payload, is_prime_directory, open_payload
 from ..payload.stack import provides

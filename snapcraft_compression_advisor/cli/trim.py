@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from craft_cli import emit
-
 from ..analysis import analyse
 from ..core.errors import NoInputError, ToolError, UsageError
+from ..core.terminal import emit
 from ..lint.request import analysis_request, check_apps
 from ..payload.source import find_payload, open_payload
 from ..project.add_filters import add_filters

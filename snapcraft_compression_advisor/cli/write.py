@@ -11,11 +11,13 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from craft_cli import emit
-
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError
+from ..core.printable import Kept, safe_text
 from ..core.scratch import FILE_PREFIX, replace_bytes
+from ..core.terminal import emit
+from ..report.lines import wants_colour
+from ..report.lint_formats import Findings, render
 
 _STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
 """Of ``/dev/null``: what stands in for a stream that is closed.
@@ -71,19 +73,36 @@ def check_outputs(*paths: Path | None) -> None:
             raise _cannot_write(path, error) from error
 
 
-def write_output(text: str, path: Path | None) -> None:
+def write_error(text: str) -> None:
+    """Write lines to the standard error output, past the emitter."""
+    sys.stderr.write(safe_text(f"{text}\n"))
+
+
+def write_output(text: str, path: Path | None, *, kept: Kept | None = None) -> None:
     """Write a report; a file is complete or not there.
 
     :param path: a file to replace; ``None`` for the standard output.
+    :param kept: what the text has of its own beside lines.
     :raises StorageError: where the file can't be written.
     """
-    if path is None:
-        _check_stdout()
-        with emit.pause():
-            sys.stdout.write(text)
-            sys.stdout.flush()
+    if path is not None:
+        write_file(safe_text(text, kept=kept).encode(), path)
         return
-    write_file(text.encode(), path)
+    _check_stdout()
+    if kept is None and wants_colour(os.environ, terminal=sys.stdout.isatty()):
+        kept = "colours"
+    with emit.pause():
+        sys.stdout.write(safe_text(text, kept=kept))
+        sys.stdout.flush()
+
+
+def write_findings(name: str, findings: Findings, path: Path | None) -> None:
+    """Write findings in the format of that name; GitHub's is made of commands.
+
+    :raises StorageError: where the file can't be written.
+    """
+    kept: Kept | None = "commands" if name == "github" else None
+    write_output(render(name, findings), path, kept=kept)
 
 
 def write_file(content: bytes, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -15,8 +16,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from .errors import BadDataError, NoInputError
+from .files import read_regular
 from .frozen import frozen
 from .units import KIB, MIB
+
+_QUOTED = re.compile(r"""'[^'<\\].+'|"[^"<].+\"""")
+"""What a parser quotes: it may be a file that isn't ours to show."""
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
@@ -55,8 +60,7 @@ class DocumentKind(Generic[Model]):
         :raises NoInputError: where it isn't there or can't be read.
         """
         try:
-            with path.open("rb") as file:
-                return file.read(self.max_bytes + 1)
+            return read_regular(path, self.max_bytes)
         except (OSError, ValueError) as error:  # ValueError: a null byte in the path
             raise self.unreadable(path, error) from error
 
@@ -84,6 +88,8 @@ class DocumentKind(Generic[Model]):
         try:
             return self.model.model_validate_json(content)
         except pydantic.ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":
+                self._check_kind(pydantic_core.from_json(content), where)
             raise self._invalid(error, where) from error
 
     def load_json(self, content: bytes, *, where: str) -> object:
@@ -103,6 +109,7 @@ class DocumentKind(Generic[Model]):
         try:
             return self.model.model_validate(document)
         except pydantic.ValidationError as error:
+            self._check_kind(document, where)
             raise self._invalid(error, where) from error
 
     def unreadable(self, path: Path, error: OSError | ValueError) -> NoInputError:
@@ -123,6 +130,16 @@ class DocumentKind(Generic[Model]):
         items = error.errors(include_url=False, include_input=False)
         return self.error(where, *map(self.describe, items))
 
+    def _check_kind(self, document: object, where: str) -> None:
+        """Refuse another kind of document, of which no error is to quote anything."""
+        required = {
+            field.alias or name
+            for name, field in self.model.model_fields.items()
+            if field.is_required()
+        }
+        if required and isinstance(document, dict) and required.isdisjoint(document):
+            raise self.error(where, f"it has no key of a {self.name}") from None
+
     def _check_size(self, content: bytes, where: str) -> None:
         if len(content) > self.max_bytes:
             mib, kib = self.max_bytes // MIB, self.max_bytes // KIB
@@ -133,10 +150,10 @@ class DocumentKind(Generic[Model]):
 def _yaml_problem(error: Exception) -> str:
     """Return what is wrong with the YAML, and on which line, in one line."""
     if isinstance(error, MarkedYAMLError) and error.problem and error.problem_mark:
-        problem = error.problem.partition("\n")[0]
+        problem = _QUOTED.sub("…", error.problem.partition("\n")[0])
         return f"line {error.problem_mark.line + 1}: {problem}"
     lines = [line.strip() for line in str(error).splitlines()]
-    return "; ".join(lines[:4]) or "it isn't YAML"
+    return _QUOTED.sub("…", "; ".join(lines[:4])) or "it isn't YAML"
 
 
 def json_schema_text(

@@ -6,11 +6,13 @@ import os
 
 from craft_cli import CraftError
 
+from .printable import printable, safe_text
+
 
 class AdvisorError(CraftError):
     """What is wrong, where, and what to do about it.
 
-    :param message: what is wrong, and with which file or argument.
+    :param message: what is wrong, and with which file or argument, in one line.
     :param details: what another program or library said about it.
     :param resolution: what the user can do.
     """
@@ -21,9 +23,9 @@ class AdvisorError(CraftError):
         self, message: str, *, details: str | None = None, resolution: str | None = None
     ) -> None:
         super().__init__(
-            message,
-            details=details,
-            resolution=resolution,
+            printable(message),
+            details=details and safe_text(details),
+            resolution=resolution and safe_text(resolution),
             logpath_report=False,
             reportable=False,
             retcode=self.exit_status,

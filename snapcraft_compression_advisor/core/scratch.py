@@ -23,6 +23,7 @@ from types import TracebackType
 
 from .deferred_signals import deferred_signals
 from .errors import StorageError
+from .printable import safe_text
 from .units import format_bytes
 
 PREFIX = "compression-advisor-"
@@ -234,11 +235,11 @@ def unmount(root: str) -> None:
 
 
 def replace_text(target: Path, text: str, *, mode: int) -> None:
-    """Write a text file, the whole of it or, on any failure, nothing.
+    """Write :func:`safe_text` as a file: the whole of it or, on any failure, nothing.
 
     :raises OSError: where it can't be written.
     """
-    replace_bytes(target, text.encode(), mode=mode)
+    replace_bytes(target, safe_text(text).encode(), mode=mode)
 
 
 def replace_bytes(target: Path, content: bytes, *, mode: int) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,10 @@ CREATE VIEW launches AS SELECT path, name, codec, unnest(launches, recursive := 
   FROM snaps;
 CREATE VIEW findings AS SELECT path, name, unnest(findings, recursive := true)
   FROM snaps;
+SET enable_external_access = false;
+SET lock_configuration = true;
 """
+"""What a query may see: these rows, but no file and no extension."""
 
 
 @frozen
@@ -48,15 +53,21 @@ def ask(root: Path, sql: str, *, before: Path | None = None) -> Answer:
     :raises AdvisorError: where there is no such data set, or DuckDB isn't installed.
     """
     duckdb = imported("duckdb")
-    with duckdb.connect() as connection:
+    with duckdb.connect() as connection, ExitStack() as until:
         for name, folder in (("snaps", root), ("before", before)):
             if folder is not None:
-                _view(connection, name, folder)
+                _view(connection, name, folder, until)
         connection.execute(_VIEWS)
         try:
             found = connection.execute(sql)
             heads = tuple(column[0] for column in found.description or ())
             return Answer(heads=heads, rows=tuple(found.fetchall()))
+        except duckdb.PermissionException as error:
+            message = "The query reads or writes files, or loads an extension"
+            raise UsageError(
+                message,
+                resolution="Ask only for the data set's views; -o FILE writes a file.",
+            ) from error
         except duckdb.Error as error:
             message = "The query fails"
             raise UsageError(
@@ -67,14 +78,29 @@ def ask(root: Path, sql: str, *, before: Path | None = None) -> Answer:
             ) from error
 
 
-def _view(connection: Any, name: str, root: Path) -> None:  # noqa: ANN401 # of duckdb
+def _view(
+    connection: Any,  # noqa: ANN401 # of duckdb
+    name: str,
+    root: Path,
+    until: ExitStack,
+) -> None:
     # Also checks that all files are of this schema.
     keys = [key_of(row) for row in current_rows(root, ())]
     connection.execute(f"CREATE TABLE {name}_keys AS SELECT unnest(?) AS key", [keys])
-    files = [str(file) for file in part_files(root)]
-    rows = connection.read_parquet(files, hive_partitioning=True)
+    # pyarrow takes only names that are UTF-8, so not the root's.
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    until.callback(os.close, descriptor)
+    files = [
+        f"/proc/self/fd/{descriptor}/{file.relative_to(root)}"
+        for file in part_files(root)
+    ]
+    # Read by pyarrow, and only the columns that a query names: it can't name a file.
+    rows = imported("pyarrow.dataset").dataset(files, partitioning="hive")
+    connection.register(f"{name}_rows", rows)
     key = "coalesce(digest, 'path:' || path)"  # as key_of makes it
-    rows.filter(f"{key} IN (FROM {name}_keys)").create_view(name)
+    connection.execute(
+        f"CREATE VIEW {name} AS FROM {name}_rows WHERE {key} IN (FROM {name}_keys)"
+    )
 
 
 def render_answer(answer: Answer, form: str) -> str:
@@ -84,13 +110,18 @@ def render_answer(answer: Answer, form: str) -> str:
         return json.dumps(rows, indent=2, default=str) + "\n"
     if form == "csv":
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([answer.heads, *answer.rows])
+        lines = ([*map(_in_csv, row)] for row in (answer.heads, *answer.rows))
+        csv.writer(text, lineterminator="\n").writerows(lines)
         return text.getvalue()
     return _text(answer)
 
 
+def _in_csv(value: object) -> object:
+    return value if isinstance(value, int | float | None) else printable(str(value))
+
+
 def _text(answer: Answer) -> str:
-    cells = [answer.heads, *(tuple(map(_cell, row)) for row in answer.rows)]
+    cells = [tuple(map(_cell, row)) for row in (answer.heads, *answer.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     figures = [
         bool(answer.rows)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadDataError
+from ..core.files import open_regular
 from .columns import (
     COLUMNS,
     FINDING_TEXTS,
@@ -49,8 +50,9 @@ def decode(
     """
     arrow, parquet = imported("pyarrow"), imported("pyarrow.parquet")
     try:
-        # The file itself: its directory's name isn't to become a column here.
-        with parquet.ParquetFile(path) as file:
+        # Opened here: its directory's name isn't to become a column, or may not be
+        # UTF-8.
+        with open_regular(path) as opened, parquet.ParquetFile(opened) as file:
             told = _told(file.schema_arrow.metadata or {}, path)
             table = file.read(columns=None if columns is None else [*columns])
     except (arrow.ArrowException, OSError) as error:

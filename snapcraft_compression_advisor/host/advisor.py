@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from craft_cli import emit
-
 from ..analysis import Analysis, Request, analyse
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import AdvisorError, ToolError
 from ..core.result_store import keeping_results
+from ..core.terminal import emit
 from ..launch.launch_set import check_app, select_apps
 from ..lint.request import LintRequest, analysis_request
 from ..lint.rule import Context

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from craft_application.commands import AppCommand
-from craft_cli import emit
 
 from ..codecs import SHIPPABLE
 from ..core.errors import NoInputError
+from ..core.terminal import emit
 from ..payload.source import find_payload
 from ..project.project_file import apply_edit, find_project_file, plan_edit
 from .artifact import DEFAULT_COMPRESSION, Artifact

@@ -10,10 +10,9 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from craft_cli import emit
-
 import snapcraft_compression_advisor
 
+from ..core.terminal import emit
 from ..settings.load import ENVIRONMENT_PREFIX, INSTANCE_PATH_VARIABLE
 from .configure import VARIABLE
 from .guard import CannotJudgeError, SettingsError, Stop, judging

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from craft_cli import emit
 from snapcraft.errors import SnapcraftError
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
 from ..core.printable import printable
+from ..core.terminal import emit
 from ..lint.finding import Finding
 from ..lint.lint import check_rules
 from .advisor import Advisor

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from craft_cli import emit
-
+from ..core.terminal import emit
 from .guard import judging
 from .refusal import asks_to_enforce
 

@@ -101,6 +101,7 @@ def reason_of(error: Exception) -> str:
 
     emit.debug("".join(traceback.format_exception(error)))
     text = " ".join(str(error).split()) or "no reason given"
+    text = "".join(each if each.isprintable() else "\ufffd" for each in text)
     if not isinstance(error, CraftError):
         text = f"{type(error).__name__}: {text}"
     return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON]}…"

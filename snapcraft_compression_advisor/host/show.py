@@ -6,11 +6,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from craft_cli import emit
-
 from ..analysis import Analysis
 from ..core.errors import NoInputError
 from ..core.scratch import replace_text
+from ..core.terminal import emit
 from ..project.project_file import apply_edit, plan_edit
 from ..report.json_report import render_json
 from ..report.lines import FILE_STYLE, TextStyle, shows_unicode

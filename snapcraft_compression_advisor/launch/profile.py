@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import pydantic
 
 from ..core.documents import DocumentKind
+from ..core.printable import printable
 from ..core.units import MIB
 from ..devices.kernel import Decompressors, FileMode
 from ..payload.stack import Role
@@ -23,6 +24,7 @@ LaunchPart = Literal["snap-run", "snap-confine", "snap-exec", "command-chain", "
 """Who is at work, from the command ``snap run`` to the app's own program."""
 
 Share = Annotated[float, pydantic.Field(ge=0, le=1)]
+Text = Annotated[str, pydantic.AfterValidator(printable)]
 BlockRange = tuple[pydantic.NonNegativeInt, pydantic.NonNegativeInt]
 
 
@@ -95,7 +97,7 @@ class RecordedThread(_Model):
     :param major_faults: page faults that waited for storage.
     """
 
-    name: str
+    name: Text
     cpu_s: Seconds
     read_bytes: pydantic.NonNegativeInt
     major_faults: pydantic.NonNegativeInt
@@ -109,7 +111,7 @@ class RecordedPart(_Model):
     """
 
     part: LaunchPart
-    program: str
+    program: Text
     start_s: Seconds
 
 
@@ -144,14 +146,14 @@ class RecordedLaunch(_Model):
     :param warm_parts: of its warm launch.
     """
 
-    event: str
+    event: Text
     cold_s: Seconds | None = None
     warm_s: Seconds | None = None
     cold_cpu_s: CpuTime | None = None
     warm_cpu_s: CpuTime | None = None
     threads: tuple[RecordedThread, ...] = ()
     processors: pydantic.PositiveInt
-    kernel: str
+    kernel: Text
     kernel_modes: RecordedKernel | None = None
     read_ahead_kb: pydantic.NonNegativeInt | None = None
     storage: Literal["memory", "disk"] | None = None
@@ -190,10 +192,10 @@ class ProfilePayload(_Model):
     """
 
     role: Role
-    name: str
-    revision: str | None = None
+    name: Text
+    revision: Text | None = None
     image_bytes: pydantic.NonNegativeInt | None = None
-    codec: str | None = None
+    codec: Text | None = None
     metadata_blocks: MetadataBlocks = None
     files: tuple[ProfileFile, ...]
 
@@ -214,7 +216,7 @@ class LaunchProfile(_Model):
 
     schema_version: Literal[1, 2] = pydantic.Field(alias="schema", default=1)
     source: Literal["residency", "directory", "trace", "static"]
-    app: str
+    app: Text
     warm_s: Seconds | None = None
     recorded: RecordedLaunch | None = None
     metadata_blocks: MetadataBlocks = None

@@ -49,7 +49,8 @@ class PathResolver:
         absolute ones are the base's, other variables the user's. No link is looked
         at.
         """
-        expanded = _VARIABLE.sub(f"/snap/{self._snap_name}/current", path, count=1)
+        mount = f"/snap/{self._snap_name}/current"
+        expanded = _VARIABLE.sub(lambda _: mount, path, count=1)
         if expanded.startswith("$"):
             return None
         if not expanded.startswith("/"):

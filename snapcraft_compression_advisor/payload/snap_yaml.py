@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pydantic
 
 from ..core.documents import DocumentKind
+from ..core.printable import printable
 
 SNAP_YAML_PATH = "meta/snap.yaml"
 SNAP_YAML_MAX_BYTES = 1024 * 1024
@@ -26,7 +27,9 @@ def _as_list(value: object) -> object:
 
 def _names(value: object) -> object:
     """Take a mapping by its keys, and what is neither list nor mapping as empty."""
-    return tuple(str(item) for item in value) if isinstance(value, (list, dict)) else ()
+    if not isinstance(value, (list, dict)):
+        return ()
+    return tuple(printable(str(item)) for item in value)
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -56,6 +59,10 @@ Environment = Annotated[
 ]
 
 
+Name = Annotated[str, pydantic.AfterValidator(printable)]
+"""What people read: snapd takes no name that isn't printable."""
+
+
 class _Model(pydantic.BaseModel):
     # The parts of a document are read with the whole, never alone.
     model_config = pydantic.ConfigDict(
@@ -70,10 +77,10 @@ class _Model(pydantic.BaseModel):
 class Plug(_Model):
     """A plug or a slot, as far as content snaps go."""
 
-    interface: str | None = None
-    content: str | None = None
+    interface: Name | None = None
+    content: Name | None = None
     target: str | None = None
-    default_provider: str | None = None
+    default_provider: Name | None = None
     read: Annotated[tuple[str, ...], pydantic.BeforeValidator(_texts)] = ()
     write: Annotated[tuple[str, ...], pydantic.BeforeValidator(_texts)] = ()
     source: dict[str, Any] = {}
@@ -95,7 +102,7 @@ class App(_Model):
     command: str | None = None
     command_chain: Annotated[tuple[str, ...], pydantic.BeforeValidator(_as_list)] = ()
     desktop: str | None = None
-    daemon: str | None = None
+    daemon: Name | None = None
     environment: Environment = {}
     plugs: Annotated[tuple[str, ...], pydantic.BeforeValidator(_names)] = ()
 
@@ -110,15 +117,15 @@ class SnapMetadata(_Model):
     # Now, since threads are going to use it.
     model_config = pydantic.ConfigDict(defer_build=False)
 
-    name: str
-    version: Annotated[str, pydantic.BeforeValidator(_as_version)] = ""
-    base: str | None = None
-    type: str = "app"
-    confinement: str = "strict"
-    apps: dict[str, App] = {}
+    name: Name
+    version: Annotated[Name, pydantic.BeforeValidator(_as_version)] = ""
+    base: Name | None = None
+    type: Name = "app"
+    confinement: Name = "strict"
+    apps: dict[Name, App] = {}
     environment: Environment = {}
-    plugs: dict[str, Plug] = {}
-    slots: dict[str, Plug] = {}
+    plugs: dict[Name, Plug] = {}
+    slots: dict[Name, Plug] = {}
     architectures: Annotated[tuple[str, ...], pydantic.BeforeValidator(_names)] = ()
     layout: dict[str, dict[str, Any]] = {}
 

@@ -169,3 +169,51 @@ def test_commands_of_two_words_are_those_with_a_hyphen() -> None:
     assert joined(["fleet", "report", "data"]) == ["fleet-report", "data"]
     for same in (["fleet", "./report"], ["fleet", "reports"], ["report", "x"], []):
         assert joined(same) == same
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY snaps TO '{file}'",
+        "COPY (SELECT 1) TO '{part}'",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM read_text('{secret}')",
+        "SELECT * FROM read_blob('{part}')",
+        "SELECT * FROM parquet_scan('{part}')",
+        "SELECT * FROM glob('/*')",
+        "SELECT * FROM '{secret}'",
+        "CREATE TABLE t AS FROM '{part}'",
+        "ATTACH '{file}'",
+        "EXPORT DATABASE '{file}'",
+        "IMPORT DATABASE '{file}'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "SET allowed_directories = ['/']",
+        "SET temp_directory = '{file}'",
+        "SET home_directory = '{file}'",
+        "SELECT 1; SET lock_configuration = false; SELECT * FROM glob('/*')",
+    ],
+)
+def test_a_query_neither_reads_nor_writes_files(
+    root: Path, tmp_path: Path, sql: str
+) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a,secret\n")
+    (part,) = root.rglob("*.parquet")
+    before = {
+        path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")
+    }
+    with pytest.raises(UsageError) as caught:
+        ask(root, sql.format(file=tmp_path / "new", part=part, secret=secret))
+    assert "a,secret" not in f"{caught.value} {caught.value.details}"
+    after = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    assert after == before
+
+
+def test_a_cell_is_one_line_of_text_and_of_csv(root: Path) -> None:
+    answer = ask(root, "SELECT 'a\n::set-output\x1b[31m' AS \"b\n\x1b\", NULL AS n")
+    for form in ("text", "csv"):
+        head, line = render_answer(answer, form).splitlines()
+        assert (head + line).isprintable()
+        assert "::set-output" in line

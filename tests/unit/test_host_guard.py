@@ -33,7 +33,8 @@ def test_what_succeeds_says_nothing(emitter: RecordingEmitter) -> None:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (BadDataError("the file\nis broken"), "the file is broken"),
+        (BadDataError("the file is broken"), "the file is broken"),
+        (OSError("the file\nis \x1b"), "OSError: the file is \ufffd"),
         (KeyError("absent"), "KeyError: 'absent'"),
         (RecursionError(), "RecursionError: no reason given"),
         (MemoryError("x" * 1000), f"MemoryError: {'x' * 287}…"),

@@ -51,7 +51,7 @@ def render(findings: Findings) -> str:
     lines += _summary_lines(report, style)
     if report.against is not None:
         lines += ["", *_against_lines(findings.report, report.against, style)]
-    return "\n".join(map(without_commands, lines)) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _payload_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
@@ -147,19 +147,6 @@ def _statistics_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
 def _indented(text: str, first: str, style: TextStyle) -> list[str]:
     rest = " " * (len(first) + (0 if first.endswith("- ") else 2))
     return wrapped(text, style.columns, first=first, rest=rest)
-
-
-def without_commands(line: str) -> str:
-    r"""Return a line that no CI runner takes for one of its commands.
-
-    GitHub's runner obeys lines that begin with ``::`` after white space, and ``##[``
-    anywhere (ActionCommand.cs of actions/runner); GitLab's takes ``section_start:``
-    only after control characters, which :func:`printable` has escaped.
-    """
-    bare = line.lstrip()
-    if bare.startswith("::"):
-        line = line.replace("::", "\\x3a:", 1)
-    return line.replace("##[", "#\\x23[")
 
 
 def _against_lines(report: LintReport, against: str, style: TextStyle) -> Iterator[str]:
