@@ -15,22 +15,25 @@ _Schema = dict[str, Any]  # JSON, of whatever shape
 _HEAD = """\
 # Settings
 
-`compression-advisor.yaml` holds the [policy](../glossary.md#policy) of a project, in
-the folder of its snapcraft.yaml. `advise`, `lint` and snapcraft all read it. All keys
-are optional:
+`compression-advisor.yaml` (or `.yml`) holds the [policy](../glossary.md#policy) of a
+project. It is in the project's directory, or beside snapcraft.yaml in `snap/` or
+`build-aux/snap/`; two files are an error. `advise`, `lint` and snapcraft all read it.
+All keys are optional:
 
 ```yaml
-budgets:
-  cold-start:
-    nvme-laptop: 1.5s            # or by app: {calc: 1s, editor: 2.5s}
-  image-size: 300MB
-  image-growth: 3%               # against --baseline; launch-growth: 0.1s
-  refresh-size: 30%              # against --baseline: the delta that users download
+mode: apply                      # what a pack does with the advice
 apps: [calc, editor]             # target apps, the deciding one first
 devices: [nvme-laptop, ./kiosk.yaml]    # or shares: {nvme-laptop: 0.7, sbc-emmc: 0.3}
 kernels: [ubuntu-22.04, ubuntu-24.04, debian-12]    # that the devices may have
 launch-profile: [launch.json]    # recorded; files are relative to this one
 record: {app: calc}              # or recorded now, which runs the payload's program
+min-saving: 0.5s                 # when lzo is worth its bytes
+refresh: {per-month: 2, cold-launches-per-day: 1}    # then a user's month decides
+max-cold-start:
+  nvme-laptop: 1.5s              # or by app: {calc: 1s, editor: 2.5s}
+max-image-size: 300MB
+max-image-growth: 3%             # against --baseline; max-launch-growth: 0.1s
+max-refresh-size: 30%            # against --baseline: the delta that users download
 targets:
   - kernel: '4.4'                # kernels that have to mount the snap
 ignore:
@@ -38,15 +41,23 @@ ignore:
   - SCA305:usr/share/doc/*       # on some files
 severity: {SCA302: error}
 fail-on: warning                 # exit status 1 from this severity on; default: error
-advice: {min-saving: 0.5s}       # when lzo is worth its bytes
-refresh: {per-month: 2, cold-launches-per-day: 1}    # then a user's month decides
 ```
 
-`advise` and `lint` find the file from any directory. Without one beside snapcraft.yaml,
-they read the one in the current directory. `--policy` names another one. If one `lint`
+A setting has one name wherever it is set. Its value is written in the same way:
+
+| where | for example |
+|---|---|
+| the file | `min-saving: 0.5s` |
+| a part of the plugin `compression-advisor` | `compression-advisor-min-saving: 0.5s` |
+| the environment | `SNAPCRAFT_COMPRESSION_ADVISOR_MIN_SAVING=0.5s` |
+| an option, if there is one (`--app`, `--device` for one each) | `--min-saving 0.5s` |
+
+`advise` and `lint` find the file from any directory. Without one of the project, they
+read the one in the current directory. `--policy` names another one. If one `lint`
 has several payloads, each has the policy of its own project. Inside snapcraft, the
 environment precedes the file, and the file precedes
-[a part's properties](../snapcraft.md#settings).
+[a part's properties](../snapcraft.md#settings). Errors begin with the file and the
+line. A file that looks like this one in another place is a warning.
 
 Editors check the file with [its schema](../compression-advisor.schema.json):
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BLOCK = 128 * 1024
-LZO_PAYS = "advice: {min-saving: 0.1ms, max-launches: 1000}\n"
+LZO_PAYS = "min-saving: 0.1ms\nmax-launches: 1000\n"
 """A policy by which any launch of these projects is worth lzo's bytes."""
 
 SNAPCRAFT_YAML = """\

@@ -113,13 +113,12 @@ def _as_it_was(request: LintRequest, payload: Payload) -> LintRequest:
         device: {app: limit for app, limit in budget.items() if app in apps}
         if isinstance(budget, dict)
         else budget
-        for device, budget in policy.budgets.cold_start.items()
+        for device, budget in policy.max_cold_start.items()
     }
-    budgets = policy.budgets.model_copy(update={"cold_start": cold_start})
     known = tuple(app for app in policy.apps if app in apps)
     return replace(
         request,
-        policy=policy.model_copy(update={"apps": known, "budgets": budgets}),
+        policy=policy.model_copy(update={"apps": known, "max_cold_start": cold_start}),
         profiles=tuple(each for each in request.profiles if each.app in apps),
         previous=(),
         resquash=False,

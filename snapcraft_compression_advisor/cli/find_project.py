@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path, PurePath
 
 from ..core.errors import AdvisorError, NoInputError
+from ..core.terminal import emit
 from ..lint.project import ProjectFile, project_of_component, read_project
 from ..payload.snap_yaml import split_component_name
 from ..payload.source import Payload, open_payload
 from ..project.project_file import PROJECT_FILES, find_project_file, read_project_file
-from ..settings.load import POLICY_FILE_NAME
+from ..settings.policy_file import (
+    POLICY_PLACES,
+    find_policy_file,
+    ignored_policy_files,
+)
 
 _COMPONENT_PRIME = ("partitions", "component", "*", "prime")
 """Where snapcraft primes components, seen from the project (core24 on)."""
@@ -69,15 +74,25 @@ def find_policy(path: Path, project_dir: Path | None) -> Path | None:
     :param path: of the payload.
     :param project_dir: of the payload, where it is named.
     :returns: ``None`` where there is neither.
-    :raises AdvisorError: where there is no project where one is named.
+    :raises AdvisorError: if there is no project where one is named, or several files.
     """
-    here = Path(POLICY_FILE_NAME)
-    places = [here]
+    folder = None
     if project_dir is not None or _has_other_policy(_folder(path)):
         folder = find_project_folder(path, project_dir)
-        places = [here] if folder is None else [folder / here, here]
-    # A broken link isn't ignored: who reads it says so.
-    return next((place for place in places if os.path.lexists(place)), None)
+    for each in (folder, Path()):
+        if each is not None:
+            for file in ignored_policy_files(each):
+                _warn_of_ignored(file)
+            found = find_policy_file(each)
+            if found is not None:
+                return found
+    return None
+
+
+@cache
+def _warn_of_ignored(file: Path) -> None:
+    """Say so once, however many payloads the project has."""
+    emit.progress(f"Warning: {file} isn't read: {POLICY_PLACES}", permanent=True)
 
 
 def _has_other_policy(folder: Path) -> bool:
@@ -85,8 +100,9 @@ def _has_other_policy(folder: Path) -> bool:
 
     Only then it matters whose the folder is, which takes opening a built snap.
     """
-    has_one = os.path.lexists(folder / POLICY_FILE_NAME)
-    return has_one and not folder.samefile(Path())
+    if not folder.is_dir() or folder.samefile(Path()):
+        return False
+    return bool(find_policy_file(folder) or ignored_policy_files(folder))
 
 
 def _snap_name(path: Path) -> str:

@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
-
-import pydantic
 
 from ..advice.evidence import Policy
 from ..core.errors import BadDataError, UsageError
 from ..core.terminal import emit
 from ..devices.builtin_devices import DEFAULT_NAMES
 from ..lint.request import LintRequest
-from ..settings.lint_policy import AdvicePolicy, LintPolicy, Selector, SeverityName
-from ..settings.load import POLICY_FILE_NAME, Sources, load_settings
-from ..settings.quantities import LINK, parse_count, parse_devices, seconds_or_share
-from .arguments import Arguments, details, quantity
+from ..settings.lint_policy import LintPolicy, SeverityName
+from ..settings.load import Sources, load_settings, overlay, setting
+from ..settings.policy_file import POLICY_FILE_NAME
+from .arguments import Arguments, details
 
+_KEYS = {"--app": "apps", "--device": "devices"}
+"""Keys of options that have one of several values."""
 _DEFAULTS = Policy()
-_ADVICE_OPTIONS = ("min_saving", "max_launches", "link_mbit_per_s", "deciding_apps")
-_COMMON_OPTIONS = (("apps", "app"), ("devices", "device"), ("launch_profile",) * 2)
 
 
-@cache
-def _selector() -> pydantic.TypeAdapter[str]:
-    return pydantic.TypeAdapter(Selector)
+def _option(key: str, more: str = "", *, default: str | None = None) -> str:
+    """Return what an option does that sets a key of the policy.
 
-
-def _selectors(text: str) -> list[str]:
-    try:
-        return [_selector().validate_python(each.strip()) for each in text.split(",")]
-    except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False)[0]["msg"]
-        raise argparse.ArgumentTypeError(
-            problem.removeprefix("Value error, ")
-        ) from error
+    :param key: of the model.
+    :param more: what else is to be said of the option.
+    :param default: if the policy doesn't set it; the model's own and this by default.
+    """
+    field = LintPolicy.model_fields[key]
+    otherwise = field.default if default is None else default
+    return f"{field.description}{more} (default: the policy's, else {otherwise})"
 
 
 POLICY_ARGUMENTS: Arguments = {
     "--policy FILE": "the project's policy; other options override it (default: "
-    f"{POLICY_FILE_NAME} beside the snap's snapcraft.yaml, else in the current "
-    "directory, else none)",
-    "--app NAME…": "a target app; may be repeated, the first decides (default: the "
-    "policy's, else the app named after the snap, else those with a desktop file, else "
-    "all)",
+    f"{POLICY_FILE_NAME} in the project's directory or beside its snapcraft.yaml, "
+    "else in the current directory, else none)",
+    "--app NAME…": _option(
+        "apps",
+        "; may be repeated",
+        default="the app named after the snap, else those with a desktop file, else "
+        "all",
+    ),
     "--device NAME|FILE…": "a device profile to estimate for, built in ('devices' "
     "lists them) or a YAML file ('calibrate' makes one), with a system's kernel after "
     "it if it has another: nvme-laptop@ubuntu-22.04; may be repeated, lzo must "
@@ -60,29 +57,18 @@ POLICY_ARGUMENTS: Arguments = {
 }
 ADVICE_ARGUMENTS: Arguments = {
     **POLICY_ARGUMENTS,
-    "--min-saving SECONDS|PERCENT": details(
-        "time that lzo must save per cold launch, about what people notice: 0.5, "
-        "500ms, or a percentage of the time that reading and decompressing add "
-        f"with xz (default: the policy's, else {_DEFAULTS.min_saving_s:g}s)",
-        type=quantity(seconds_or_share),
+    "--min-saving SECONDS|PERCENT": _option(
+        "min_saving", default=f"{_DEFAULTS.min_saving_s:g}s"
     ),
-    "--max-launches COUNT": details(
-        "number of cold launches within which the larger download must pay for "
-        "itself; about as many as between two refreshes (default: the policy's, "
-        f"else {_DEFAULTS.max_launches:g})",
-        type=quantity(parse_count),
+    "--max-launches COUNT": _option(
+        "max_launches", default=f"{_DEFAULTS.max_launches:g}"
     ),
-    "--link MBIT/S": details(
-        "speed of that download: 8.5, 100Mbit/s, 1Gbit/s (default: the policy's, "
-        f"else {_DEFAULTS.link_mbit_per_s:g}Mbit/s)",
-        type=quantity(LINK.parse),
-        dest="link_mbit_per_s",
+    "--link MBIT/S": _option(
+        "link",
+        ": 8.5, 100Mbit/s, 1Gbit/s",
+        default=f"{_DEFAULTS.link_mbit_per_s:g}Mbit/s",
     ),
-    "--deciding-apps": details(
-        "whether the first target app decides or every one must gain (default: the "
-        f"policy's, else {_DEFAULTS.deciding_apps})",
-        choices=("first", "every"),
-    ),
+    "--deciding-apps": details(_option("deciding_apps"), choices=("first", "every")),
 }
 """What :func:`advice_options` reads, and ``--policy``."""
 _SELECTOR_FORM = (
@@ -91,15 +77,10 @@ _SELECTOR_FORM = (
 )
 RULE_ARGUMENTS: Arguments = {
     **POLICY_ARGUMENTS,
-    "--select RULES…": details(
-        f"rules to check: {_SELECTOR_FORM} (default: the policy's, else all)",
-        type=_selectors,
-    ),
-    "--ignore RULES…": details(
-        "rules not to check, in addition to those that the policy ignores: "
-        f"{_SELECTOR_FORM} (default: none)",
-        type=_selectors,
-    ),
+    "--select RULES…": f"rules to check: {_SELECTOR_FORM} (default: the policy's, else "
+    "all)",
+    "--ignore RULES…": "rules not to check, in addition to those that the policy "
+    f"ignores: {_SELECTOR_FORM} (default: none)",
     "--fail-on": details(
         "the least severe finding that makes the exit status 1 (default: the policy's, "
         "else error)",
@@ -110,35 +91,33 @@ RULE_ARGUMENTS: Arguments = {
 
 
 def payload_options(parsed_args: argparse.Namespace) -> LintPolicy:
-    """Return the policy that the options of :data:`POLICY_ARGUMENTS` make."""
-    return _options(parsed_args, {})
+    """Return the policy that the options of :data:`POLICY_ARGUMENTS` make.
+
+    :raises UsageError: if the value of one is broken.
+    """
+    return _options(parsed_args, "--app", "--device", "--launch-profile")
 
 
 def advice_options(parsed_args: argparse.Namespace) -> LintPolicy:
-    """Return the policy that the options of ``advise`` make."""
-    advice = _given({name: getattr(parsed_args, name) for name in _ADVICE_OPTIONS})
-    changed = AdvicePolicy().model_copy(update=advice) if advice else None
-    return _options(parsed_args, {"advice": changed})
+    """Return the policy that the options of ``advise`` make.
 
-
-def common_options(parsed_args: argparse.Namespace) -> LintPolicy:
-    """Return the policy that the options of every command make."""
-    return _options(parsed_args, {})
+    :raises UsageError: as :func:`payload_options`.
+    """
+    names = ("--min-saving", "--max-launches", "--link", "--deciding-apps")
+    return overlay(payload_options(parsed_args), _options(parsed_args, *names))
 
 
 def rule_options(parsed_args: argparse.Namespace) -> LintPolicy:
     """Return the policy that the options of ``lint`` make.
 
-    :raises UsageError: where they name a rule that there isn't.
+    :raises UsageError: as :func:`payload_options`, or if a rule doesn't exist.
     """
-    select = tuple(each for group in parsed_args.select for each in group)
-    ignore = tuple(each for group in parsed_args.ignore for each in group)
+    rules = _options(parsed_args, "--select", "--ignore", "--fail-on")
     try:
-        _check_rules((*select, *ignore), where="--select, --ignore")
+        _check_rules((*rules.select, *rules.ignore), where="--select, --ignore")
     except BadDataError as error:  # an argument, not data
         raise UsageError(str(error), resolution=error.resolution) from error
-    given = {"select": select, "ignore": ignore, "fail_on": parsed_args.fail_on}
-    return _options(parsed_args, given)
+    return overlay(payload_options(parsed_args), rules)
 
 
 def lint_request(
@@ -177,18 +156,22 @@ def _check_rules(texts: Iterable[str], *, where: str) -> None:
         check_selectors(wanted, ALL_RULES, where=where)
 
 
-def _options(
-    parsed_args: argparse.Namespace, others: Mapping[str, object]
-) -> LintPolicy:
-    common = {key: tuple(getattr(parsed_args, name)) for key, name in _COMMON_OPTIONS}
-    try:
-        devices = parse_devices(common["devices"])
-    except ValueError as error:
-        message = f"argument --device: {error}"
-        raise UsageError(message, resolution="Correct the shares.") from error
-    given = {**common, "devices": devices, **others}
-    return LintPolicy().model_copy(update=_given(given))
+def _options(parsed_args: argparse.Namespace, *options: str) -> LintPolicy:
+    """Return the policy that some options make, each checked as the policy's key is.
 
-
-def _given(values: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in values.items() if value not in (None, ())}
+    :raises UsageError: if the value of one is broken.
+    """
+    policy = LintPolicy()
+    for option in options:
+        key = _KEYS.get(option, option.removeprefix("--"))
+        value = getattr(parsed_args, option.removeprefix("--").replace("-", "_"))
+        if option in ("--select", "--ignore"):
+            value = [each.strip() for text in value for each in text.split(",")]
+        if value in (None, []):
+            continue
+        try:
+            one = setting(key, value, label=f"argument {option}")
+        except BadDataError as error:
+            raise UsageError(str(error), resolution="Correct it.") from error
+        policy = overlay(policy, one)
+    return policy

@@ -31,7 +31,7 @@ from .arguments import (
     whole_number,
 )
 from .find_project import find_policy, find_project, find_project_folder
-from .policy_options import POLICY_ARGUMENTS, common_options, lint_request
+from .policy_options import POLICY_ARGUMENTS, lint_request, payload_options
 from .record_options import told_here
 from .surroundings import STACK_ARGUMENTS, open_surroundings
 from .write import check_outputs, write_output
@@ -104,7 +104,7 @@ class TrimCommand(Command):
         with ExitStack() as until:
             payload = until.enter_context(open_payload(path))
             policy = parsed_args.policy or find_policy(payload.path, project_dir)
-            lint = lint_request(policy, common_options(parsed_args))
+            lint = lint_request(policy, payload_options(parsed_args))
             check_apps(payload, lint)
             surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
             project = find_project(payload, project_dir)

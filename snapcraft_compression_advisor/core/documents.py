@@ -40,7 +40,7 @@ class DocumentKind(Generic[Model]):
     :param name: what it is, as in "Cannot read the policy 'x.yaml'".
     :param max_bytes: largest that is read; bounds what a foreign file can cost.
     :param broken: what a broken one is, with ``{where!r}`` for the file; what is wrong
-        with it follows.
+        with it follows. With ``{line}``, ``:3`` is there if line 3 is broken.
     :param resolution: what to do about a broken one.
     :param if_unreadable: what to do about one that can't be read.
     :param describe: says what is wrong with a key.
@@ -79,7 +79,8 @@ class DocumentKind(Generic[Model]):
             document: object = YAML(typ="safe", pure=True).load(content)
         # An escape beyond Unicode reaches chr(), hence ValueError and OverflowError.
         except (YAMLError, ValueError, OverflowError, RecursionError) as error:
-            raise self.error(where, _yaml_problem(error)) from error
+            line, problem = _yaml_problem(error)
+            raise self.error(where, problem, line=line) from error
         return document
 
     def parse_json(self, content: bytes, *, where: str) -> Model:
@@ -118,10 +119,15 @@ class DocumentKind(Generic[Model]):
         message = f"Cannot read the {self.name} {str(path)!r}: {reason}"
         return NoInputError(message, resolution=self.if_unreadable)
 
-    def error(self, where: str, *problems: str) -> BadDataError:
+    def error(
+        self, where: str, *problems: str, line: int | None = None
+    ) -> BadDataError:
         """Return the error of a broken document; the first problem is in its line."""
+        place = "" if line is None else f":{line}"
+        if line is not None and "{line}" not in self.broken:
+            problems = (f"line {line}: {problems[0]}", *problems[1:])
         return BadDataError(
-            f"{self.broken.format(where=where)}: {problems[0]}",
+            f"{self.broken.format(where=where, line=place)}: {problems[0]}",
             details="\n".join(problems),
             resolution=self.resolution,
         )
@@ -147,13 +153,13 @@ class DocumentKind(Generic[Model]):
             raise self.error(where, f"it has more than {limit}")
 
 
-def _yaml_problem(error: Exception) -> str:
-    """Return what is wrong with the YAML, and on which line, in one line."""
+def _yaml_problem(error: Exception) -> tuple[int | None, str]:
+    """Return the line of what is wrong with the YAML, and what, in one line."""
     if isinstance(error, MarkedYAMLError) and error.problem and error.problem_mark:
         problem = _QUOTED.sub("…", error.problem.partition("\n")[0])
-        return f"line {error.problem_mark.line + 1}: {problem}"
+        return error.problem_mark.line + 1, problem
     lines = [line.strip() for line in str(error).splitlines()]
-    return _QUOTED.sub("…", "; ".join(lines[:4])) or "it isn't YAML"
+    return None, _QUOTED.sub("…", "; ".join(lines[:4])) or "it isn't YAML"
 
 
 def json_schema_text(

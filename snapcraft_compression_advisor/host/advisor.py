@@ -93,7 +93,7 @@ class Advisor:
         :raises SettingsError: where the settings are broken.
         """
         try:
-            return self.settings.policy.pack.mode == "enforce"
+            return self.settings.policy.mode == "enforce"
         except SettingsError:
             raise
         except Exception:  # noqa: BLE001 # then it can't be ruled out by them
@@ -191,8 +191,8 @@ class Advisor:
 
     def _enforce(self, decision: Decision) -> None:
         check_advice(decision)
-        budgets = self.settings.policy.budgets
-        has_budgets = budgets.cold_start or budgets.image_size is not None
+        policy = self.settings.policy
+        has_budgets = policy.max_cold_start or policy.max_image_size is not None
         if has_budgets and decision.artifact.component is None:
             self.judging(
                 partial(self._check_budgets, decision.artifact),
@@ -221,16 +221,16 @@ class Advisor:
             return analyse(payload, request, progress=emit.progress)
 
     def _decide(self, artifact: Artifact) -> Decision:
-        pack = self.settings.policy.pack
+        policy = self.settings.policy
         return decide(
             artifact,
             self.analyse(artifact),
-            pack.mode,
-            override_declared=pack.override_declared,
+            policy.mode,
+            override_declared=policy.override_declared,
         )
 
     def _write_report(self, decision: Decision) -> None:
-        report = self.settings.policy.pack.report
+        report = self.settings.policy.report
         if report is not None:
             harmless(
                 partial(write_report, decision, Path(report)),

@@ -8,34 +8,21 @@ import pydantic
 from craft_parts.plugins import Plugin, PluginProperties
 
 from ..core.errors import AdvisorError
-from ..settings.load import PLUGIN, part_policy
+from ..settings.load import PLUGIN, SETTINGS, part_policy
 
 
-class AdvisorPluginProperties(PluginProperties, frozen=True):
-    """The settings, checked as those of the policy file are.
-
-    Their types are loose: what is wrong with a value is said by the model of the
-    settings, in the same words wherever they come from.
-    """
+class _Checked(PluginProperties, frozen=True):
+    """The settings, checked as those of the policy file are."""
 
     plugin: Literal["compression-advisor"] = "compression-advisor"
     source: str | None = None
-    compression_advisor_mode: Any = None
-    compression_advisor_override_declared: Any = None
-    compression_advisor_report: Any = None
-    compression_advisor_devices: Any = None
-    compression_advisor_apps: Any = None
-    compression_advisor_launch_profile: Any = None
-    compression_advisor_max_size_growth: Any = None
-    compression_advisor_min_launch_gain: Any = None
-    compression_advisor_max_cold_start: Any = None
 
     @pydantic.model_validator(mode="before")
     @classmethod
     def _check_settings(cls, data: object) -> object:
         if isinstance(data, dict):
             try:
-                part_policy(PLUGIN, data)
+                part_policy(data)
             except AdvisorError as error:
                 raise ValueError(_sentence(error)) from error
         return data
@@ -44,6 +31,16 @@ class AdvisorPluginProperties(PluginProperties, frozen=True):
     def get_build_properties(cls) -> list[str]:
         """Return none: no setting changes what is built."""
         return []
+
+
+# Their types are loose: what is wrong with a value is said by the model of settings,
+# in the same words wherever they come from.
+_PROPERTIES: dict[str, Any] = {
+    f"{PLUGIN}-{name}".replace("-", "_"): (Any, None) for name in SETTINGS
+}
+AdvisorPluginProperties = pydantic.create_model(
+    "AdvisorPluginProperties", __base__=_Checked, **_PROPERTIES
+)
 
 
 class AdvisorPlugin(Plugin):

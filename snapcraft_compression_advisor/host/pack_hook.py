@@ -80,7 +80,7 @@ class AdvisingPackage(Below):
         if advisor is None:
             return False
         mode = advisor.judging(
-            lambda: advisor.settings.policy.pack.mode,
+            lambda: advisor.settings.policy.mode,
             what="the existing package isn't checked",
         )
         if mode in (None, "advise"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,8 +11,10 @@ from ..core.frozen import frozen
 from ..lint.all_rules import ALL_RULES
 from ..lint.project import ProjectFile, read_project
 from ..lint.run import check_selectors
+from ..project.document import read_document
 from ..project.project_file import find_project_file, read_project_file
-from ..settings.load import PLUGIN, POLICY_FILE_NAME, Settings, Sources, load_settings
+from ..settings.load import PLUGIN, Settings, Sources, load_settings
+from ..settings.policy_file import find_policy_file
 from .guard import SettingsError
 
 Parts = dict[str, dict[str, object]]
@@ -58,23 +59,35 @@ def read_settings(
 ) -> Settings:
     """Read the settings of a pack.
 
-    :param directory: where ``compression-advisor.yaml`` may be.
+    :param directory: of the project.
     :param parts: of the project, by name.
-    :raises SettingsError: where one is broken, or they contradict each other.
+    :raises SettingsError: if one is broken, or they contradict each other.
     """
-    file = directory / POLICY_FILE_NAME
-    sources = Sources(
-        parts=parts,
-        file=file if os.path.lexists(file) else None,  # a broken link isn't ignored
-        environment=environment,
-        folder=directory,
-    )
     try:
+        sources = Sources(
+            parts=parts,
+            find_key=partial(_find_key, directory),
+            file=find_policy_file(directory),
+            environment=environment,
+            folder=directory,
+        )
         return load_settings(
             sources, check_rules=partial(check_selectors, rules=ALL_RULES)
         )
     except AdvisorError as error:
         raise SettingsError.of(error) from error
+
+
+def _find_key(directory: Path, part: str, key: str) -> str:
+    """Return where a part's key stands, as ``FILE:LINE: ``; nothing if unknown."""
+    try:
+        file = find_project_file(directory)
+        root = read_document(read_project_file(file), where=str(file)).root
+    except AdvisorError:
+        return ""
+    body = root.child("parts", part)
+    found = body and body.entry(key)
+    return f"{file.relative_to(directory)}:{found[0].line}: " if found else ""
 
 
 def raw_parts(document: Mapping[str, object]) -> Parts:

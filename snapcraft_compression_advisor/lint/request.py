@@ -75,14 +75,14 @@ def analysis_request(
     is_prime = payload.kind == "prime"
     base = Request(
         devices=request.devices,
-        policy=request.policy.advice.to_policy(),
+        policy=request.policy.to_component_policy(),
         effort=LEAST,
         declared_compression=project.effective if project and is_prime else None,
         surroundings=Surroundings(bases=request.bases, contents=request.content),
     )
     if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
         return base
-    limit = request.policy.budgets.image_size
+    limit = request.policy.max_image_size
     return replace(
         base,
         apps=_apps(payload, request.policy),
@@ -125,7 +125,7 @@ def check_apps(payload: Payload, request: LintRequest) -> None:
 
 def _apps(payload: Payload, policy: LintPolicy) -> tuple[str, ...]:
     """Return the apps that the policy names, those with a budget last."""
-    budgets = policy.budgets.cold_start.values()
+    budgets = policy.max_cold_start.values()
     with_budget = [app for each in budgets if isinstance(each, dict) for app in each]
     if policy.apps or not with_budget:
         return policy.apps

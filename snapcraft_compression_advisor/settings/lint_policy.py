@@ -90,42 +90,18 @@ SeverityName = Literal["error", "warning", "info"]
 PackMode = Literal["advise", "apply", "write", "enforce"]
 
 
-class Budgets(PolicyModel):
-    """What may not be exceeded."""
+def _plain_budgets(value: object) -> object:
+    """Parse a plain budget here: a union's errors would speak of both forms."""
+    for each in value.values() if isinstance(value, dict) else ():
+        for budget in each.values() if isinstance(each, dict) else [each]:
+            SECONDS.parse(budget)
+    return value
 
-    cold_start: dict[Text, Seconds | dict[Text, Seconds]] = pydantic.Field(
-        default={},
-        description="by device profile: how long a cold start may take, for every "
-        "target app or by app",
-    )
-    image_size: Bytes | None = pydantic.Field(
-        default=None, description="of the .snap file"
-    )
-    launch_growth: Seconds = pydantic.Field(
-        default=LEAST_GROWTH_S,
-        description="how much longer a cold launch may take than in the baseline",
-    )
-    image_growth: BytesOrShare | None = pydantic.Field(
-        default=None,
-        description="how much larger the .snap file may be than in the baseline: "
-        "bytes, or percent",
-    )
-    refresh_size: BytesOrShare | None = pydantic.Field(
-        default=None,
-        description="how much a refresh from the baseline may download: bytes, or "
-        "percent of the image",
-    )
 
-    @pydantic.field_validator("cold_start", mode="before")
-    @classmethod
-    def _say_what_fits(cls, value: object) -> object:
-        """Parse a plain budget here: a union's errors would speak of both forms."""
-        if not isinstance(value, dict):
-            return value
-        for each in value.values():
-            for budget in each.values() if isinstance(each, dict) else [each]:
-                SECONDS.parse(budget)
-        return value
+ColdStarts = Annotated[
+    dict[Text, Seconds | dict[Text, Seconds]], pydantic.BeforeValidator(_plain_budgets)
+]
+"""By device what a cold start may take, for all apps or by app."""
 
 
 class Target(PolicyModel):
@@ -152,79 +128,6 @@ class Target(PolicyModel):
     def label(self) -> str:
         """What messages call it."""
         return self.name or (f"kernel {self.kernel}" if self.kernel else "the target")
-
-
-class AdvicePolicy(PolicyModel):
-    """When lzo is worth its bytes."""
-
-    min_saving: SecondsOrShare = pydantic.Field(
-        default=_DEFAULTS.min_saving_s,
-        description="time that lzo must save per cold launch: seconds, or percent of "
-        "the time that reading and decompressing add with xz",
-    )
-    max_size_growth: BytesOrShare | None = pydantic.Field(
-        default=None,
-        description="how much lzo may add to the image: bytes, or percent of its size "
-        "with xz",
-    )
-    max_launches: Count = pydantic.Field(
-        default=_DEFAULTS.max_launches,
-        description="number of cold launches within which the larger download must "
-        "pay for itself",
-    )
-    link_mbit_per_s: MbitPerS = pydantic.Field(
-        default=_DEFAULTS.link_mbit_per_s,
-        alias="link",
-        # As it was spelt before options and settings shared their words.
-        validation_alias=pydantic.AliasChoices("link", "link-mbit-per-s"),
-        description="speed of that download",
-    )
-    deciding_apps: Literal["first", "every"] = pydantic.Field(
-        default=_DEFAULTS.deciding_apps,
-        description="whether the first target app decides or every one must gain",
-    )
-
-    def to_policy(self) -> Policy:
-        """Return the policy of the recommendation."""
-        saving, growth = self.min_saving, self.max_size_growth
-        return Policy(
-            min_saving_s=_DEFAULTS.min_saving_s
-            if isinstance(saving, Share)
-            else saving,
-            min_saving_share=saving.root if isinstance(saving, Share) else None,
-            max_launches=self.max_launches,
-            link_mbit_per_s=self.link_mbit_per_s,
-            deciding_apps=self.deciding_apps,
-            max_growth_bytes=None if isinstance(growth, Share) else growth,
-            max_growth_share=growth.root if isinstance(growth, Share) else None,
-        )
-
-
-class PackSettings(PolicyModel):
-    """What the advisor does while snapcraft packs; the command line has no use for it.
-
-    Which compression suits the snap is the business of ``advice``, ``budgets``,
-    ``apps``, ``devices`` and ``launch-profile``, as everywhere.
-    """
-
-    mode: PackMode = pydantic.Field(
-        default="advise",
-        description="'advise' prints the advice; 'apply' packs with the recommended "
-        "compression; 'write' also sets the key in snapcraft.yaml; 'enforce' "
-        "stops the pack if the declared compression violates the policy",
-    )
-    override_declared: bool = pydantic.Field(
-        default=False,
-        strict=True,
-        description="whether 'apply' and 'write' may override a compression that "
-        "snapcraft.yaml declares",
-    )
-    report: Text | None = pydantic.Field(
-        default=None,
-        description="path of a report to write, relative to this file: JSON if the "
-        "name ends in .json, else text; for a component, its name is added before "
-        "the suffix",
-    )
 
 
 LAUNCH_TIMEOUT_S = 60.0
@@ -256,12 +159,131 @@ class Recording(PolicyModel):
 
 
 class LintPolicy(PolicyModel):
-    """The policy file of ``compression-advisor``, version 1."""
+    """The settings of a project, version 1.
+
+    Each has one name: that of the key in ``compression-advisor.yaml``, of the part's
+    property behind ``compression-advisor-`` and, in capitals, of the variable behind
+    ``SNAPCRAFT_COMPRESSION_ADVISOR_``. All of these are made from this list.
+    """
 
     model_config = pydantic.ConfigDict(title="compression-advisor policy")
 
     schema_version: Literal[1] = pydantic.Field(
         alias="schema", default=1, description="version of this format"
+    )
+    mode: PackMode = pydantic.Field(
+        default="advise",
+        description="what happens while snapcraft packs: 'advise' prints the advice; "
+        "'apply' packs with the recommended compression; 'write' also sets the key in "
+        "snapcraft.yaml; 'enforce' stops the pack if the declared compression violates "
+        "the policy",
+    )
+    override_declared: bool = pydantic.Field(
+        default=False,
+        strict=True,
+        description="whether 'apply' and 'write' may override a compression that "
+        "snapcraft.yaml declares",
+    )
+    report: Text | None = pydantic.Field(
+        default=None,
+        description="path of a report to write while packing, relative to this file: "
+        "JSON if the name ends in .json, else text; for a component, its name is added "
+        "before the suffix",
+    )
+    apps: Texts = pydantic.Field(
+        default=(), description="target apps, the deciding one first"
+    )
+    devices: Devices = pydantic.Field(
+        default=(),
+        description="device profiles to estimate for: names or files, which are "
+        "relative to this file; by name, the share of the users who have it: then lzo "
+        "must be worth its size on average, not on each",
+    )
+    kernels: Texts = pydantic.Field(
+        default=(),
+        description="systems whose kernels the devices may have, such as ubuntu-22.04: "
+        "estimates and verdicts for each kernel that costs differ with",
+    )
+    launch_profile: Texts = pydantic.Field(
+        default=(), description="recorded launches: files, relative to this one"
+    )
+    record: Annotated[
+        tuple[Recording, ...],
+        pydantic.BeforeValidator(
+            _as_recordings,
+            json_schema_input_type=bool | Recording | tuple[Recording, ...],
+        ),
+    ] = pydantic.Field(
+        default=(),
+        description="launches to record while advising, isolated; this runs the "
+        "payload's programs; --no-record prevents it",
+    )
+    bases: Texts = pydantic.Field(
+        default=(),
+        description="base snaps or their directories, relative to this file: the "
+        "guess of a launch is followed into the snap's own one",
+    )
+    contents: Texts = pydantic.Field(
+        default=(),
+        description="content snaps or their directories, relative to this file, that "
+        "the snap's plugs ask for",
+    )
+    min_saving: SecondsOrShare = pydantic.Field(
+        default=_DEFAULTS.min_saving_s,
+        description="time that lzo must save per cold launch, about what people "
+        "notice: seconds, or percent of the time that reading and decompressing add "
+        "with xz",
+    )
+    max_launches: Count = pydantic.Field(
+        default=_DEFAULTS.max_launches,
+        description="number of cold launches within which the larger download must "
+        "pay for itself; about as many as between two refreshes",
+    )
+    link: MbitPerS = pydantic.Field(
+        default=_DEFAULTS.link_mbit_per_s, description="speed of that download"
+    )
+    deciding_apps: Literal["first", "every"] = pydantic.Field(
+        default=_DEFAULTS.deciding_apps,
+        description="whether the first target app decides or every one must gain",
+    )
+    refresh: RefreshSettings | None = pydantic.Field(
+        default=None,
+        description="what users' refreshes are like: then a month of launches, "
+        "downloads and applied deltas decides, in place of 'max-launches'",
+    )
+    max_size_growth: BytesOrShare | None = pydantic.Field(
+        default=None,
+        description="how much lzo may add to the image: bytes, or percent of its size "
+        "with xz",
+    )
+    max_cold_start: ColdStarts = pydantic.Field(
+        default={},
+        description="by device profile: how long a cold start may take, for every "
+        "target app or by app",
+    )
+    max_image_size: Bytes | None = pydantic.Field(
+        default=None, description="size of the .snap file"
+    )
+    max_launch_growth: Seconds = pydantic.Field(
+        default=LEAST_GROWTH_S,
+        description="how much longer a cold launch may take than in the baseline",
+    )
+    max_image_growth: BytesOrShare | None = pydantic.Field(
+        default=None,
+        description="how much larger the .snap file may be than in the baseline: "
+        "bytes, or percent",
+    )
+    max_refresh_size: BytesOrShare | None = pydantic.Field(
+        default=None,
+        description="how much a refresh from the baseline may download: bytes, or "
+        "percent of the image",
+    )
+    compression: Literal["xz", "lzo"] | None = pydantic.Field(
+        default=None,
+        description="the compression to pack the snap with; SCA106 checks it",
+    )
+    targets: tuple[Target, ...] = pydantic.Field(
+        default=(), description="systems that the snap must run on"
     )
     select: Selectors = pydantic.Field(
         default=(),
@@ -280,59 +302,6 @@ class LintPolicy(PolicyModel):
         default="error",
         description="exit status 1 for findings of at least this severity",
     )
-    compression: Literal["xz", "lzo"] | None = pydantic.Field(
-        default=None,
-        description="the compression to pack the snap with; SCA106 checks it",
-    )
-    budgets: Budgets = Budgets()
-    apps: Texts = pydantic.Field(
-        default=(), description="target apps, the deciding one first"
-    )
-    devices: Devices = pydantic.Field(
-        default=(),
-        description="device profiles to estimate for: names or files, which are "
-        "relative to this file; by name, the share of the users who have it: then lzo "
-        "must be worth its size on average, not on each",
-    )
-    kernels: Texts = pydantic.Field(
-        default=(),
-        description="systems whose kernels the devices may have, such as ubuntu-22.04: "
-        "estimates and verdicts for each kernel that costs differ with",
-    )
-    launch_profile: Texts = pydantic.Field(
-        default=(), description="recorded launches: files, relative to this one"
-    )
-    bases: Texts = pydantic.Field(
-        default=(),
-        description="base snaps or their directories, relative to this file: the "
-        "guess of a launch is followed into the snap's own one",
-    )
-    contents: Texts = pydantic.Field(
-        default=(),
-        description="content snaps or their directories, likewise, which the snap's "
-        "plugs ask for",
-    )
-    record: Annotated[
-        tuple[Recording, ...],
-        pydantic.BeforeValidator(
-            _as_recordings,
-            json_schema_input_type=bool | Recording | tuple[Recording, ...],
-        ),
-    ] = pydantic.Field(
-        default=(),
-        description="launches to record while advising, isolated; this runs the "
-        "payload's programs; --no-record prevents it",
-    )
-    targets: tuple[Target, ...] = pydantic.Field(
-        default=(), description="systems that the snap must run on"
-    )
-    refresh: RefreshSettings | None = pydantic.Field(
-        default=None,
-        description="what users' refreshes are like: then a month of launches, "
-        "downloads and applied deltas decides, in place of 'max-launches'",
-    )
-    advice: AdvicePolicy = AdvicePolicy()
-    pack: PackSettings = PackSettings()
 
     def to_policy(self, device_names: Sequence[str] = ()) -> Policy:
         """Return the policy of the recommendation, budgets included.
@@ -340,10 +309,25 @@ class LintPolicy(PolicyModel):
         :param device_names: of the profiles that ``devices`` leads to, in its order.
         """
         return replace(
-            self.advice.to_policy(),
+            self.to_component_policy(),
             device_shares=self._device_shares(device_names),
-            cold_start_limits_s=self.budgets.cold_start,
+            cold_start_limits_s=self.max_cold_start,
             habits=self.refresh.to_habits() if self.refresh else None,
+        )
+
+    def to_component_policy(self) -> Policy:
+        """Return the policy of what no launch is known to read."""
+        saving, growth = self.min_saving, self.max_size_growth
+        return Policy(
+            min_saving_s=_DEFAULTS.min_saving_s
+            if isinstance(saving, Share)
+            else saving,
+            min_saving_share=saving.root if isinstance(saving, Share) else None,
+            max_launches=self.max_launches,
+            link_mbit_per_s=self.link,
+            deciding_apps=self.deciding_apps,
+            max_growth_bytes=None if isinstance(growth, Share) else growth,
+            max_growth_share=growth.root if isinstance(growth, Share) else None,
         )
 
     def _device_shares(self, device_names: Sequence[str]) -> Mapping[str, float]:
@@ -373,22 +357,22 @@ def contradictions(policy: LintPolicy) -> list[str]:
         for each in policy.select
         if each in policy.ignore
     ]
-    budgets = policy.budgets
     for rule, budget, name in (
-        ("SCA201", budgets.cold_start, "cold-start"),
-        ("SCA301", budgets.image_size, "image-size"),
-        ("SCA602", budgets.image_growth, "image-growth"),
-        ("SCA603", budgets.refresh_size, "refresh-size"),
+        ("SCA201", policy.max_cold_start, "max-cold-start"),
+        ("SCA301", policy.max_image_size, "max-image-size"),
+        ("SCA602", policy.max_image_growth, "max-image-growth"),
+        ("SCA603", policy.max_refresh_size, "max-refresh-size"),
     ):
         ignored = [each for each in policy.ignore if rule.startswith(each)]
         if budget and ignored:
-            found.append(f"budget {name!r} is set, but {ignored[0]!r} is ignored")
-    if budgets.image_size is not None and budgets.image_size < MINIMUM_IMAGE_BYTES:
+            found.append(f"{name!r} is set, but {ignored[0]!r} is ignored")
+    size = policy.max_image_size
+    if size is not None and size < MINIMUM_IMAGE_BYTES:
         least = f"{MINIMUM_IMAGE_BYTES // KIB} KiB"
         found.append(
-            f"budget 'image-size' is below the size of the smallest image ({least})"
+            f"'max-image-size' is below the size of the smallest image ({least})"
         )
-    for device, by_app in budgets.cold_start.items():
+    for device, by_app in policy.max_cold_start.items():
         found += [
             f"app {app!r} has a budget on {device!r}, but isn't one of 'apps'"
             for app in (by_app if isinstance(by_app, dict) and policy.apps else ())

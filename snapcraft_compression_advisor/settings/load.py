@@ -6,24 +6,21 @@ the part of snapcraft's plugin, and all of them before the defaults.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pydantic
-from pydantic_core import ErrorDetails
 
-from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError, UsageError
 from ..core.frozen import frozen
-from ..core.units import KIB
 from ..devices.builtin_devices import default_devices, find_device
 from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
-from .lint_policy import SCHEMA, LintPolicy, contradictions
+from .lint_policy import LintPolicy, contradictions
+from .policy_file import POLICY, POLICY_FILE_NAME, describe_setting, parse_policy
 from .quantities import PolicyModel
 
 if TYPE_CHECKING:
@@ -49,29 +46,15 @@ ENVIRONMENT_PREFIX = "SNAPCRAFT_COMPRESSION_ADVISOR_"
 INSTANCE_PATH_VARIABLE = f"{ENVIRONMENT_PREFIX}INSTANCE_PATH"
 """Directory to mount into build instances; no setting of a pack."""
 
-PLACES: Mapping[str, tuple[str, ...]] = {
-    "mode": ("pack", "mode"),
-    "override-declared": ("pack", "override-declared"),
-    "report": ("pack", "report"),
-    "devices": ("devices",),
-    "apps": ("apps",),
-    "launch-profile": ("launch-profile",),
-    "max-size-growth": ("advice", "max-size-growth"),
-    "min-launch-gain": ("advice", "min-saving"),
-    "max-cold-start": ("budgets", "cold-start"),
-}
-"""Where in the policy each setting of a part or of the environment stands."""
+SETTINGS = tuple(
+    str(field.alias)
+    for name, field in LintPolicy.model_fields.items()
+    if name != "schema_version"
+)
+"""Names of all settings, the same wherever one is set."""
 
 _FILE_LISTS = ("launch_profile", "bases", "contents")
-_LISTS = frozenset({"devices", "apps", "launch-profile"})
-_TRUTHS = {
-    **dict.fromkeys(("true", "yes", "1"), True),
-    **dict.fromkeys(("false", "no", "0"), False),
-}
 _Model = TypeVar("_Model", bound=PolicyModel)
-
-POLICY_FILE_NAME = "compression-advisor.yaml"
-SCHEMA_COMMAND = "compression-advisor schema compression-advisor"
 
 
 def read_policy(path: Path) -> LintPolicy:
@@ -84,39 +67,20 @@ def read_policy(path: Path) -> LintPolicy:
     return beside(path, parse_policy(POLICY.read(path), where=str(path)))
 
 
-def parse_policy(content: bytes, *, where: str) -> LintPolicy:
-    """Return the policy that a file's content is; an empty one has all defaults.
-
-    :param where: what errors call it.
-    :raises BadDataError: as :func:`read_policy`.
-    """
-    document = POLICY.load_yaml(content, where=where)
-    document = {} if document is None else document
-    version = document.get("schema", SCHEMA) if isinstance(document, dict) else SCHEMA
-    if version != SCHEMA:
-        message = f"{where!r} is a policy of version {version!r}, not {SCHEMA}"
-        raise BadDataError(
-            message,
-            resolution="Use a version of the advisor that supports it, or follow "
-            f"{SCHEMA_COMMAND!r}.",
-        )
-    return POLICY.check(document, where=where)
-
-
 def beside(path: Path, policy: LintPolicy) -> LintPolicy:
     """Return a policy whose files are relative to its own file's directory.
 
     :param path: where the policy comes from; what it names lies beside that.
     """
-    folder, pack = path.parent, policy.pack
+    folder = path.parent
     changed: dict[str, object] = {}
     for name in _FILE_LISTS:
         if named := getattr(policy, name):
             changed[name] = tuple(str(folder / each) for each in named)
     if policy.devices:
         changed["devices"] = _devices_beside(folder, policy.devices)
-    if pack.report is not None:
-        changed["pack"] = pack.model_copy(update={"report": str(folder / pack.report)})
+    if policy.report is not None:
+        changed["report"] = str(folder / policy.report)
     refresh = policy.refresh
     if refresh is not None and refresh.previous is not None:
         previous = str(folder / refresh.previous)
@@ -142,47 +106,12 @@ def _is_file_name(device: str) -> bool:
     return "/" in device or device.endswith((".yaml", ".yml"))
 
 
-def _problem(item: ErrorDetails) -> str:
-    place = ".".join(str(part) for part in item["loc"])
-    if item["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(
-            str(item["loc"][-1]), _keys_beside(item["loc"]), n=1
-        )
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"unknown key {place!r}{hint}"
-    return describe_problem(item).removeprefix("file: ")
-
-
-def _keys_beside(loc: Sequence[int | str]) -> list[str]:
-    """Return the keys that are known where an unknown one stands."""
-    model: type[PolicyModel] = LintPolicy
-    for part in loc[:-1]:
-        by_key = {field.alias: field for field in model.model_fields.values()}
-        if part in by_key:
-            annotation = by_key[str(part)].annotation
-            model = next(
-                each
-                for each in (annotation, *get_args(annotation))
-                if isinstance(each, type) and issubclass(each, PolicyModel)
-            )
-    return [field.alias or "" for field in model.model_fields.values()]
-
-
-POLICY = DocumentKind(
-    model=LintPolicy,
-    name="policy",
-    max_bytes=64 * KIB,
-    broken="{where!r} is not a valid policy",
-    resolution=f"Correct it; {SCHEMA_COMMAND!r} prints its schema.",
-    describe=_problem,
-)
-
-
 @frozen
 class Sources:
     """Where settings come from, the weakest first.
 
     :param parts: of the project, by name; that of the plugin counts.
+    :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
     :param file: compression-advisor.yaml; ``None`` where there is none.
     :param environment: variables.
     :param options: what a command line sets; its ``ignore`` adds to the file's.
@@ -190,6 +119,7 @@ class Sources:
     """
 
     parts: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    find_key: Callable[[str, str], str] = lambda _part, _key: ""
     file: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     options: LintPolicy = field(default_factory=LintPolicy)
@@ -234,7 +164,7 @@ def load_settings(
         beside(beside_file, _environment_policy(sources.environment)),
         sources.options,
     )
-    below = beside(beside_file, _plugin_policy(sources.parts))
+    below = beside(beside_file, _plugin_policy(sources))
     policy = reduce(overlay, (below, from_file, *above))
     for problem in () if narrow else contradictions(policy):
         message = f"The settings contradict each other: {problem}"
@@ -280,11 +210,11 @@ def _devices(
     try:
         devices = _named_devices(policy)
         names = {device.name for device in devices}
-        budgets = () if without_budgets else policy.budgets.cold_start
+        budgets = () if without_budgets else policy.max_cold_start
         lacking = [name for name in budgets if name not in names]
         if lacking and policy.devices:
             raise _unnamed(lacking[0], names)
-        kept = {*policy.budgets.cold_start}
+        kept = {*policy.max_cold_start}
         if isinstance(policy.devices, Mapping):  # shares are of these, on average
             kept |= names
         devices = (*devices, *map(find_device, lacking))
@@ -322,78 +252,69 @@ def _unnamed(device: str, names: Iterable[str]) -> UsageError:
     )
 
 
-def part_policy(name: str, properties: Mapping[str, object]) -> LintPolicy:
+def part_policy(
+    properties: Mapping[str, object], label: Callable[[str], str] = str
+) -> LintPolicy:
     """Return the policy that a part of the plugin ``compression-advisor`` has.
 
-    :param name: of the part.
     :param properties: ``compression-advisor-mode`` and so on; others are left alone.
-    :raises BadDataError: where one is broken.
+    :param label: returns what errors call a property.
+    :raises BadDataError: if one is broken.
     """
     prefix = f"{PLUGIN}-"
-    policy = LintPolicy()
-    for key, value in properties.items():
-        if key.startswith(prefix) and value is not None:
-            label = f"{key} of part {name}"
-            policy = overlay(policy, _one(key.removeprefix(prefix), value, label))
-    return policy
+    settings = (
+        setting(key.removeprefix(prefix), value, label=label(key))
+        for key, value in properties.items()
+        if key.startswith(prefix) and value is not None
+    )
+    return reduce(overlay, settings, LintPolicy())
 
 
-def _plugin_policy(parts: Mapping[str, Mapping[str, object]]) -> LintPolicy:
+def _plugin_policy(sources: Sources) -> LintPolicy:
+    parts = sources.parts
     ours = [name for name, part in parts.items() if part.get("plugin") == PLUGIN]
     if len(ours) > 1:
         message = f"Parts {' and '.join(ours)} all have the plugin {PLUGIN!r}"
         raise BadDataError(message, resolution="Keep the settings in one of them.")
-    return part_policy(ours[0], parts[ours[0]]) if ours else LintPolicy()
+    if not ours:
+        return LintPolicy()
+    (name,) = ours
+
+    def label(key: str) -> str:
+        return f"{sources.find_key(name, key)}{key} of part {name}"
+
+    return part_policy(parts[name], label)
 
 
 def _environment_policy(environment: Mapping[str, str]) -> LintPolicy:
     """Return the policy that ``SNAPCRAFT_COMPRESSION_ADVISOR_*`` has.
 
-    Lists have commas between; ``max-cold-start`` is a list of ``DEVICE=SECONDS``. An
-    empty variable counts as unset.
+    Their values are written as in the file. An empty variable counts as unset.
 
-    :raises BadDataError: where one is broken or unknown.
+    :raises BadDataError: if one is broken or unknown.
     """
     policy = LintPolicy()
     for variable, text in sorted(environment.items()):
         if not variable.startswith(ENVIRONMENT_PREFIX) or not text:
             continue
-        if variable == INSTANCE_PATH_VARIABLE:
-            continue
-        key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", "-")
-        value = _environment_value(key, text)
-        policy = overlay(policy, _one(key, value, f"The variable {variable}"))
+        if variable != INSTANCE_PATH_VARIABLE:
+            key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", "-")
+            value = POLICY.load_yaml(text.encode(), where=variable)
+            policy = overlay(policy, setting(key, value, label=variable))
     return policy
 
 
-def _one(key: str, value: object, label: str) -> LintPolicy:
+def setting(key: str, value: object, *, label: str) -> LintPolicy:
     """Return the policy that a single setting makes.
 
+    :param key: as in the file.
     :param label: what errors call it.
+    :raises BadDataError: if there is no such setting, or its value is broken.
     """
-    if key not in PLACES:
-        near = difflib.get_close_matches(key, PLACES, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        message = f"{label}: the compression advisor has no setting {key!r}"
-        raise BadDataError(message, resolution=f"{hint}It has {', '.join(PLACES)}.")
-    document = value
-    for section in reversed(PLACES[key]):
-        document = {section: document}
     try:
-        return LintPolicy.model_validate(document)
+        return LintPolicy.model_validate({key: value})
     except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        text = problem["msg"].removeprefix("Value error, ")
-        message = f"{label} is broken: {text}"
-        raise BadDataError(message, resolution="Correct it.") from error
-
-
-def _environment_value(key: str, text: str) -> object:
-    if key in _LISTS:
-        return [each.strip() for each in text.split(",")]
-    if key == "max-cold-start":
-        pairs = [each.partition("=") for each in text.split(",")]
-        return {device.strip(): seconds.strip() for device, _, seconds in pairs}
-    if key == "override-declared":
-        return _TRUTHS.get(text.lower(), text)
-    return text
+        problem = describe_setting(error.errors(include_url=False)[0])
+        message = f"{label}: {problem.removeprefix(f'{key}: ')}"
+        resolution = f"Correct it. There are: {', '.join(SETTINGS)}."
+        raise BadDataError(message, resolution=resolution) from error

@@ -68,7 +68,7 @@ def test_shares_of_the_users_have_the_average_decide(folder: Path) -> None:
 
 
 def test_a_device_that_an_option_names_needs_no_budget(folder: Path) -> None:
-    write_policy(folder, f"{LZO_PAYS}budgets: {{cold-start: {{sbc-emmc: 9s}}}}\n")
+    write_policy(folder, f"{LZO_PAYS}max-cold-start: {{sbc-emmc: 9s}}\n")
     assert "sbc-emmc" in report("files", cwd=folder).launches[0].devices
     found = report("files", "--device", "hdd-laptop", cwd=folder)
     assert set(found.launches[0].devices) == {"hdd-laptop"}
@@ -77,7 +77,7 @@ def test_a_device_that_an_option_names_needs_no_budget(folder: Path) -> None:
 def test_settings_that_are_named_go_before_the_projects_own(
     folder: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "other.yaml").write_text("advice: {min-saving: 99%}\n")
+    (tmp_path / "other.yaml").write_text("min-saving: 99%\n")
     found = report("files", "--policy", tmp_path / "other.yaml", cwd=folder)
     assert found.launches[0].source == "static"
     assert found.recommendation.verdict != "change"
@@ -138,7 +138,7 @@ BAD = {
     "unknown app": ([], "apps: [nobody]\n", 65),
     "a budget for no device": (
         [],
-        "devices: [hdd-laptop]\nbudgets: {cold-start: {sbc-emmc: 1s}}\n",
+        "devices: [hdd-laptop]\nmax-cold-start: {sbc-emmc: 1s}\n",
         65,
     ),
     "missing profile": ([], "launch-profile: gone.json\n", 66),
@@ -173,8 +173,8 @@ def test_a_budget_of_cold_starts_steers_the_advice(
 ) -> None:
     device = write_steady_device(folder)
     write_profile(folder, warm_s=0.0001)
-    budgets = f"{{cold-start: {{steady: {budget}}}}}"
-    write_policy(folder, f"devices: [{device}]\nbudgets: {budgets}\n")
+    budgets = f"max-cold-start: {{steady: {budget}}}"
+    write_policy(folder, f"devices: [{device}]\n{budgets}\n")
     advice = report("files", cwd=folder).recommendation
     assert advice.verdict == verdict
     assert any(reason.startswith(said) for reason in advice.reasons)

@@ -103,7 +103,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 def test_action_lints_and_says_where_its_reports_are(runner: Runner) -> None:
     fill_prime(runner.folder / "prime")
-    (runner.folder / "policy.yaml").write_text("budgets: {image-size: 100kB}\n")
+    (runner.folder / "policy.yaml").write_text("max-image-size: 100kB\n")
     result = runner.run(
         "lint",
         ADVISOR_PATH="prime\n",
@@ -298,7 +298,7 @@ def test_hook_is_installed_and_run_by_pre_commit(tmp_path: Path) -> None:
     project = tmp_path / "project"
     fill_prime(project / "prime")
     (project / ".gitignore").write_text("prime\n")
-    (project / "compression-advisor.yaml").write_text("budgets: {image-size: 100kB}\n")
+    (project / "compression-advisor.yaml").write_text("max-image-size: 100kB\n")
     config = YAML(typ="safe").load(blocks("ci-pre-commit.md", "yaml")[0])
     (repository,) = config["repos"]
     repository |= {"repo": str(source), "rev": "main"}

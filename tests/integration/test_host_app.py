@@ -28,7 +28,7 @@ ADVICE = "Compression advice for hello: "
 
 
 def with_mode(mode: str, *more: str) -> str:
-    return f"{LZO_PAYS}pack: {{{', '.join((f'mode: {mode}', *more))}}}\n"
+    return "\n".join((f"{LZO_PAYS}mode: {mode}", *more, ""))
 
 
 def said_last(lines: list[str]) -> str:
@@ -221,7 +221,7 @@ def test_enforce_lets_pass_what_keeps_the_policy(tmp_path: Path) -> None:
 
 
 def test_enforce_stops_where_a_budget_is_broken(tmp_path: Path) -> None:
-    policy = f"{with_mode('enforce')}budgets: {{image-size: 100kB}}\n"
+    policy = f"{with_mode('enforce')}max-image-size: 100kB\n"
     folder = make_project(tmp_path / "project", keys="compression: lzo", policy=policy)
     ran = run_host_app(folder, "pack")
     assert ran.status == 1
@@ -236,8 +236,8 @@ def test_a_budget_of_cold_starts_that_lzo_alone_keeps_decides(
     tmp_path: Path, mode: str, status: int, packed: dict[str, str]
 ) -> None:
     folder = make_project(tmp_path / "project")
-    device, budgets = write_steady_device(folder), "{cold-start: {steady: 5ms}}"
-    policy = f"devices: [{device}]\nbudgets: {budgets}\npack: {{mode: {mode}}}\n"
+    device, budgets = write_steady_device(folder), "max-cold-start: {steady: 5ms}"
+    policy = f"devices: [{device}]\n{budgets}\nmode: {mode}\n"
     write_policy(folder, policy)
     write_profile(folder, warm_s=0.0001)
     ran = run_host_app(folder, "pack")
@@ -258,7 +258,7 @@ def test_broken_settings_stop_the_pack(tmp_path: Path) -> None:
     ("policy", "said"),
     [
         ("apps: [helo]\n", "Did you mean 'hello'?"),
-        ("pack: {mode: aply}\n", "pack.mode"),
+        ("mode: aply\n", "mode"),
         ("devices: [hdd-latop]\n", "hdd-latop"),
     ],
 )
@@ -322,7 +322,7 @@ def test_a_report_that_cannot_be_written_costs_a_warning_only(tmp_path: Path) ->
 def test_growth_beyond_what_the_project_allows_speaks_against_lzo(
     tmp_path: Path,
 ) -> None:
-    policy = "advice: {min-saving: 0.1ms, max-launches: 1000, max-size-growth: 10%}\n"
+    policy = "min-saving: 0.1ms\nmax-launches: 1000\nmax-size-growth: 10%\n"
     folder = make_project(tmp_path / "project", policy=policy)
     ran = run_host_app(folder, "pack")
     said = " ".join(ran.output.split())

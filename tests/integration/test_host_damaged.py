@@ -23,7 +23,7 @@ from host_projects import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-ENFORCE = f"{LZO_PAYS}pack: {{mode: enforce}}\n"
+ENFORCE = f"{LZO_PAYS}mode: enforce\n"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_elsewhere_the_pack_goes_on_with_one_warning(
     tmp_path: Path, damage: str
 ) -> None:
     folder = make_project(
-        tmp_path / "project", policy=f"{LZO_PAYS}pack: {{mode: apply}}  # or enforce\n"
+        tmp_path / "project", policy=f"{LZO_PAYS}mode: apply  # or enforce\n"
     )
     ran = run_host_app(folder, "pack", PYTHONPATH=damaged(tmp_path / "damaged", damage))
     assert ran.status == 0, ran.output

@@ -49,9 +49,7 @@ def project(tmp_path: Path) -> Path:
     wheels.mkdir()
     for name, module in NEEDS.items():
         write_wheel(wheels, name, module)
-    folder = make_project(
-        tmp_path / "project", policy=f"{LZO_PAYS}pack: {{mode: apply}}\n"
-    )
+    folder = make_project(tmp_path / "project", policy=f"{LZO_PAYS}mode: apply\n")
     (folder / "needy").mkdir()
     with project_file(folder).open("a") as file:
         file.write(PART.format(packages=", ".join(NEEDS), wheels=wheels))

@@ -26,7 +26,7 @@ def make_base(folder: Path, name: str) -> None:
 def make_project_with(folder: Path, *, mode: str, base: str) -> Path:
     made = make_project(folder, keys="compression: lzo")
     (made / "compression-advisor.yaml").write_text(
-        f"{LZO_PAYS}pack: {{mode: {mode}, report: report.json}}\nbases: [{base}]\n"
+        f"{LZO_PAYS}mode: {mode}\nreport: report.json\nbases: [{base}]\n"
     )
     return made
 

@@ -15,7 +15,7 @@ from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
 if TYPE_CHECKING:
     from pathlib import Path
 
-POLICY = "budgets: {image-growth: 3%, refresh-size: 10%}\nfail-on: warning\n"
+POLICY = "max-image-growth: 3%\nmax-refresh-size: 10%\nfail-on: warning\n"
 
 
 @pytest.fixture

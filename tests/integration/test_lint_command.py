@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PROJECT = "name: sample\nbase: core24\nparts: {}\n"
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
-TIGHT = "budgets: {image-size: 100kB}\n"
+TIGHT = "max-image-size: 100kB\n"
 
 
 def findings(*arguments: str | Path, cwd: Path | None = None) -> list[dict[str, str]]:
@@ -69,11 +69,9 @@ def test_built_snap_is_judged_by_its_own_size(
 ) -> None:
     snap = snap_pack(small_prime, tmp_path / "packed", compression="lzo")
     size = snap.stat().st_size
-    policy = write_policy(
-        tmp_path, f"budgets: {{image-size: {size} B}}\nselect: SCA301\n"
-    )
+    policy = write_policy(tmp_path, f"max-image-size: {size} B\nselect: SCA301\n")
     assert not findings(snap, "--policy", policy)
-    write_policy(tmp_path, f"budgets: {{image-size: {size - 1} B}}\nselect: SCA301\n")
+    write_policy(tmp_path, f"max-image-size: {size - 1} B\nselect: SCA301\n")
     (finding,) = findings(snap, "--policy", policy)
     assert "with lzo" in finding["message"]
 
@@ -189,12 +187,12 @@ def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
         ((), "select: [SCA199]", 65, "there is no rule 'SCA199'"),
         ((), "schema: 9", 65, "of version 9"),
         ((), "fail_on: info", 65, "did you mean 'fail-on'?"),
-        ((), "ignore: SCA3\nbudgets: {image-size: 1MB}", 65, "is ignored"),
+        ((), "ignore: SCA3\nmax-image-size: 1MB", 65, "is ignored"),
         (("--ignore", "SCA3"), TIGHT, 64, "is ignored"),
-        ((), "budgets: {cold-start: {abacus: 1s}}", 65, "No device profile 'abacus'"),
+        ((), "max-cold-start: {abacus: 1s}", 65, "No device profile 'abacus'"),
         (
             (),
-            "devices: nvme-laptop\nbudgets: {cold-start: {hdd-laptop: 1s}}",
+            "devices: nvme-laptop\nmax-cold-start: {hdd-laptop: 1s}",
             65,
             "isn't one of the devices named",
         ),
@@ -202,7 +200,7 @@ def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
         ((), "apps: nobody", 65, "compression-advisor.yaml: Snap 'sample' has no app"),
         (
             (),
-            "budgets: {cold-start: {nvme-laptop: {nobody: 1s}}}",
+            "max-cold-start: {nvme-laptop: {nobody: 1s}}",
             65,
             "compression-advisor.yaml: Snap 'sample' has no app 'nobody'",
         ),
@@ -212,8 +210,8 @@ def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
         ((), "ignore: [SCA199]", 65, "there is no rule 'SCA199'"),
         ((), "fail-on: never", 65, "fail-on"),
         ((), "targets: [{kernel: '4'}]", 65, "isn't a kernel version"),
-        ((), "advice: {min-saving: 0s}", 65, "is zero"),
-        ((), "pack: {mode: never}", 65, "pack.mode"),
+        ((), "min-saving: 0s", 65, "is zero"),
+        ((), "mode: never", 65, "mode"),
         (("--app", "sample"), "apps: nobody", 0, ""),
         (("--device", "abacus"), None, 64, "No device profile 'abacus'"),
         (("--app", "nobody"), None, 64, "no app 'nobody'"),
@@ -226,7 +224,7 @@ def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
         ),
         (
             ("--device", "nvme-laptop"),
-            "budgets: {cold-start: {hdd-laptop: 1s}}",
+            "max-cold-start: {hdd-laptop: 1s}",
             64,
             "isn't one of the devices named",
         ),

@@ -63,8 +63,8 @@ def test_settings_on_launches_are_the_snaps_alone(
     small_prime: Path, project: Path
 ) -> None:
     (project / "compression-advisor.yaml").write_text(
-        "apps: sample\nselect: [SCA1, SCA2, SCA301]\nbudgets:\n"
-        "  cold-start: {hdd-laptop: {sample: 9min}}\n  image-size: 100kB\n"
+        "apps: sample\nselect: [SCA1, SCA2, SCA301]\n"
+        "max-cold-start: {hdd-laptop: {sample: 9min}}\nmax-image-size: 100kB\n"
     )
     snap = snap_pack(small_prime, project / "packed", compression="xz")
     paths = (snap, project / "sample+texts_1.comp")

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.report.lint_formats import FORMATS
 if TYPE_CHECKING:
     from pathlib import Path
 
-POLICY = "budgets: {image-size: 100kB}\n"
+POLICY = "max-image-size: 100kB\n"
 PROJECT = "name: sample\ncomponents:\n  texts: {type: standard}\nparts: {}\n"
 PATHS = ("sample_1.0_amd64.snap", "prime", "component", "broken.snap")
 """As they are given: relative to the checkout."""

@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.report.lint_formats import FORMATS
 if TYPE_CHECKING:
     from pathlib import Path
 
-TIGHT = "budgets: {image-size: 100kB}\n"
+TIGHT = "max-image-size: 100kB\n"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS = "compression-advisor.yaml"
-TIGHT = "budgets: {image-size: 17kB}\n"
+TIGHT = "max-image-size: 17kB\n"
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def packs_components(tmp_path: Path) -> bool:
 
 
 def with_mode(mode: str) -> str:
-    return f"{LZO_PAYS}pack: {{mode: {mode}}}\n"
+    return f"{LZO_PAYS}mode: {mode}\n"
 
 
 def project(tmp_path: Path, base: str, mode: str, *, components: bool = False) -> Path:
@@ -292,7 +292,7 @@ def test_what_the_advisor_cannot_do_costs_warnings_only(
         tmp_path / "project",
         base=base,
         keys=f"compression: &codec xz\n{BASES[base]}",
-        policy=f"{LZO_PAYS}pack:\n  mode: write\n  override-declared: true\n"
+        policy=f"{LZO_PAYS}mode: write\noverride-declared: true\n"
         "  report: nowhere/report.json\n",
     )
     before = project_file(folder).read_bytes()
@@ -315,8 +315,8 @@ def test_a_budget_of_cold_starts_steers_what_is_packed(
     tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
 ) -> None:
     folder = project(tmp_path, base, "apply")
-    device, budgets = write_steady_device(folder), "{cold-start: {steady: 5ms}}"
-    policy = f"devices: [{device}]\nbudgets: {budgets}\npack: {{mode: apply}}\n"
+    device, budgets = write_steady_device(folder), "max-cold-start: {steady: 5ms}"
+    policy = f"devices: [{device}]\n{budgets}\nmode: apply\n"
     write_policy(folder, policy)
     write_profile(folder, warm_s=0.0001)
     ran = snapcraft(folder, "pack")

@@ -182,7 +182,7 @@ def test_growth_in_doubt_leaves_the_budget_undecided(
 
 def test_the_settings_say_which_starts_have_a_budget() -> None:
     budgets = {"hdd": "2s", "nvme": {"app": "500ms"}}
-    policy = LintPolicy.model_validate({"budgets": {"cold-start": budgets}}).to_policy()
+    policy = LintPolicy.model_validate({"max-cold-start": budgets}).to_policy()
     assert policy.cold_start_limit_s("app", "hdd") == 2.0
     assert policy.cold_start_limit_s("other", "hdd") == 2.0
     assert policy.cold_start_limit_s("app", "nvme") == 0.5

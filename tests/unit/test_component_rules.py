@@ -132,7 +132,7 @@ def test_nothing_is_said_of_a_snaps_missing_key() -> None:
 
 
 def test_the_budget_is_the_snaps() -> None:
-    policy = LintPolicy.model_validate({"budgets": {"image-size": "17kB"}})
+    policy = LintPolicy.model_validate({"max-image-size": "17kB"})
     context = replace(context_of(None), policy=policy)
     assert not found_by(image_size_budget, context)
     snap = replace(context, snap=make_payload({}).snap)
@@ -143,10 +143,8 @@ def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:
     policy = LintPolicy.model_validate(
         {
             "apps": ["hello"],
-            "budgets": {
-                "image-size": "17kB",
-                "cold-start": {"nvme-laptop": {"hello": "1s"}},
-            },
+            "max-image-size": "17kB",
+            "max-cold-start": {"nvme-laptop": {"hello": "1s"}},
         }
     )
     request = LintRequest(policy=policy, devices=())

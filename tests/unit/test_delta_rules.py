@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.lint.rules.deltas import (
     refresh_large,
 )
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
-from snapcraft_compression_advisor.settings.load import parse_policy
+from snapcraft_compression_advisor.settings.policy_file import parse_policy
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.rule import Context, Rule
@@ -34,7 +34,7 @@ def change(kind: ChangeKind, delta_bytes: float, path: str = "usr/x") -> FileCha
 
 def context(*changes: FileChange, budget: str | None = None) -> Context:
     """Return a payload whose delta from the baseline has an estimated 10 MB."""
-    policy = {"budgets": {"refresh-size": budget}} if budget else {}
+    policy = {"max-refresh-size": budget} if budget else {}
     delta = BaselineDelta(
         codec="xz", delta_format="xdelta3", size_bytes=TEN_MB, changes=changes
     )
@@ -64,7 +64,7 @@ def test_refresh_is_compared_with_its_budget(
 
 def test_refresh_without_baseline_or_budget_is_no_finding() -> None:
     assert not found_by(refresh_large, context())
-    budget = {"budgets": {"refresh-size": "1MB"}}
+    budget = {"max-refresh-size": "1MB"}
     assert not found_by(refresh_large, make_context(policy=budget))
 
 
@@ -76,10 +76,10 @@ def test_delta_is_not_known_from_a_report() -> None:
 
 
 def test_ignored_rule_contradicts_its_budget() -> None:
-    text = b"budgets: {refresh-size: 5MB}\nignore: SCA603\n"
+    text = b"max-refresh-size: 5MB\nignore: SCA603\n"
     with pytest.raises(BadDataError) as caught:
         parse_policy(text, where="policy.yaml")
-    assert "'refresh-size' is set" in f"{caught.value} {caught.value.details}"
+    assert "'max-refresh-size' is set" in f"{caught.value} {caught.value.details}"
 
 
 @pytest.mark.parametrize(

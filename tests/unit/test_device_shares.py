@@ -267,7 +267,7 @@ def test_file_and_environment_give_shares(tmp_path: Path) -> None:
     policy = settings.policy.to_policy(names)
     assert policy.device_shares == {"hdd-laptop": 0.25, "nvme-laptop": 0.75}
     above = load(
-        tmp_path, "devices: {hdd-laptop: 1}", DEVICES="sbc-emmc=1, hdd-laptop=1"
+        tmp_path, "devices: {hdd-laptop: 1}", DEVICES="{sbc-emmc: 1, hdd-laptop: 1}"
     )
     assert above.policy.devices == {"sbc-emmc": 1, "hdd-laptop": 1}
     assert load(tmp_path, "devices: {hdd-laptop: 1}", DEVICES="sbc-emmc").policy.devices
@@ -296,7 +296,7 @@ def options(*devices: str) -> LintPolicy:
             launch_profile=[],
             min_saving=None,
             max_launches=None,
-            link_mbit_per_s=None,
+            link=None,
             deciding_apps=None,
         )
     )

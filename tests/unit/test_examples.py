@@ -36,7 +36,7 @@ def test_its_settings_hold(name: str) -> None:
     written = (folder / "snap" / "snapcraft.yaml").read_text()
     parts = raw_parts(YAML(typ="safe", pure=True).load(written))
     settings = read_settings(folder, parts, {})
-    assert settings.policy.pack.mode == MODES[name]
+    assert settings.policy.mode == MODES[name]
     assert [profile.app for profile in settings.profiles] == ["hello"]
 
 

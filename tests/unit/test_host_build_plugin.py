@@ -10,15 +10,15 @@ from snapcraft_compression_advisor.host.build_plugin import (
     AdvisorPluginProperties,
 )
 from snapcraft_compression_advisor.settings.load import (
-    PLACES,
     PLUGIN,
+    SETTINGS,
 )
 
 
 def test_it_has_a_property_for_every_setting() -> None:
     properties = set(AdvisorPluginProperties.model_properties())
-    assert properties >= {f"{PLUGIN}-{key}" for key in PLACES}
-    assert len(properties - {"plugin", "source"}) == len(PLACES)
+    assert properties >= {f"{PLUGIN}-{key}" for key in SETTINGS}
+    assert len(properties - {"plugin", "source"}) == len(SETTINGS)
 
 
 def test_it_takes_valid_settings_and_leaves_other_keys_alone() -> None:
@@ -31,7 +31,7 @@ def test_it_takes_valid_settings_and_leaves_other_keys_alone() -> None:
     ("key", "value", "said"),
     [
         ("mode", "aply", "'advise', 'apply', 'write' or 'enforce'"),
-        ("mod", "apply", "Did you mean 'mode'?"),
+        ("mod", "apply", "did you mean 'mode'?"),
         ("max-size-growth", 3, "3 has no unit"),
         ("max-cold-start", {"hdd-laptop": "fast"}, "'fast' isn't a number"),
     ],

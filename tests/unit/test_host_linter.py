@@ -70,9 +70,7 @@ def test_findings_have_the_rules_ids_and_the_line(
 def test_what_is_packed_is_linted_rather_than_what_was_declared(
     linter_module: ModuleType, tmp_path: Path, mode: str, rules: set[str]
 ) -> None:
-    folder = make_project(
-        tmp_path / "project", policy=f"{LZO_PAYS}pack: {{mode: {mode}}}\n"
-    )
+    folder = make_project(tmp_path / "project", policy=f"{LZO_PAYS}mode: {mode}\n")
     advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
     advisor.before_pack(Artifact(prime_dir=folder / "files", compression="xz"))
     found = {each.rule for each in linter_module.find(advisor, folder / "files")}
@@ -90,7 +88,7 @@ def test_an_error_stops_the_pack_only_where_the_policy_is_enforced(
     mode: str,
     result: LinterResult,
 ) -> None:
-    policy = f"{LZO_PAYS}pack: {{mode: {mode}}}\nbudgets: {{image-size: 20kB}}\n"
+    policy = f"{LZO_PAYS}mode: {mode}\nmax-image-size: 20kB\n"
     folder = make_project(tmp_path / "project", policy=policy)
     (issue,) = [
         issue

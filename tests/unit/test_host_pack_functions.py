@@ -46,8 +46,8 @@ def advisor(folder: Path, snapcraft: SimpleNamespace) -> Advisor:
 
 
 def set_mode(folder: Path, mode: str) -> None:
-    policy = "advice: {min-saving: 0.1ms, max-launches: 1000}\n"
-    write_policy(folder, f"{policy}pack: {{mode: {mode}}}\n")
+    policy = "min-saving: 0.1ms\nmax-launches: 1000\n"
+    write_policy(folder, f"{policy}mode: {mode}\n")
 
 
 @pytest.mark.usefixtures("advisor")

@@ -54,9 +54,7 @@ def service(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return make_project(
-        tmp_path / "project", policy=f"{LZO_PAYS}pack: {{mode: apply}}\n"
-    )
+    return make_project(tmp_path / "project", policy=f"{LZO_PAYS}mode: apply\n")
 
 
 @pytest.mark.usefixtures("emitter")

@@ -20,12 +20,12 @@ VARIABLE = "SNAPCRAFT_COMPRESSION_ADVISOR_MODE"
 @pytest.mark.parametrize(
     "text",
     [
-        "pack: {mode: enforce}\n",
-        'pack: {mode: "enforce"} # for now\n',
+        "mode: enforce\n",
+        'mode: "enforce" # for now\n',
         "pack:\n  mode: >-\n    enforce\n",
-        'pack: {report: "a #", mode: enforce}\n',
-        'pack: {mode: "enf\\x6frce"}\n',
-        'pack: {mode: "enf\\\n  orce"}\n',
+        'report: "a #"\nmode: enforce\n',
+        'mode: "enf\\x6frce"\n',
+        'mode: "enf\\\n  orce"\n',
     ],
 )
 def test_a_file_that_may_say_enforce_does(tmp_path: Path, text: str) -> None:
@@ -34,7 +34,7 @@ def test_a_file_that_may_say_enforce_does(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "# mode: enforce\n", "pack: {mode: apply}  # not yet enforce\n"]
+    "text", ["", "# mode: enforce\n", "mode: apply  # not yet enforce\n"]
 )
 def test_a_comment_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "compression-advisor.yaml").write_text(text)
@@ -42,7 +42,7 @@ def test_a_comment_says_nothing(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_in_another_encoding_may_say_anything(tmp_path: Path) -> None:
-    text = "pack: {mode: enforce}\n"
+    text = "mode: enforce\n"
     (tmp_path / "compression-advisor.yaml").write_bytes(text.encode("utf-16"))
     assert asks_to_enforce(tmp_path, {})
 
@@ -54,7 +54,7 @@ def test_a_file_in_another_encoding_may_say_anything(tmp_path: Path) -> None:
 def test_the_variable_goes_before_the_file(
     tmp_path: Path, mode: str, *, enforces: bool
 ) -> None:
-    (tmp_path / "compression-advisor.yaml").write_text("pack: {mode: enforce}\n")
+    (tmp_path / "compression-advisor.yaml").write_text("mode: enforce\n")
     assert asks_to_enforce(tmp_path, {VARIABLE: mode}) is enforces
 
 

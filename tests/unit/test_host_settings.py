@@ -6,15 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.host import refusal
+from snapcraft_compression_advisor.host.build_plugin import AdvisorPluginProperties
 from snapcraft_compression_advisor.host.guard import SettingsError
 from snapcraft_compression_advisor.host.project import read_settings
 from snapcraft_compression_advisor.project.project_file import PROJECT_FILES
 from snapcraft_compression_advisor.settings.load import (
     ENVIRONMENT_PREFIX,
-    POLICY_FILE_NAME,
+    SETTINGS,
     Settings,
     overlay,
+    setting,
+)
+from snapcraft_compression_advisor.settings.policy_file import (
+    POLICY_FILE_NAME,
+    ignored_policy_files,
     parse_policy,
 )
 
@@ -43,9 +50,69 @@ def read(
 
 def test_without_any_the_advisor_advises(tmp_path: Path) -> None:
     settings = read(tmp_path)
-    assert settings.policy.pack.mode == "advise"
+    assert settings.policy.mode == "advise"
     assert [device.name for device in settings.devices] == ["nvme-laptop", "hdd-laptop"]
     assert settings.profiles == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["compression-advisor.yaml", "compression-advisor.yml"]
+)
+@pytest.mark.parametrize("place", [".", "snap", "build-aux/snap"])
+def test_the_file_is_in_the_project_or_beside_its_snapcraft_yaml(
+    tmp_path: Path, place: str, name: str
+) -> None:
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    (tmp_path / place / name).write_text("mode: enforce\nreport: advice.txt\n")
+    settings = read_settings(tmp_path, {}, {})
+    assert settings.policy.mode == "enforce"
+    assert settings.policy.report == str(tmp_path / place / "advice.txt")
+
+
+def test_two_files_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "snap").mkdir()
+    (tmp_path / "snap" / "compression-advisor.yml").write_text("mode: enforce\n")
+    with pytest.raises(SettingsError, match="several policy files") as raised:
+        read(tmp_path, file="mode: advise\n")
+    assert "snap/compression-advisor.yml" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "compression_advisor.yaml",
+        ".compression-advisor.yaml",
+        "snap/local/compression-advisor.yaml",
+        "config/Compression-Advisor.yml",
+        "build-aux/compression-advisor.json",
+    ],
+)
+def test_what_looks_like_the_file_elsewhere_is_found(tmp_path: Path, name: str) -> None:
+    for each in ("snap/snapcraft.yaml", "snap/compression-advisor.yaml", name):
+        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / each).write_text("")
+    assert ignored_policy_files(tmp_path) == [tmp_path / name]
+
+
+def test_a_broken_property_has_its_line(tmp_path: Path) -> None:
+    (tmp_path / "snap").mkdir()
+    (tmp_path / "snap" / "snapcraft.yaml").write_text(
+        "parts:\n  ours:\n    plugin: compression-advisor\n"
+        "    compression-advisor-mode: aply\n"
+    )
+    with pytest.raises(SettingsError) as raised:
+        read(tmp_path, part={"compression-advisor-mode": "aply"})
+    said = "snap/snapcraft.yaml:4: compression-advisor-mode of part ours: "
+    assert str(raised.value).startswith(said)
+    assert str(raised.value).endswith(", not 'aply'")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_has_one_name(name: str) -> None:
+    assert f"compression-advisor-{name}" in AdvisorPluginProperties.model_properties()
+    with pytest.raises(BadDataError, match="NAME: ") as raised:
+        setting(name, object(), label="NAME")
+    assert "unknown key" not in str(raised.value)
 
 
 def test_a_broken_link_is_no_missing_file(tmp_path: Path) -> None:
@@ -58,29 +125,29 @@ def test_the_file_goes_before_the_part_and_the_environment_before_both(
     tmp_path: Path,
 ) -> None:
     part = {"compression-advisor-mode": "apply"}
-    assert read(tmp_path, part=part).policy.pack.mode == "apply"
-    file = "pack: {mode: write}"
-    assert read(tmp_path, part=part, file=file).policy.pack.mode == "write"
+    assert read(tmp_path, part=part).policy.mode == "apply"
+    file = "mode: write"
+    assert read(tmp_path, part=part, file=file).policy.mode == "write"
     settings = read(tmp_path, part=part, file=file, MODE="advise")
-    assert settings.policy.pack.mode == "advise"
+    assert settings.policy.mode == "advise"
 
 
 def test_sources_are_laid_over_each_other_key_by_key(tmp_path: Path) -> None:
     settings = read(
         tmp_path,
         part={
-            "compression-advisor-min-launch-gain": "2s",
+            "compression-advisor-min-saving": "2s",
             "compression-advisor-max-size-growth": "5%",
         },
-        file="advice: {min-saving: 1s, max-launches: 7}\npack: {report: a.json}\n",
+        file="min-saving: 1s\nmax-launches: 7\nreport: a.json\n",
         MODE="apply",
     )
-    policy = settings.policy.advice.to_policy()
+    policy = settings.policy.to_policy()
     assert policy.min_saving_s == 1
     assert policy.max_growth_share == 0.05
     assert policy.max_launches == 7
-    assert settings.policy.pack.mode == "apply"
-    assert settings.policy.pack.report == str(tmp_path / "a.json")
+    assert settings.policy.mode == "apply"
+    assert settings.policy.report == str(tmp_path / "a.json")
 
 
 def test_every_property_of_the_part_has_its_place(tmp_path: Path) -> None:
@@ -94,18 +161,18 @@ def test_every_property_of_the_part_has_its_place(tmp_path: Path) -> None:
             "compression-advisor-apps": ["hello"],
             "compression-advisor-launch-profile": ["launch.json"],
             "compression-advisor-max-size-growth": "30MB",
-            "compression-advisor-min-launch-gain": "20%",
+            "compression-advisor-min-saving": "20%",
             "compression-advisor-max-cold-start": {"hdd-laptop": "2s"},
             "compression-advisor-report": "advice.txt",
             "source": "elsewhere",
         },
     )
     policy = settings.policy
-    assert policy.pack.override_declared
+    assert policy.override_declared
     assert policy.apps == ("hello",)
-    assert policy.budgets.cold_start == {"hdd-laptop": 2}
-    assert policy.advice.to_policy().max_growth_bytes == 30_000_000
-    assert policy.advice.to_policy().min_saving_share == 0.2
+    assert policy.max_cold_start == {"hdd-laptop": 2}
+    assert policy.to_policy().max_growth_bytes == 30_000_000
+    assert policy.to_policy().min_saving_share == 0.2
     assert [profile.app for profile in settings.profiles] == ["hello"]
 
 
@@ -114,19 +181,19 @@ def test_every_variable_has_its_place(tmp_path: Path) -> None:
     settings = read(
         tmp_path,
         MODE="write",
-        OVERRIDE_DECLARED="yes",
-        DEVICES="hdd-laptop, nvme-laptop",
-        APPS="hello,other",
+        OVERRIDE_DECLARED="true",
+        DEVICES="[hdd-laptop, nvme-laptop]",
+        APPS="[hello, other]",
         LAUNCH_PROFILE="launch.json",
         MAX_SIZE_GROWTH="30MB",
-        MIN_LAUNCH_GAIN="500ms",
-        MAX_COLD_START="hdd-laptop=2s,nvme-laptop=1s",
+        MIN_SAVING="500ms",
+        MAX_COLD_START="{hdd-laptop: 2s, nvme-laptop: 1s}",
         REPORT="advice.txt",
     )
-    assert settings.policy.pack.override_declared
+    assert settings.policy.override_declared
     assert settings.policy.apps == ("hello", "other")
-    assert settings.policy.budgets.cold_start == {"hdd-laptop": 2, "nvme-laptop": 1}
-    assert settings.policy.advice.to_policy().min_saving_s == 0.5
+    assert settings.policy.max_cold_start == {"hdd-laptop": 2, "nvme-laptop": 1}
+    assert settings.policy.to_policy().min_saving_s == 0.5
     assert [device.name for device in settings.devices] == ["hdd-laptop", "nvme-laptop"]
 
 
@@ -134,28 +201,28 @@ def test_an_empty_variable_and_that_for_instances_are_no_settings(
     tmp_path: Path,
 ) -> None:
     settings = read(tmp_path, MODE="", INSTANCE_PATH="/somewhere")
-    assert settings.policy.pack.mode == "advise"
+    assert settings.policy.mode == "advise"
 
 
 def test_a_device_that_only_a_budget_names_is_estimated_for(tmp_path: Path) -> None:
-    settings = read(tmp_path, MAX_COLD_START="sata-ssd-laptop=2s")
+    settings = read(tmp_path, MAX_COLD_START="{sata-ssd-laptop: 2s}")
     assert "sata-ssd-laptop" in [device.name for device in settings.devices]
 
 
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("pack: {mode: aply}", "pack.mode"),
-        ("pak: {mode: apply}", "did you mean 'pack'?"),
-        ("pack: {override-declared: 'yes'}", "pack.override-declared"),
+        ("mode: aply", "mode"),
+        ("moed: apply", "did you mean 'mode'?"),
+        ("override-declared: 'yes'", "override-declared"),
         ("devices: [hdd-latop]", "hdd-latop"),
-        ("ignore: [SCA301]\nbudgets: {image-size: 1MB}", "'image-size' is set"),
+        ("ignore: [SCA301]\nmax-image-size: 1MB", "'max-image-size' is set"),
         ("ignore: [SCA999]", "SCA999"),
         ("launch-profile: gone.json", "Cannot read the launch profile"),
-        ("advice: {min-saving: -5}", "-5 isn't a positive number"),
+        ("min-saving: -5", "-5 isn't a positive number"),
         ("schema: 2", "version 2"),
         (
-            "devices: [nvme-laptop]\nbudgets: {cold-start: {hdd-laptop: 2s}}",
+            "devices: [nvme-laptop]\nmax-cold-start: {hdd-laptop: 2s}",
             "'hdd-laptop' has a budget",
         ),
     ],
@@ -173,8 +240,8 @@ def test_a_broken_file_is_named_with_what_is_wrong(
 @pytest.mark.parametrize(
     ("properties", "said"),
     [
-        ({"mode": "aply"}, "compression-advisor-mode of part ours is broken"),
-        ({"mod": "apply"}, "no setting 'mod'"),
+        ({"mode": "aply"}, "compression-advisor-mode of part ours: "),
+        ({"mod": "apply"}, "did you mean 'mode'?"),
         ({"max-cold-start": "2s"}, "compression-advisor-max-cold-start of part ours"),
         ({"max-size-growth": "much"}, "'much' isn't a number with a unit"),
     ],
@@ -192,14 +259,14 @@ def test_an_unknown_variable_brings_the_nearest_to_mind(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as raised:
         read(tmp_path, MOD="apply")
     assert f"{ENVIRONMENT_PREFIX}MOD" in str(raised.value)
-    assert "Did you mean 'mode'?" in str(raised.value.resolution)
+    assert "did you mean 'mode'?" in str(raised.value)
 
 
 def test_contradictions_of_two_sources_are_found(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as raised:
         read(
             tmp_path,
-            file="budgets: {cold-start: {hdd-laptop: {other: 2s}}}",
+            file="max-cold-start: {hdd-laptop: {other: 2s}}",
             APPS="hello",
         )
     assert "'other' has a budget" in str(raised.value)
@@ -213,9 +280,9 @@ def test_two_parts_with_settings_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_value_set_to_the_default_covers_what_is_below() -> None:
-    below = parse_policy(b"pack: {mode: apply}", where="below")
-    above = parse_policy(b"pack: {mode: advise}", where="above")
-    assert overlay(below, above).pack.mode == "advise"
+    below = parse_policy(b"mode: apply", where="below")
+    above = parse_policy(b"mode: advise", where="above")
+    assert overlay(below, above).mode == "advise"
 
 
 def test_what_two_sources_ignore_adds_up() -> None:

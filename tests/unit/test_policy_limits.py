@@ -47,7 +47,7 @@ def policy(**advice: object) -> Policy:
         "max-launches": 1_000_000,
         **{name.replace("_", "-"): value for name, value in advice.items()},
     }
-    return LintPolicy.model_validate({"advice": given}).advice.to_policy()
+    return LintPolicy.model_validate(given).to_policy()
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def before(*, faster: float = 0.0, image_mb: Interval | None = None) -> Baseline
 
 
 def budget(growth: str) -> dict[str, object]:
-    return {"budgets": {"image-growth": growth}}
+    return {"max-image-growth": growth}
 
 
 def test_neither_rule_speaks_without_a_baseline() -> None:
@@ -68,7 +68,7 @@ def test_launch_whose_intervals_overlap_is_undecided() -> None:
 
 def test_launch_that_is_about_as_fast_is_no_finding() -> None:
     assert not found_by(launch_slower, context(before(faster=0.05)))
-    allowed = {"budgets": {"launch-growth": "1s"}}
+    allowed = {"max-launch-growth": "1s"}
     assert not found_by(launch_slower, context(before(faster=0.9), allowed))
 
 

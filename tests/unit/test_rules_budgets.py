@@ -21,11 +21,8 @@ if TYPE_CHECKING:
 
 
 def budget(**devices: object) -> dict[str, object]:
-    return {
-        "budgets": {
-            "cold-start": {name.replace("_", "-"): b for name, b in devices.items()}
-        }
-    }
+    limits = {name.replace("_", "-"): limit for name, limit in devices.items()}
+    return {"max-cold-start": limits}
 
 
 def recorded_context(policy: dict[str, object], *, warm_s: float) -> Context:
@@ -129,9 +126,7 @@ def test_image_size_is_judged_by_its_interval(
     size_mb: Interval, found: str | None
 ) -> None:
     analysis = sized(judged(make_analysis(), "xz", MUCH), "xz", size_mb)
-    context = make_context(
-        analysis=analysis, policy={"budgets": {"image-size": "43MB"}}
-    )
+    context = make_context(analysis=analysis, policy={"max-image-size": "43MB"})
     findings = found_by(image_size_budget, context)
     kinds = ["undecided" if each.undecided else "broken" for each in findings]
     assert kinds == ([] if found is None else [found])
@@ -145,16 +140,14 @@ def test_built_snap_has_its_own_size_whatever_the_estimate() -> None:
     analysis = replace(
         analysis, payload=replace(analysis.payload, image_bytes=50_000_000)
     )
-    context = make_context(
-        analysis=analysis, policy={"budgets": {"image-size": "49 MB"}}
-    )
+    context = make_context(analysis=analysis, policy={"max-image-size": "49 MB"})
     (finding,) = found_by(image_size_budget, context)
     assert "The image takes 50.0 MB with xz" in finding.message
     assert finding.evidence[-1].origin == "measured"
 
 
 def test_size_with_a_codec_that_is_not_at_hand_is_undecided() -> None:
-    context = make_context(declared="lz4", policy={"budgets": {"image-size": "20 kB"}})
+    context = make_context(declared="lz4", policy={"max-image-size": "20 kB"})
     (finding,) = found_by(image_size_budget, context)
     assert finding.undecided
     assert "size with lz4 isn't known" in finding.message

@@ -83,13 +83,13 @@ def linted() -> LintReport:
 
 def _contexts() -> Iterator[tuple[str, Context]]:
     budgets = {
-        "cold-start": {"nvme-laptop": {"app0": "300ms"}, "hdd-laptop": "2min"},
-        "image-size": "1MB",
+        "max-cold-start": {"nvme-laptop": {"app0": "300ms"}, "hdd-laptop": "2min"},
+        "max-image-size": "1MB",
     }
     context = make_context(
         saves=MUCH,
         policy={
-            "budgets": budgets,
+            **budgets,
             "compression": "lzo",
             "targets": [{"name": "kiosk", "codecs": ["lzo"]}],
         },

@@ -118,7 +118,7 @@ def test_findings_come_by_severity_then_rule_then_place() -> None:
     context = make_context(
         saves=MUCH,
         project=make_project("name: x\n"),
-        policy={"budgets": {"image-size": "1MB", "cold-start": {"hdd-laptop": "1ms"}}},
+        policy={"max-image-size": "1MB", "max-cold-start": {"hdd-laptop": "1ms"}},
     )
     found = run_rules(context, ALL_RULES, selection())
     assert [each.rule for each in found] == ["SCA201", "SCA301", "SCA101", "SCA103"]

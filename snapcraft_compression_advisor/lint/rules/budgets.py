@@ -18,7 +18,7 @@ from ..rule import RECORD, Context, Rule, current_codec
     severity="error",
     summary="A cold start takes longer than its budget.",
     fails_if="A cold start of an app on a device takes longer than "
-    "`budgets.cold-start` allows, even at the low end of the interval. A cold "
+    "`max-cold-start` allows, even at the low end of the interval. A cold "
     "start is the app's own time, taken from a recorded launch, plus what reading "
     "and decompressing add. Without a recorded launch, only the added time is "
     "known: if it alone exceeds the budget, the rule fires; otherwise the finding "
@@ -31,7 +31,7 @@ from ..rule import RECORD, Context, Rule, current_codec
     "finding is undecided, record a launch with `compression-advisor record` and "
     "specify it as `launch-profile`.",
     options={
-        "budgets.cold-start": "a duration for each device profile, or durations by app",
+        "max-cold-start": "a duration for each device profile, or durations by app",
         "apps": "target apps, the deciding one first",
         "launch-profile": "recorded launches",
     },
@@ -41,7 +41,7 @@ def cold_start_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     for launch in context.analysis.launches:
         app = launch.launch_set.app
-        for device, budget in context.policy.budgets.cold_start.items():
+        for device, budget in context.policy.max_cold_start.items():
             limit_s = budget.get(app) if isinstance(budget, dict) else budget
             if limit_s is None or device not in launch.estimates:
                 continue
@@ -90,7 +90,7 @@ def _cold_start_message(
     id="SCA301",
     severity="error",
     summary="The image is larger than its budget.",
-    fails_if="The `.snap` is larger than `budgets.image-size`. A built snap's size is "
+    fails_if="The `.snap` is larger than `max-image-size`. A built snap's size is "
     "measured. A prime directory's size is estimated for the codec in snapcraft.yaml, "
     "or else for xz: the rule fires if even the low end of the interval is above the "
     "budget, and is undecided if the interval includes the budget. Components have no "
@@ -99,11 +99,11 @@ def _cold_start_message(
     "a little with each release.",
     how_to_fix="See the other SCA3xx findings for files that needn't ship and SCA102 "
     "for the codec, or raise the budget.",
-    options={"budgets.image-size": "a size with its unit, such as `300MB`"},
+    options={"max-image-size": "a size with its unit, such as `300MB`"},
 )
 def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the image is larger than its budget, or may be."""
-    limit = context.policy.budgets.image_size
+    limit = context.policy.max_image_size
     if limit is None or context.snap.type == COMPONENT_TYPE:
         return
     codec = current_codec(context)

@@ -13,16 +13,15 @@ from ..rule import RECORD, Context, Rule, compression_place, current_codec
 from .compatibility import target_has
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
-    "advice.min-saving": "time that lzo must save per cold launch: a duration, or a "
+    "min-saving": "time that lzo must save per cold launch: a duration, or a "
     "percentage of what xz adds (default 0.25s)",
-    "advice.max-size-growth": "how much lzo may add to the image (default: no limit)",
-    "advice.max-launches": "number of cold launches within which the larger download "
+    "max-size-growth": "how much lzo may add to the image (default: no limit)",
+    "max-launches": "number of cold launches within which the larger download "
     "must pay for itself (default 20)",
     "refresh": "what users' refreshes are like: then lzo must save time over a month, "
     "in place of `max-launches`",
-    "advice.link": "speed of the download (default 50 Mbit/s)",
-    "advice.deciding-apps": "target apps that must gain: `first`, the default, or "
-    "`every`",
+    "link": "speed of the download (default 50 Mbit/s)",
+    "deciding-apps": "target apps that must gain: `first`, the default, or `every`",
     "apps": "target apps, the deciding one first",
     "devices": "devices on which lzo must gain, or on average if shares of the users "
     "are given",
@@ -41,7 +40,7 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     "per cold launch of the deciding app, and its larger download pays for itself "
     "within `max-launches`, or saves time over a month if `refresh` is set. The rule "
     "also fires if only lzo meets "
-    "`budgets.cold-start`. If the interval doesn't decide this, the finding is "
+    "`max-cold-start`. If the interval doesn't decide this, the finding is "
     "undecided. If one of the policy's targets can't decompress lzo, the rule is "
     "skipped.",
     why="xz decompresses about 50 MB/s, lzo several hundred. A launch waits for every "
@@ -71,7 +70,7 @@ def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
     "cold launch of the deciding app, or its larger download doesn't pay for "
     "itself within `max-launches`, or over a month if `refresh` is set. The rule "
     "doesn't fire if lzo meets "
-    "`budgets.cold-start` and xz would exceed it. If the interval doesn't decide "
+    "`max-cold-start` and xz would exceed it. If the interval doesn't decide "
     "this, the finding is undecided.",
     why="Every user downloads the larger image at every refresh. A launch that reads "
     "few blocks gains nothing from lzo.",

@@ -36,7 +36,7 @@ _DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
     id="SCA603",
     severity="error",
     summary="A refresh from the baseline downloads more than its budget.",
-    fails_if="The delta from the baseline is larger than `budgets.refresh-size`, even "
+    fails_if="The delta from the baseline is larger than `max-refresh-size`, even "
     "at the low end of its interval. If the interval includes the budget, the finding "
     "is undecided. The size is estimated, with the snap's codec, for the delta that "
     "`refresh.deltas` names; by default for a plain one, which is what snapd asks for. "
@@ -48,14 +48,14 @@ _DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
     how_to_fix="See SCA604 to SCA607 for files that needn't be in the delta. Keep what "
     "changes often in few files. Or raise the budget.",
     options={
-        "budgets.refresh-size": "a size with its unit, such as `20MB`, or a percentage "
+        "max-refresh-size": "a size with its unit, such as `20MB`, or a percentage "
         "of the image, such as `30%`",
         **_OPTIONS,
     },
 )
 def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the delta is larger than its budget, or may be."""
-    baseline, budget = context.baseline, context.policy.budgets.refresh_size
+    baseline, budget = context.baseline, context.policy.max_refresh_size
     if baseline is None or budget is None:
         return
     delta = baseline.delta

@@ -26,7 +26,7 @@ _CAUSES = 3
     severity="warning",
     summary="A cold launch takes longer than in the baseline.",
     fails_if="A cold launch of an app on a device takes longer than in the baseline by "
-    "more than `budgets.launch-growth`, even at the low end of the difference's "
+    "more than `max-launch-growth`, even at the low end of the difference's "
     "interval. The default is 0.1 s, which people still perceive as immediate. If the "
     "baseline is the previous `.snap`, what both launches share cancels out. If it is "
     "a report, only the intervals of both launches are known, so few differences are "
@@ -38,7 +38,7 @@ _CAUSES = 3
     "diff` on both builds. If the finding is undecided, record a launch with "
     "`compression-advisor record`, or use the previous `.snap` as the baseline.",
     options={
-        "budgets.launch-growth": "a duration, such as `0.1s`",
+        "max-launch-growth": "a duration, such as `0.1s`",
         "apps": "target apps, the deciding one first",
         "launch-profile": "recorded launches",
     },
@@ -47,7 +47,7 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each launch that takes longer than in the baseline."""
     if context.baseline is None:
         return
-    limit_s = context.policy.budgets.launch_growth
+    limit_s = context.policy.max_launch_growth
     for change in launch_changes(context.baseline, figures_of(context.analysis)):
         if change.change_s.mid <= limit_s:
             continue
@@ -72,7 +72,7 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     severity="error",
     summary="The image has grown by more than its budget.",
     fails_if="The image is larger than in the baseline by more than "
-    "`budgets.image-growth`, even at the low end of the difference's interval. If the "
+    "`max-image-growth`, even at the low end of the difference's interval. If the "
     "interval includes the budget, or a size isn't known, the finding is undecided. "
     "Sizes of built snaps are measured, those of prime directories are estimated. "
     "Without `--baseline` or without the budget, the rule is skipped.",
@@ -81,13 +81,13 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     how_to_fix="Run `compression-advisor diff` on both builds to see which files made "
     "the image grow. Leave out what needn't ship, or raise the budget.",
     options={
-        "budgets.image-growth": "a size with its unit, such as `5MB`, or a percentage "
+        "max-image-growth": "a size with its unit, such as `5MB`, or a percentage "
         "of the baseline's image, such as `3%`"
     },
 )
 def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the image grew by more than its budget."""
-    previous, budget = context.baseline, context.policy.budgets.image_growth
+    previous, budget = context.baseline, context.policy.max_image_growth
     if previous is None or budget is None:
         return
     now = figures_of(context.analysis)
