@@ -36,7 +36,7 @@ from .arguments import (
     output_argument,
 )
 from .edits import set_compression
-from .find_project import find_policy, find_project
+from .find_project import find_policy, find_project, project_to_set
 from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
 from .surroundings import STACK_ARGUMENTS, check_stack_options, open_surroundings
@@ -80,13 +80,11 @@ class AdviseCommand(Command):
             "--trace-exec'; may be repeated (default: none)",
             type=Path,
         ),
-        "--set [PROJECT_DIR]": details(
-            "set the compression in this project's snapcraft.yaml if the verdict is "
-            "'change' (default: set nothing; without PROJECT_DIR, the project in the "
-            "current directory)",
-            dest="project_dir",
-            const=Path(),
-        ),
+        "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
+        "(default: the one beside the payload, else the one in the current directory "
+        "if it has the snap's name)",
+        "--set": "set the compression in the project's snapcraft.yaml if the verdict "
+        "is 'change'",
     }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
@@ -94,7 +92,7 @@ class AdviseCommand(Command):
         check_record_options(parsed_args)
         check_stack_options(parsed_args)
         path = parsed_args.path or find_payload(Path.cwd())
-        project_dir: Path | None = parsed_args.project_dir
+        project_dir: Path | None = parsed_args.project
         if project_dir is not None:
             find_project_file(project_dir)  # before anything that takes time
         in_full = parsed_args.format != "text" or parsed_args.report is not None
@@ -103,6 +101,8 @@ class AdviseCommand(Command):
         check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
         with ExitStack() as until:
             payload = until.enter_context(open_payload(path))
+            if parsed_args.set:
+                project_dir = project_to_set(payload, project_dir)
             file = parsed_args.policy or find_policy(payload.path, project_dir)
             lint = lint_request(file, advice_options(parsed_args), narrow=True)
             check_apps(payload, lint)
@@ -119,14 +119,7 @@ class AdviseCommand(Command):
             )
             analysis = _analyse(payload, request)
             if parsed_args.format == "text":
-                style = FILE_STYLE
-                if parsed_args.output is None:
-                    style = style_for(sys.stdout, os.environ)
-                if emit.get_mode() in {EmitterMode.QUIET, EmitterMode.BRIEF}:
-                    text = render_answer(analysis, style)
-                else:
-                    text = render_text(analysis, style, timings=timings)
-                write_output(text, parsed_args.output)
+                _write_text(analysis, timings, parsed_args.output)
             if in_full:
                 report = _pages().full_report(
                     analysis,
@@ -143,7 +136,7 @@ class AdviseCommand(Command):
                 if parsed_args.report is not None:
                     sources = _pages().Sources(report=report)
                     _pages().write_page(sources, parsed_args.report)
-            if project_dir is not None:
+            if parsed_args.set and project_dir is not None:
                 _follow(analysis, payload, project_dir)
         return os.EX_DATAERR if analysis.missing_programs else None
 
@@ -155,6 +148,17 @@ def _analyse(payload: Payload, request: Request) -> Analysis:
         analysis.launches, analysis.trial, analysis.devices, progress=emit.progress
     )
     return replace(analysis, launches=launches)
+
+
+def _write_text(
+    analysis: Analysis, timings: SnapdTimings | None, output: Path | None
+) -> None:
+    style = style_for(sys.stdout, os.environ) if output is None else FILE_STYLE
+    if emit.get_mode() in {EmitterMode.QUIET, EmitterMode.BRIEF}:
+        text = render_answer(analysis, style)
+    else:
+        text = render_text(analysis, style, timings=timings)
+    write_output(text, output)
 
 
 def _timings(paths: Sequence[Path], payload: Payload) -> SnapdTimings | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path, PurePath
@@ -41,6 +42,23 @@ def find_project(payload: Payload, project_dir: Path | None) -> ProjectFile | No
         if project.name != snap:
             return None
     return project if component is None else project_of_component(project, component)
+
+
+def project_to_set(payload: Payload, project_dir: Path | None) -> Path:
+    """Return the project named, else that of the payload; of its name if it is here.
+
+    :param project_dir: the project named.
+    :raises AdvisorError: if there is none, or its snapcraft.yaml can't be read.
+    """
+    folder = find_project_folder(payload.path, project_dir)
+    if project_dir is not None or folder is not None:
+        return project_dir or folder or Path()
+    snap, _ = split_component_name(payload.snap.name)
+    with suppress(NoInputError):
+        if _read(find_project_file(Path())).name == snap:
+            return Path()
+    message = f"--set: no snapcraft.yaml of {snap!r} beside {payload.path} or here"
+    raise NoInputError(message, resolution="Name the project: --project PROJECT_DIR.")
 
 
 def find_project_folder(path: Path, project_dir: Path | None) -> Path | None:

@@ -112,9 +112,11 @@ def test_the_named_project_brings_its_settings_from_above_its_file(
 ) -> None:
     (folder / "files").rename(tmp_path / "elsewhere")
     for named in ("project", "project/snap/snapcraft.yaml"):
-        ran = advisor("advise", "elsewhere", "--set", named, cwd=tmp_path)
+        ran = advisor("advise", "elsewhere", "--project", named, cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
         assert "What the app reads was recorded." in ran.stdout
+    assert "compression: lzo" not in project_file(folder).read_text()
+    advisor("advise", "elsewhere", "--project", named, "--set", cwd=tmp_path)
     assert "compression: lzo" in project_file(folder).read_text()
 
 

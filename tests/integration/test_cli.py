@@ -145,7 +145,7 @@ ALWAYS_CHANGE = ("--min-saving", "0.000000001", "--max-launches", "999999999")
 def test_advice_is_set_where_the_verdict_is_change(small_prime: Path) -> None:
     project_file = small_prime.parent / "snapcraft.yaml"
     project_file.write_text("name: x # keep\ncompression: xz # why\nbase: core24\n")
-    result = advisor("advise", *ALWAYS_CHANGE, small_prime, "--set", small_prime.parent)
+    result = advisor("advise", *ALWAYS_CHANGE, "--set", small_prime)
     assert result.returncode == 0, result.stderr
     assert project_file.read_text() == (
         "name: x # keep\ncompression: lzo # why\nbase: core24\n"
@@ -167,9 +167,10 @@ def test_set_without_a_project_fails_before_packing(
     small_prime: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
-    result = advisor("advise", small_prime, "--set", tmp_path / "empty")
-    assert result.returncode == 66
-    assert "Reading" not in result.stderr
+    for named in ("", f"--project={tmp_path / 'empty'}"):
+        result = advisor("advise", "--set", small_prime, *filter(None, [named]))
+        assert result.returncode == 66
+        assert "Reading" not in result.stderr
 
 
 def test_set_changes_one_line_and_dry_run_shows_it(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import re
 import shlex
 import sys
 
+import pytest
+
 from doc_commands import ROOT, pages
 from snapcraft_compression_advisor.installing import (
     DISTRIBUTION,
@@ -53,3 +55,14 @@ def test_pages_that_speak_of_the_source_say_where_it_is_explained() -> None:
         if re.search(r"\bADVISOR\b", text) and page != install:
             assert "install.md" in text, page
     assert "It isn't on PyPI yet" in install.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["snapcraft.md", "how-to/install.md"])
+def test_repeating_an_installation_installs_the_later_version(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    commands = re.findall(r"^    .*(pipx? install .*)$", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        removed = "--target" in command and "    rm -rf ~/.local/share" in text
+        assert removed or {"--upgrade", "--force"} & {*command.split()}, command
+    assert "*.whl" not in text  # of two versions, pip installs neither
