@@ -41,8 +41,7 @@ def write_policy(directory: Path, text: str) -> Path:
 def test_text_goes_to_stdout_and_progress_does_not(small_prime: Path) -> None:
     result = advisor("lint", small_prime, "--select", "SCA1,SCA2,SCA4")
     assert result.returncode == 0, result.stderr
-    assert " ".join(result.stdout.split()).startswith(f"sample: {small_prime}")
-    assert "Found: " in result.stdout
+    assert result.stdout.startswith("sample: ")
     assert "Reading" not in result.stdout
     assert "\x1b" not in result.stdout
 
@@ -131,7 +130,7 @@ def test_fix_makes_what_diff_shows(small_prime: Path) -> None:
     fixed = advisor(*chosen, "--fix", cwd=small_prime.parent)
     assert fixed.returncode == 0
     assert "fixed SCA103" in fixed.stderr
-    assert "nothing found" in fixed.stdout
+    assert ": ok" in fixed.stdout
     assert project.read_text() == PROJECT.replace(
         "core24\n", "core24\ncompression: xz\n"
     )

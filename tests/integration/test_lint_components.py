@@ -56,7 +56,7 @@ def test_a_component_packed_with_xz_has_no_findings(project: Path) -> None:
     key = "type: standard\n    compression: xz\n"
     (project / "snapcraft.yaml").write_text(PROJECT.replace("type: standard\n", key))
     chosen = ("--ignore", "SCA105", "--project", project)
-    assert "nothing found" in advisor("lint", image, *chosen).stdout
+    assert ": ok" in advisor("lint", image, *chosen).stdout
 
 
 def test_settings_on_launches_are_the_snaps_alone(

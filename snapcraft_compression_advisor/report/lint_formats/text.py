@@ -1,4 +1,4 @@
-"""Findings as text, grouped by payload and rule: of each what one needs to act."""
+"""Findings as text: a line each, or with -v all that they rest on, by rule."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from ...core.printable import printable
 from ...lint.finding import MOST_FILES
+from ...lint.run import SEVERITIES
 from ..diff_report import row_lines
 from ..lines import wrapped
 from ..phrases import counted
 from .phrases import (
     all_findings,
     changed_rows,
+    counts_text,
     figure,
     fix_label,
     place,
@@ -33,8 +35,6 @@ _RULE_INDENT = "  "
 _FINDING_INDENT = "    "
 _DETAIL_INDENT = "      "
 _FILE_INDENT = "        "
-_FIGURES = 3
-_FILES = 3
 _FILES_VERBOSE = 10
 
 
@@ -45,6 +45,8 @@ def render(findings: Findings) -> str:
     """
     report, style = findings.counting, findings.style
     lines = [*_statistics_lines(report, style)] if findings.statistics else []
+    if not (findings.statistics or style.verbose):
+        return "\n".join(_short_lines(findings)) + "\n"
     if not findings.statistics:
         for payload in report.payloads:
             lines += [*_payload_lines(payload, style), ""]
@@ -52,6 +54,70 @@ def render(findings: Findings) -> str:
     if report.against is not None:
         lines += ["", *_against_lines(findings.report, report.against, style)]
     return "\n".join(lines) + "\n"
+
+
+def _short_lines(findings: Findings) -> Iterator[str]:
+    """Yield how many findings there are, each in a sentence, and what fixes them."""
+    report, style = findings.counting, findings.style
+    for payload in report.payloads:
+        yield from _counts_lines(payload, style)
+        for finding in sorted(payload.findings, key=_by_gain):
+            yield from _short_finding(finding, style)
+    if len(report.payloads) != 1:
+        yield style.bold(f"{summary(report)}.")
+    yield from _fix_lines(report, style)
+    if report.against is not None:
+        yield f"Against {printable(report.against)}: {states_text(findings.report)}."
+
+
+def _counts_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
+    name = printable(payload.snap_name or payload.path)
+    if payload.error is not None:
+        text = f"{name}: not linted: {printable(payload.error)}"
+        for line in wrapped(text, style.columns):
+            yield style.severe("error", line)
+    else:
+        yield style.bold(f"{name}: {counts_text(payload.findings) or 'ok'}")
+
+
+def _by_gain(finding: Finding) -> tuple[int, bool, float]:
+    """Return the order of findings: by severity, then by what fixing them saves."""
+    saved_s = finding.gain.seconds.mid if finding.gain else 0.0
+    return SEVERITIES.index(finding.severity), finding.undecided, -saved_s
+
+
+def _short_finding(finding: Finding, style: TextStyle) -> Iterator[str]:
+    label = "undecided" if finding.undecided else finding.severity
+    mark = "" if finding.fix is None else " [*]" if finding.fix.automatic else " [fix]"
+    head = f"{_RULE_INDENT}{label} {finding.rule} "
+    first, *others = wrapped(
+        f"{_sentence(finding)}{mark}", style.columns, first=head, rest=_FINDING_INDENT
+    )
+    yield first.replace(label, style.severe(finding.severity, label), 1)
+    yield from others
+
+
+def _sentence(finding: Finding) -> str:
+    """Return what was found, with the place if the message doesn't name it."""
+    message, where = printable(finding.message), finding.location
+    if where.kind != "image" and printable(where.path) not in message:
+        return f"{place(where)}: {message}"
+    return message
+
+
+def _fix_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
+    """Yield a line for each kind of fix, and what shows more."""
+    fixes = [each.fix for each in all_findings(report) if each.fix is not None]
+    safe = sum(fix.automatic for fix in fixes)
+    if safe:
+        text = f"[*] {counted(safe, 'safe fix', plural='safe fixes')}: lint --fix"
+        yield from wrapped(text, style.columns)
+    others = len(fixes) - safe
+    if others:
+        text = f"[fix] {others:,} to make by hand: -v shows them, with all figures"
+        yield from wrapped(text, style.columns)
+    elif any(each for each in all_findings(report)):
+        yield "-v shows what each finding rests on"
 
 
 def _payload_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
@@ -76,35 +142,20 @@ def _payload_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
 
 
 def _finding_lines(finding: Finding, style: TextStyle) -> Iterator[str]:
-    message = printable(finding.message)
-    where = finding.location
-    if where.kind != "image" and printable(where.path) not in message:
-        message = f"{place(finding.location)}: {message}"
-    yield from _indented(message, _FINDING_INDENT, style)
-    figures = [*finding.evidence]
-    shown = figures if style.verbose else figures[:_FIGURES]
-    for item in shown:
+    yield from _indented(_sentence(finding), _FINDING_INDENT, style)
+    for item in finding.evidence:
         yield from _indented(figure(item), f"{_DETAIL_INDENT}- ", style)
-    if len(figures) > len(shown):
-        more = counted(len(figures) - len(shown), "more figure")
-        yield f"{_DETAIL_INDENT}- {more} with -v"
-    yield from _file_lines(finding.files, style)
+    yield from _file_lines(finding.files)
     if finding.fix is not None:
         fix = f"{fix_label(finding.fix)}: {printable(finding.fix.description)}"
         yield from _indented(fix, f"{_DETAIL_INDENT}- ", style)
 
 
-def _file_lines(files: Sequence[str], style: TextStyle) -> Iterator[str]:
-    """Yield the first files: in a line, or with -v a line for each to copy."""
+def _file_lines(files: Sequence[str]) -> Iterator[str]:
+    """Yield the first files, a line each to copy."""
     if not files:
         return
-    label = "file" if len(files) == 1 else "files"
-    if not style.verbose:
-        names = ", ".join(map(printable, files[:_FILES]))
-        text = f"{label}: {names}{_more(files, _FILES)}"
-        yield from _indented(text, f"{_DETAIL_INDENT}- ", style)
-        return
-    yield f"{_DETAIL_INDENT}- {label}:"
+    yield f"{_DETAIL_INDENT}- {'file' if len(files) == 1 else 'files'}:"
     for name in files[:_FILES_VERBOSE]:
         yield f"{_FILE_INDENT}{printable(name)}"
     if more := _more(files, _FILES_VERBOSE):
