@@ -8,9 +8,16 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .advice.evidence import AVERAGE, ColdStart, Evidence, Policy, Saving
+from .advice.evidence import (
+    AVERAGE,
+    ColdStart,
+    Downloads,
+    Evidence,
+    Policy,
+    Saving,
+)
+from .advice.month import usual_downloads
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
-from .advice.refreshes import Refresh
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.frozen import frozen
@@ -95,8 +102,8 @@ class Request:
     :param size_limits: bytes that images are compared with: the trial goes on as long
         as one of these lies within the interval of the declared codec's size.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
-    :param deltas: sizes of the deltas from the previous build, by codec; none where
-        the policy has a typical one.
+    :param deltas: sizes of the deltas from the previous build, by codec, or why they
+        aren't known; none if the policy has a typical one.
     """
 
     devices: tuple[DeviceProfile, ...]
@@ -108,7 +115,7 @@ class Request:
     effort: Effort = ORDINARY
     size_limits: tuple[float, ...] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
-    deltas: Mapping[str, Interval] = field(default_factory=dict)
+    deltas: Mapping[str, Interval] | str = field(default_factory=dict)
 
 
 def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analysis:
@@ -124,6 +131,8 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         )
         launches = _Launches(found=found, devices=request.devices)
         trial = _try_codecs(payload, request, launches, progress=progress)
+    if isinstance(request.deltas, str):
+        trial = replace(trial, notes=(*trial.notes, request.deltas))
     estimated = launches.by(trial)
     evidence = _evidence(payload, request, trial, estimated)
     return Analysis(
@@ -257,28 +266,19 @@ def _evidence(
         if request.surroundings.consumers
         else tuple(_cold_starts(launches, request.policy)),
         launched=payload.snap.type != COMPONENT_TYPE,
-        refresh=_refresh(payload, request, trial),
+        downloads=_downloads(request, trial),
     )
 
 
-def _refresh(payload: Payload, request: Request, trial: TrialResult) -> Refresh | None:
-    """Return what a refresh costs, where the project says what refreshes are like."""
+def _downloads(request: Request, trial: TrialResult) -> Downloads | None:
+    """Return what a refresh downloads, if the project says what refreshes are like."""
     habits = request.policy.habits
     sizes = {codec: trial.codecs[codec].image_bytes for codec in SHIPPABLE}
     images = {codec: size for codec, size in sizes.items() if size is not None}
-    if habits is None or len(images) < len(sizes):
+    deltas = request.deltas
+    if habits is None or len(images) < len(sizes) or isinstance(deltas, str):
         return None
-    # Few projects say so.
-    from .advice.refresh_cost import BuildSizes, refresh_cost
-    from .payload.search_work import search_work
-
-    packs = habits.deltas == "snap-1-1-xdelta3"
-    build = BuildSizes(
-        images=images,
-        raw_bytes=payload.inventory.raw_bytes,
-        search=search_work(payload) if packs else None,
-    )
-    return refresh_cost(habits, build, request.devices, deltas=request.deltas)
+    return usual_downloads(habits, images, deltas)
 
 
 def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:

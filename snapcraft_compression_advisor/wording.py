@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from .advice.evidence import ColdStart, Policy, Saving
-from .advice.month import Month, Part
+from .advice.evidence import ColdStart, Habits, Policy, Saving
+from .advice.month import Month
 from .advice.reasons import (
     Budget,
     Code,
@@ -21,7 +21,6 @@ from .advice.reasons import (
     Reason,
     Verdict,
 )
-from .advice.refreshes import Habits
 from .core.printable import printable
 from .core.units import Interval, format_bytes, format_seconds
 from .launch.launch_set import BlindReason
@@ -297,13 +296,6 @@ def _saving(saving: Saving) -> str:
     )
 
 
-_PARTS: Mapping[Part, str] = {
-    "launches": "launches",
-    "downloads": "downloads",
-    "applying": "applying the deltas",
-}
-
-
 def habits_text(habits: Habits) -> str:
     """Return what a user does in a month, in a clause."""
     refreshes = _counted(habits.refreshes, "refresh", "refreshes")
@@ -318,19 +310,16 @@ def _counted(count: float, one: str, several: str) -> str:
 
 def month_text(month: Month) -> str:
     """Say what a user gains in a month, and which part of it decides."""
-    total, without = month.total_s, month.habits.deltas == "none"
+    total = month.total_s
     parts = [f"launches take {_sooner(month.launch_s)}"]
     parts.append(f"downloads take {_sooner(month.download_s)}")
-    if not without:
-        parts.append(f"applying the deltas takes {_sooner(month.apply_s)}")
     verb = "saves" if total.mid >= 0 else "costs"
     shown = total if total.mid >= 0 else total.map(lambda seconds: -seconds)
     return (
         f"Over {habits_text(month.habits)}, lzo {verb} an estimated "
         f"{format_seconds(shown.mid)} (between {format_seconds(shown.low)} and "
         f"{format_seconds(shown.high)}): {_listed(parts)}. "
-        f"{_PARTS[month.decided_by].capitalize()} decide"
-        f"{'s' if month.decided_by == 'applying' else ''}."
+        f"{month.decided_by.capitalize()} decide."
     )
 
 

@@ -110,7 +110,6 @@ def profile(blocks: Sequence[TimedBlock]) -> DeviceProfile:
         fill=costs.fill,
         decompress=costs.decompress,
         processors=1,
-        apply=like.apply,
         sources=(),
     )
 

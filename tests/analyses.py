@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
+from snapcraft_compression_advisor.advice.evidence import Evidence, Habits, Policy
+from snapcraft_compression_advisor.advice.month import usual_downloads
 from snapcraft_compression_advisor.advice.recommendation import recommend
-from snapcraft_compression_advisor.advice.refresh_cost import BuildSizes, refresh_cost
-from snapcraft_compression_advisor.advice.refreshes import Habits
 from snapcraft_compression_advisor.analysis import Analysis, PayloadSummary
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
@@ -74,18 +73,13 @@ def with_month(analysis: Analysis, habits: Habits) -> Analysis:
         for codec in ("xz", "lzo")
         if (size := codecs[codec].image_bytes) is not None
     }
-    raw_bytes = analysis.payload.raw_bytes
     evidence = Evidence(
         declared="xz",
         xz_bytes=images["xz"],
         lzo_bytes=images["lzo"],
         bytes_added=analysis.trial.lzo_less_xz_bytes,
         savings=[saving for launch in analysis.launches for saving in launch.savings()],
-        refresh=refresh_cost(
-            habits,
-            BuildSizes(images=images, raw_bytes=raw_bytes),
-            analysis.devices,
-        ),
+        downloads=usual_downloads(habits, images),
     )
     policy = Policy(habits=habits)
     return replace(analysis, policy=policy, recommendation=recommend(evidence, policy))

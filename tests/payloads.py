@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
-from snapcraft_compression_advisor.payload.search_work import SearchWork
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
@@ -102,14 +100,4 @@ def make_payload(
         files=files,
         links=links or {},
         snap=SnapMetadata.model_validate(metadata),
-    )
-
-
-def work_of(raw_bytes: float, steps: float) -> SearchWork:
-    """Return what packing contents in whole blocks takes."""
-    return SearchWork(
-        raw_bytes=raw_bytes,
-        steps=steps,
-        near_steps=steps / 2,
-        blocks=raw_bytes / DATA_BLOCK_BYTES,
     )

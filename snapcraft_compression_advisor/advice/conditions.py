@@ -7,10 +7,9 @@ from enum import Enum
 
 from ..core.units import Interval
 from ..launch.model import combined
-from .evidence import Policy, Saving, download_seconds
+from .evidence import Downloads, Policy, Saving, download_seconds
 from .month import month_of
 from .reasons import Compression
-from .refreshes import Refresh
 
 
 class Answer(Enum):
@@ -65,18 +64,17 @@ def _reaches(figure: Interval, least: float) -> Answer:
 
 
 def pays_for_itself(
-    saving: Saving, added: Interval, policy: Policy, refresh: Refresh | None = None
+    saving: Saving, added: Interval, policy: Policy, downloads: Downloads | None = None
 ) -> Answer:
     """Tell whether the larger download is paid for within the policy's launches.
 
     What a launch saves and how large the image is are independent of each other.
 
-    :param refresh: what a refresh costs: then it's whether a user gains time in a
-        month.
+    :param downloads: of a refresh: then it's whether a user gains time in a month.
     """
-    if policy.habits is not None and refresh is not None:
+    if policy.habits is not None and downloads is not None:
         link = policy.link_mbit_per_s
-        month = month_of(saving, policy.habits, refresh, added, link)
+        month = month_of(saving, policy.habits, downloads, added, link)
         return _reaches(month.total_s, 0.0)
 
     def gained_s(figures: Sequence[float]) -> float:

@@ -12,7 +12,6 @@ from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.interval_parts import IntervalParts
-from .refreshes import Habits, Refresh
 
 IMPERCEPTIBLE_S = 0.1
 """A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter
@@ -28,6 +27,41 @@ AVERAGE = "average"
 
 _BITS_PER_BYTE = 8
 _BITS_PER_MBIT = 1_000_000
+
+
+Deltas = Literal["none", "xdelta3", "snap-1-1-xdelta3"]
+"""What a refresh downloads: the whole image, or a delta in one of snapd's formats."""
+
+
+@frozen
+class Habits:
+    """What a user does in a month.
+
+    :param refreshes: that the snap gets.
+    :param launches: cold ones.
+    :param deltas: what a refresh downloads.
+    :param delta_share: size of a typical delta, as a share of the image with xz;
+        None if it is estimated from a previous build.
+    :param assumed: whether nothing is known of the users.
+    """
+
+    refreshes: float
+    launches: float
+    deltas: Deltas = "none"
+    delta_share: float | None = None
+    assumed: bool = False
+
+
+@frozen
+class Downloads:
+    """What a refresh downloads.
+
+    :param by_codec: bytes.
+    :param bytes_added: by lzo; None if that is what it adds to the image.
+    """
+
+    by_codec: Mapping[str, Interval]
+    bytes_added: Interval | None = None
 
 
 @frozen
@@ -176,7 +210,7 @@ class Evidence:
     :param cold_starts: those that have a budget.
     :param launched: whether launches read it at all; those of a snap don't read its
         components, as far as files tell.
-    :param refresh: what a refresh costs; ``None`` where nothing is known of them.
+    :param downloads: of a refresh; None if nothing is known of refreshes.
     """
 
     declared: str | None
@@ -189,7 +223,7 @@ class Evidence:
     without_program: Sequence[str] = ()
     cold_starts: Sequence[ColdStart] = ()
     launched: bool = True
-    refresh: Refresh | None = None
+    downloads: Downloads | None = None
 
 
 def download_seconds(bytes_added: float, link_mbit_per_s: float) -> float:

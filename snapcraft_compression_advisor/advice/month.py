@@ -1,44 +1,57 @@
-"""A month of a user's life with a snap: launches, downloads, applying deltas."""
+"""A user's month with a snap: launches times seconds, downloads times bytes."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
 
 from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.model import combined
-from .evidence import Saving, download_seconds
-from .refreshes import Habits, Refresh
+from .evidence import Downloads, Habits, Saving, download_seconds
 
-Part = Literal["launches", "downloads", "applying"]
+if TYPE_CHECKING:
+    from ..refresh.refresh import CodecRefresh, Refresh
+    from .recommendation import Recommendation
+
+Part = Literal["launches", "downloads"]
+
+SHIPPED = ("xz", "lzo")
+ASSUMED = Habits(refreshes=1.0, launches=20.0, deltas="xdelta3", assumed=True)
+"""If a project says nothing: as many cold launches as pay for lzo by default
+(:class:`~.evidence.Policy`) between two refreshes, and the delta that snapd asks for by
+default."""
+LZO_SHARE = Interval(low=0.08, mid=0.40, high=0.92)
+"""The share of an image that a plain delta is with lzo, per the share with xz: the
+least, the geometric mean and the greatest of 28 pairs of successive versions
+(``study/data/refresh-pairs.csv``). lzo writes bytes, xz a stream of bits: a change
+shifts all that follows in a block with xz, but little of it with lzo."""
 
 
 @frozen
 class Month:
-    """What lzo saves over xz in a month; negative where it costs.
+    """What lzo saves over xz in a month; negative if it costs.
 
     :param saving: whose launches these are, and where.
     :param habits: what the user does.
-    :param refresh: what each refresh costs.
+    :param downloads: what each refresh downloads.
     :param launch_s: seconds that all cold launches become shorter by.
     :param download_bytes: that all refreshes download less.
     :param download_s: seconds that these take.
-    :param apply_s: seconds that all deltas are applied faster by.
     """
 
     saving: Saving
     habits: Habits
-    refresh: Refresh
+    downloads: Downloads
     link_mbit_per_s: float
     launch_s: Interval
     download_bytes: Interval
     download_s: Interval
-    apply_s: Interval
 
     @property
     def total_s(self) -> Interval:
-        """All of it; the three know nothing of each other."""
-        return combined(sum, (self.launch_s, self.download_s, self.apply_s))
+        """Both parts; they are independent of each other."""
+        return combined(sum, (self.launch_s, self.download_s))
 
     def link_s(self, size_bytes: float) -> float:
         """Return how long a download takes."""
@@ -47,39 +60,108 @@ class Month:
     @property
     def decided_by(self) -> Part:
         """The part that does most for the side that wins."""
-        parts: dict[Part, float] = {
-            "launches": self.launch_s.mid,
-            "downloads": self.download_s.mid,
-            "applying": self.apply_s.mid,
-        }
         sign = 1 if self.total_s.mid >= 0 else -1
-        return max(parts, key=lambda part: sign * parts[part])
+        launches = sign * self.launch_s.mid >= sign * self.download_s.mid
+        return "launches" if launches else "downloads"
 
 
 def month_of(
     saving: Saving,
     habits: Habits,
-    refresh: Refresh,
+    downloads: Downloads,
     image_added: Interval,
     link_mbit_per_s: float,
 ) -> Month:
     """Return the month of a user whose launches save that.
 
-    The seconds are ``launches · saved``, ``- refreshes · added · 8 / (Mbit/s · 10⁶)``
-    and ``refreshes · (applied with xz - applied with lzo)``.
+    The seconds are ``launches · saved - refreshes · added · 8 / (Mbit/s · 10⁶)``.
 
     :param image_added: what lzo adds to the image.
     """
-    added = refresh.added(image_added)
+    added = image_added if downloads.bytes_added is None else downloads.bytes_added
     fewer = added.map(lambda size: 0.0 - size * habits.refreshes)
-    faster = refresh.apply_saved_s(saving)
     return Month(
         saving=saving,
         habits=habits,
-        refresh=refresh,
+        downloads=downloads,
         link_mbit_per_s=link_mbit_per_s,
         launch_s=saving.seconds.map(lambda seconds: seconds * habits.launches),
         download_bytes=fewer,
         download_s=fewer.map(lambda size: download_seconds(size, link_mbit_per_s)),
-        apply_s=faster.map(lambda seconds: seconds * habits.refreshes),
     )
+
+
+def usual_downloads(
+    habits: Habits,
+    images: Mapping[str, Interval],
+    deltas: Mapping[str, Interval] | None = None,
+) -> Downloads:
+    """Return what a refresh downloads.
+
+    A snap-aware delta doesn't depend on the codec of the images. A plain one is a
+    smaller share of an lzo image than of an xz image.
+
+    :param images: their sizes with xz and with lzo, in bytes.
+    :param deltas: of the refresh from a previous build, by codec.
+    """
+    if habits.deltas == "none":
+        return Downloads(by_codec=images)
+    found = deltas or {codec: _typical(habits, images, codec) for codec in images}
+    xz, lzo = found["xz"], found["lzo"]
+    # What is off with one codec is with both.
+    added = Interval.around(lzo.low - xz.low, lzo.mid - xz.mid, lzo.high - xz.high)
+    return Downloads(by_codec=found, bytes_added=added)
+
+
+def _typical(habits: Habits, images: Mapping[str, Interval], codec: str) -> Interval:
+    """Return the size of a typical delta."""
+    share = habits.delta_share or 1.0
+    if habits.deltas != "xdelta3" or codec == "xz":
+        return images["xz"].map(lambda size: size * share)
+    shares = LZO_SHARE.map(lambda each: each * share)
+    return combined(lambda both: both[0] * both[1], (images["lzo"], shares))
+
+
+def month_by_refresh(
+    refresh: Refresh,
+    advice: Recommendation,
+    habits: Habits | None,
+    link_mbit_per_s: float,
+) -> Month | None:
+    """Return a month of launches and of refreshes like the one between two builds.
+
+    :param advice: for the new build: its deciding saving, and what lzo adds.
+    :param habits: what a user does; None if that isn't known.
+    :returns: None if no launch is known, or not both codecs were compared.
+    """
+    if advice.decisive is None or not {*SHIPPED} <= refresh.codecs.keys():
+        return None
+    codecs = [refresh.codecs[name] for name in SHIPPED]
+    used = habits or ASSUMED
+    xz, lzo = (_downloaded(codec, used) for codec in codecs)
+    image_added = advice.bytes_added
+    if image_added is None or all(codec.full_measured for codec in codecs):
+        image_added = _added(*(codec.full_bytes for codec in codecs))
+    whole = [xz, lzo] == [codec.full_bytes for codec in codecs]
+    downloads = Downloads(
+        by_codec={"xz": xz, "lzo": lzo},
+        bytes_added=None if whole else _added(xz, lzo),
+    )
+    return month_of(advice.decisive, used, downloads, image_added, link_mbit_per_s)
+
+
+def _downloaded(codec: CodecRefresh, habits: Habits) -> Interval:
+    """Return what a refresh downloads."""
+    if habits.deltas == "none":
+        return codec.full_bytes
+    condition = "default" if habits.deltas == "xdelta3" else "snap-delta-format"
+    return next(
+        each.size_bytes for each in codec.choices if each.condition == condition
+    )
+
+
+def _added(xz: Interval, lzo: Interval) -> Interval:
+    """Return what lzo adds; two estimates are off independently of each other."""
+    if xz == lzo:  # one snap-aware delta for both
+        return Interval.exactly(0.0)
+    return combined(lambda both: both[1] - both[0], (xz, lzo))

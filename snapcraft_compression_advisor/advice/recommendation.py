@@ -132,10 +132,10 @@ def _month(
     evidence: Evidence, policy: Policy, saving: Saving, added: Interval
 ) -> Month | None:
     """Return a user's month, where something is known of refreshes."""
-    if policy.habits is None or evidence.refresh is None:
+    if policy.habits is None or evidence.downloads is None:
         return None
     link = policy.link_mbit_per_s
-    return month_of(saving, policy.habits, evidence.refresh, added, link)
+    return month_of(saving, policy.habits, evidence.downloads, added, link)
 
 
 def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendation:
@@ -211,7 +211,8 @@ def _judge_savings(
     current = current_of(evidence)
     enough = all_of(saves_enough(saving, policy, current) for saving in deciding)
     pays = all_of(
-        pays_for_itself(saving, added, policy, evidence.refresh) for saving in deciding
+        pays_for_itself(saving, added, policy, evidence.downloads)
+        for saving in deciding
     )
     answer = all_of((enough, pays, fits))
     if answer is Answer.YES:

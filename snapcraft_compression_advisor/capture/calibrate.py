@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import platform
 import random
-import shutil
 import stat
 import tempfile
 from collections import defaultdict
@@ -28,13 +27,10 @@ from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
-from ..devices.device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile
+from ..devices.device import NO_COST, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
-from ..payload.search_work import search_work
 from ..payload.source import open_payload
-from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
-from .apply_timing import time_apply
 from .block_timing import (
     PAGE_BYTES,
     BlockPlace,
@@ -108,7 +104,7 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
     """
     _check_rights()
     places = choose_sample(request.sample, request.blocks)
-    timings, apply, unavailable = _time_codecs(request, places, progress)
+    timings, unavailable = _time_codecs(request, places, progress)
     costs = fit_costs(timings.blocks, noise=timings.error)
     storage, in_memory = _measure_storage(request, costs.fill, progress)
     device = DeviceProfile(
@@ -119,7 +115,6 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
         fill=costs.fill,
         decompress={**costs.decompress, "none": NO_COST},
         processors=len(os.sched_getaffinity(0)),
-        apply=apply,
         sources=_sources(request, timings, storage_in_memory=in_memory),
         metadata=_time_metadata(request, places, progress),
         kernel=running_kernel(),
@@ -193,7 +188,7 @@ def _kind(path: Path) -> str:
 
 def _time_codecs(
     request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
-) -> tuple[Timings, ApplySpeeds, Mapping[str, str]]:
+) -> tuple[Timings, Mapping[str, str]]:
     with _tree(_memory_directory()) as (scratch, tree):
         progress(f"Sampling files in {request.sample}")
         groups = write_blocks(places, tree)
@@ -214,11 +209,7 @@ def _time_codecs(
             timings = time_blocks(
                 images.paths, groups, rounds=request.rounds, progress=progress
             )
-            progress("Timing what applying a delta takes")
-            # All blocks: what is drawn would be off by several percent.
-            work = search_work(payload, least_blocks=len(groups))
-            apply = time_apply(payload, images.paths, work, scratch, progress)
-            return timings, apply, images.unavailable
+            return timings, images.unavailable
 
 
 def _time_metadata(
@@ -326,13 +317,6 @@ def _sources(
         (
             f"processor: measured; {blocks} blocks and metadata with each codec, "
             f"{rounds}; Linux {platform.release()}, {processor_name()}"
-        ),
-        (
-            f"applying deltas: measured; mksquashfs {mksquashfs_version()}, unsquashfs "
-            "and xdelta3 on these blocks"
-            if shutil.which("xdelta3")
-            else f"applying deltas: mksquashfs {mksquashfs_version()} and unsquashfs "
-            "measured on these blocks, xdelta3 estimated, as it isn't installed"
         ),
         (
             "storage: measured; it is in memory, so this isn't the speed of a disk"

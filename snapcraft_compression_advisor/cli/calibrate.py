@@ -13,7 +13,6 @@ from ..capture.cost_fit import MINIMUM_BLOCKS
 from ..core.printable import printable
 from ..core.terminal import emit
 from ..devices.device_file import device_text
-from ..squashfs.mksquashfs import applies_deltas, mksquashfs_version
 from .arguments import Arguments, Command, details, output_argument, whole_number
 from .write import check_outputs, write_output
 
@@ -92,12 +91,6 @@ class CalibrateCommand(Command):
             _warn(
                 "the storage is memory, so reading it costs almost nothing; name a "
                 "directory on a disk with --storage DIR"
-            )
-        if not applies_deltas(version := mksquashfs_version()):
-            _warn(
-                f"snapd applies deltas with a later mksquashfs than {version}, which "
-                "can take longer to pack (4.5.1 with xz: 10%); for a device's seconds "
-                "to apply a delta, calibrate with mksquashfs 4.6 or later"
             )
         noisy = [name for name, each in calibration.error.items() if each > _NOISY]
         if noisy:

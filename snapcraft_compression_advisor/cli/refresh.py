@@ -7,21 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ..advice.refresh_month import SHIPPED, RefreshMonth, month_by_refresh
+from ..advice.month import SHIPPED, Month, month_by_refresh
 from ..analysis import Analysis, analyse
 from ..codecs import CODECS, SHIPPABLE
 from ..core.terminal import emit
 from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.source import Payload, open_payload
 from ..refresh.builds import check_names
-from ..refresh.exact import check_xdelta3
 from ..refresh.refresh import (
     Refresh,
     compare_refresh,
     measure_refresh,
     trial_effort,
-    with_applying,
 )
+from ..refresh.xdelta3 import check_xdelta3
 from ..report.html_report import check_html_extra, render_html
 from ..report.page.refresh import refresh_page
 from ..report.refresh_json import render_refresh_json
@@ -32,7 +31,7 @@ from .policy_options import POLICY_ARGUMENTS, lint_request, payload_options
 from .write import check_outputs, write_output
 
 COMPRESSORS = tuple(name for name in CODECS if name != "none")
-RENDERERS: Mapping[str, Callable[[Refresh, RefreshMonth | None], str]] = {
+RENDERERS: Mapping[str, Callable[[Refresh, Month | None], str]] = {
     "text": render_refresh_text,
     "json": render_refresh_json,
     "markdown": render_refresh_markdown,
@@ -41,16 +40,15 @@ RENDERERS: Mapping[str, Callable[[Refresh, RefreshMonth | None], str]] = {
 
 
 class RefreshCommand(Command):
-    """Estimate what a refresh downloads."""
+    """Show what a refresh downloads."""
 
     name = "refresh"
     overview = (
-        "Estimate what a refresh from one build to the next downloads: the whole "
-        "image, or one of the two deltas that snapd knows, with xz and with lzo; and "
-        "how long a device takes to apply them. Name the files that make the deltas "
-        "large.\n\n"
-        "Sizes of deltas are estimated without making them, unless --exact is given. A "
-        "codec that the builds aren't packed with is estimated as if both were.\n\n"
+        "Show what a refresh from one build to the next downloads: the whole image, or "
+        "one of the two deltas that snapd knows, with xz and with lzo. Name the files "
+        "that make the deltas large.\n\n"
+        "xdelta3 makes the deltas, as snapd has it do. A codec that the builds aren't "
+        "packed with is estimated as if both were, unless --exact is given.\n\n"
         "A month of such refreshes and of cold launches compares xz and lzo, by "
         "'refresh' of compression-advisor.yaml, or by one refresh and 20 launches."
     )
@@ -65,8 +63,8 @@ class RefreshCommand(Command):
             choices=COMPRESSORS,
         ),
         **POLICY_ARGUMENTS,
-        "--exact": "make the deltas with xdelta3 as snapd does, apply the snap-aware "
-        "ones, and compare the result with the new image byte for byte",
+        "--exact": "pack both builds with each codec, apply the snap-aware deltas, and "
+        "compare the result with the new image byte for byte",
         **format_argument(RENDERERS),
         **output_argument(),
     }
@@ -76,8 +74,7 @@ class RefreshCommand(Command):
         check_outputs(parsed_args.output)
         if parsed_args.format == "html":
             check_html_extra()
-        if parsed_args.exact:
-            check_xdelta3()
+        check_xdelta3()
         codecs = tuple(dict.fromkeys(parsed_args.codec)) or SHIPPABLE
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
             check_names(old, new)
@@ -93,7 +90,6 @@ class RefreshCommand(Command):
             )
             if parsed_args.exact:
                 refresh = measure_refresh(refresh, progress=emit.progress)
-            refresh = with_applying(refresh, lint.devices)
             month = _month(refresh, analysis, lint)
             text = RENDERERS[parsed_args.format](refresh, month)
         write_output(text, parsed_args.output)
@@ -118,7 +114,7 @@ def _analysed(
 
 def _month(
     refresh: Refresh, analysis: Analysis | None, lint: LintRequest
-) -> RefreshMonth | None:
+) -> Month | None:
     if analysis is None:
         return None
     known = lint.policy.refresh

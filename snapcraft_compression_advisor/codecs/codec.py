@@ -54,45 +54,6 @@ class KernelTime(NamedTuple):
     stored_us_per_kib: float
 
 
-class ToolTime(NamedTuple):
-    """Processor time of squashfs-tools, in microseconds per KiB.
-
-    Each is the least, the geometric mean and the greatest of the pairs that
-    ``study/refresh_apply.py report`` fits to ``study/data/refresh-apply.csv``.
-
-    :param pack: of mksquashfs, by contents.
-    :param unpack: of unsquashfs.
-    :param by_stored: whether that is by what the image takes, in place of contents.
-    """
-
-    pack: tuple[float, float, float]
-    unpack: tuple[float, float, float]
-    by_stored: bool = False
-
-
-class PackSearch(NamedTuple):
-    """Processor time of mksquashfs, by how much a compressor searches.
-
-    Fitted by ``study/refresh_apply.py report`` to ``study/data/refresh-apply.csv``.
-
-    :param raw_us_per_kib: for each KiB of contents, in microseconds.
-    :param step_ns: for each earlier place that lzo looks at for a match.
-    :param near_step_ns: for each that xz looks at.
-    :param block_us: for each data block, in microseconds.
-    :param start_ms: for the program, in milliseconds.
-    :param least: what any pair took per prediction, at least.
-    :param greatest: likewise, at most.
-    """
-
-    raw_us_per_kib: float
-    step_ns: float
-    near_step_ns: float
-    block_us: float
-    start_ms: float
-    least: float
-    greatest: float
-
-
 class Codec(ABC):
     """One compressor of squashfs, as mksquashfs calls it.
 
@@ -118,14 +79,6 @@ class Codec(ABC):
     """What metadata blocks take of that in an image: the mean of 331 blocks of inodes
     and directories of the systems that ``study/stacks.py`` prepares; of a codec that
     wasn't counted, the mean of those that were."""
-    tool_time: ClassVar[ToolTime] = ToolTime(
-        pack=(4.32, 68.7, 219.53), unpack=(1.63, 4.47, 30.08)
-    )
-    """What packing and unpacking take; of a codec that wasn't measured, what any of
-    those that were may take."""
-    pack_search: ClassVar[PackSearch | None] = None
-    """What packing takes where the contents are known; ``None`` where these make little
-    difference, or that wasn't measured."""
     in_launch: ClassVar[Interval]
     """Seconds that a launch waits for decompression, per second that the same blocks
     take one after the other.
@@ -201,7 +154,6 @@ class Identity(Codec):
     kernel_time = None
     metadata_stored_share = 1.0
     # An assumption: nothing is packed, and the copying is a small part of the rest.
-    tool_time = ToolTime(pack=(2.0, 2.0, 2.0), unpack=(1.0, 1.0, 1.0))
     in_launch = Interval.exactly(1.0)
     pack_options = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
     available = True

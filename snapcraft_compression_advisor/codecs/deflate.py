@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from ..core.units import Interval
-from .codec import DATA_BLOCK_BYTES, Codec, KernelTime, ToolTime, broken_block
+from .codec import DATA_BLOCK_BYTES, Codec, KernelTime, broken_block
 from .library import Library
 
 _LEVEL = 9
@@ -28,7 +28,6 @@ class Gzip(Codec):
         block_us=2.83, raw_us_per_kib=2.178, stored_us_per_kib=3.656
     )
     metadata_stored_share = 0.32
-    tool_time = ToolTime(pack=(149.78, 149.88, 149.97), unpack=(5.54, 6.36, 7.3))
     in_launch = Interval(low=1.02, mid=1.22, high=1.48)
     available = True
     # Only asked for its version: a Python may carry a zlib of its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import c_char_p, c_int, string_at
 
 from ..core.units import Interval
-from .codec import KernelTime, ToolTime, broken_block
+from .codec import KernelTime, broken_block
 from .library import OUTPUT, BoundCodec, Buffer, Library
 
 _BLOCK_TO_BLOCK = (c_int, (c_char_p, c_char_p, c_int, c_int))
@@ -23,7 +23,6 @@ class Lz4(BoundCodec):
         block_us=3.88, raw_us_per_kib=0.01126, stored_us_per_kib=0.4922
     )
     metadata_stored_share = 0.47
-    tool_time = ToolTime(pack=(4.32, 4.44, 4.56), unpack=(1.63, 1.63, 1.64))
     in_launch = Interval(low=0.56, mid=1.34, high=3.23)
     title = "liblz4"
     library = Library(

@@ -6,7 +6,7 @@ from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, string_at
 
 from ..core.errors import ToolError
 from ..core.units import MIB, Interval
-from .codec import KernelTime, PackSearch, ToolTime, broken_block
+from .codec import KernelTime, broken_block
 from .library import OUTPUT, BoundCodec, Buffer, Library, ThreadBuffer
 
 _LEVEL = 8
@@ -46,16 +46,6 @@ class Lzo(BoundCodec):
         block_us=3.42, raw_us_per_kib=0.2098, stored_us_per_kib=1.339
     )
     metadata_stored_share = 0.38
-    tool_time = ToolTime(pack=(53.82, 109.1, 174.84), unpack=(2.14, 3.06, 4.06))
-    pack_search = PackSearch(
-        raw_us_per_kib=39.13,
-        step_ns=2.192,
-        near_step_ns=0.0,
-        block_us=0.0,
-        start_ms=18.95,
-        least=0.75,
-        greatest=1.26,
-    )
     in_launch = Interval(low=0.64, mid=1.14, high=2.05)
     title = "liblzo2"
     # lzo_uint is an unsigned long or size_t; on Linux both are of one size.

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from ..core.errors import ToolError
 from ..core.units import Interval
-from .codec import DATA_BLOCK_BYTES, KernelTime, PackSearch, ToolTime, broken_block
+from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
 from .library import BoundCodec, Buffer, Library
 
 PRESET = 6
@@ -80,18 +80,6 @@ class Xz(BoundCodec):
         block_us=7.32, raw_us_per_kib=2.502, stored_us_per_kib=50.81
     )
     metadata_stored_share = 0.27
-    tool_time = ToolTime(
-        pack=(133.7, 186.52, 219.53), unpack=(58.58, 61.33, 64.57), by_stored=True
-    )
-    pack_search = PackSearch(
-        raw_us_per_kib=110.06,
-        step_ns=0.0,
-        near_step_ns=7.201,
-        block_us=318.0,
-        start_ms=0.0,
-        least=0.84,
-        greatest=1.45,
-    )
     in_launch = Interval(low=0.93, mid=1.09, high=1.27)
     title = "liblzma"
     library = Library(

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ..core.errors import ToolError
 from ..core.units import Interval
-from .codec import KernelTime, ToolTime, broken_block
+from .codec import KernelTime, broken_block
 from .library import OUTPUT, BoundCodec, Buffer, Library
 
 _LEVEL = 15
@@ -82,7 +82,6 @@ class Zstd(BoundCodec):
         block_us=16.5, raw_us_per_kib=0.7452, stored_us_per_kib=1.75
     )
     metadata_stored_share = 0.28
-    tool_time = ToolTime(pack=(111.97, 112.65, 113.34), unpack=(2.44, 2.63, 2.83))
     in_launch = Interval(low=0.52, mid=1.1, high=2.34)
     title = "libzstd"
     library = _LIBZSTD

@@ -23,7 +23,6 @@ from ..codecs import CODECS
 from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..core.units import KIB, Interval
-from .apply_speeds import DERIVED_SOURCE, derived_speeds
 from .builtin_kernels import AT, on_kernel
 from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
 from .kernel import KernelProfile
@@ -163,7 +162,6 @@ def _profile(name: str) -> DeviceProfile:
         _estimated_source(decompress["mb_per_s"]),
         _FILL_SOURCE,
         times and times["source"],
-        DERIVED_SOURCE,
     )
     return DeviceProfile(
         name=name,
@@ -173,7 +171,6 @@ def _profile(name: str) -> DeviceProfile:
         fill=_fill(xz),
         decompress=costs,
         processors=document["processors"],
-        apply=derived_speeds(*_scales("xz", xz)),
         sources=tuple(source for source in sources if source),
         kernel=KernelProfile(**document["kernel"]),
         decompressions_per_block=Interval(**{end: times[end] for end in _ENDS})

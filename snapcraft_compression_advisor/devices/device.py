@@ -45,49 +45,6 @@ class BlockCost:
 
 
 @frozen
-class ByteCost:
-    """Processor time per byte of contents, and per byte that these take packed."""
-
-    raw_s_per_byte: Interval
-    stored_s_per_byte: Interval
-
-    def map(self, change: Callable[[Interval], Interval]) -> ByteCost:
-        """Return the cost with both of its parts changed."""
-        return ByteCost(
-            raw_s_per_byte=change(self.raw_s_per_byte),
-            stored_s_per_byte=change(self.stored_s_per_byte),
-        )
-
-
-@frozen
-class ApplySpeeds:
-    """What the programs that apply a delta take, in processor time.
-
-    :param unpack: by codec, ``unsquashfs`` writing into a pipe.
-    :param pack: by codec, ``mksquashfs`` reading from one.
-    :param rebuild_s_per_byte: ``xdelta3 -d`` of contents, per byte that it writes.
-    :param patch_s_per_byte: ``xdelta3 -d`` of an image, per byte that it writes.
-    :param digest_s_per_byte: of SHA3-384.
-    """
-
-    unpack: Mapping[str, ByteCost]
-    pack: Mapping[str, ByteCost]
-    rebuild_s_per_byte: Interval
-    patch_s_per_byte: Interval
-    digest_s_per_byte: Interval
-
-    def map(self, change: Callable[[Interval], Interval]) -> ApplySpeeds:
-        """Return the speeds with every part changed."""
-        return ApplySpeeds(
-            unpack={codec: cost.map(change) for codec, cost in self.unpack.items()},
-            pack={codec: cost.map(change) for codec, cost in self.pack.items()},
-            rebuild_s_per_byte=change(self.rebuild_s_per_byte),
-            patch_s_per_byte=change(self.patch_s_per_byte),
-            digest_s_per_byte=change(self.digest_s_per_byte),
-        )
-
-
-@frozen
 class DeviceProfile:
     """A machine that a snap starts on.
 
@@ -103,7 +60,6 @@ class DeviceProfile:
     :param decompress: by codec, what decompressing a block adds; :data:`NO_COST` for
         ``none``. A stored block has only ``fill``.
     :param processors: that a launch can use.
-    :param apply: what applying a delta takes.
     :param sources: where the figures come from: measured, published.
     :param metadata: by codec, what reading and decompressing a metadata block takes, in
         seconds; where it wasn't measured, see :meth:`metadata_block_s`.
@@ -119,7 +75,6 @@ class DeviceProfile:
     fill: BlockCost
     decompress: Mapping[str, BlockCost]
     processors: int
-    apply: ApplySpeeds
     sources: tuple[str, ...]
     metadata: Mapping[str, Interval] = field(default_factory=dict)
     kernel: KernelProfile = NOT_IN_PROFILE

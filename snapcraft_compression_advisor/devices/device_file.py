@@ -6,7 +6,6 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -16,16 +15,14 @@ from ..codecs import CODECS
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
-from .apply_speeds import DERIVED_SOURCE, derived_speeds
 from .builtin_devices import (
     DEFAULT_NAMES,
-    MEASURED_SHAPES,
     default_devices,
     find_device,
     usual_block_s,
 )
 from .builtin_kernels import AT, on_kernel
-from .device import NO_COST, ApplySpeeds, BlockCost, DeviceProfile, scaled
+from .device import NO_COST, BlockCost, DeviceProfile, scaled
 from .device_model import SCHEMA, DeviceFile
 from .kernel import NOT_IN_PROFILE
 
@@ -103,7 +100,7 @@ def device_text(device: DeviceProfile) -> str:
         "A device profile, in seconds and seconds per byte: low is a fast device of\n"
         "this kind, high a slow one. Use it with: advise --device FILE"
     )
-    for key in ("storage", "fill", "decompress", "metadata", "apply"):
+    for key in ("storage", "fill", "decompress", "metadata"):
         if key in document:
             _set_on_one_line(document, key)
     yaml = YAML()
@@ -136,7 +133,6 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
                 for codec, seconds in device.metadata.items()
             }
             or None,
-            "apply": asdict(device.apply.map(_rounded)),
             "kernel": asdict(device.kernel),
             "sources": list(device.sources),
         }
@@ -160,9 +156,6 @@ def _profile(file: DeviceFile) -> DeviceProfile:
                 f"of {_LENDER}"
             ),
         )
-    apply = _derived(decompress["xz"]) if file.apply is None else file.apply.speeds()
-    if file.apply is None:
-        sources += (DERIVED_SOURCE,)
     return DeviceProfile(
         name=file.name,
         description=file.description,
@@ -171,7 +164,6 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         fill=file.fill.cost(),
         decompress={codec: decompress[codec] for codec in CODECS},
         processors=file.processors,
-        apply=apply,
         sources=sources,
         metadata={
             codec: seconds.interval()
@@ -179,20 +171,6 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         },
         kernel=file.kernel.profile() if file.kernel else NOT_IN_PROFILE,
     )
-
-
-def _derived(xz: BlockCost) -> ApplySpeeds:
-    """Return what applying a delta takes where decompressing xz takes that."""
-    measured_s = usual_block_s(MEASURED_SHAPES["xz"])
-    low, mid, high = (
-        usual_block_s(xz.map(partial(_end, end=end))) / measured_s
-        for end in ("low", "mid", "high")
-    )
-    return derived_speeds(low, mid, high)
-
-
-def _end(part: Interval, *, end: str) -> Interval:
-    return Interval.exactly(getattr(part, end))
 
 
 def _borrowed(

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import pydantic
 from typing_extensions import Self
 
-from ..codecs import CODECS, CodecName
+from ..codecs import CodecName
 from ..core.units import Interval
-from .device import ApplySpeeds, BlockCost, ByteCost
+from .device import BlockCost
 from .kernel import FIRST_WITH_CHOICE, FileMode, KernelProfile
 
 SCHEMA = 1
@@ -109,63 +109,6 @@ class BlockFigures(_Model):
         )
 
 
-class ByteFigures(_Model):
-    """Processor time of packing or unpacking: the sum of two parts."""
-
-    raw_s_per_byte: SecondsPerByteRange = pydantic.Field(
-        description="per byte of contents"
-    )
-    stored_s_per_byte: SecondsPerByteRange = pydantic.Field(
-        description="per byte of the image"
-    )
-
-    def cost(self) -> ByteCost:
-        """Return the figures as the core's type."""
-        return ByteCost(
-            raw_s_per_byte=self.raw_s_per_byte.interval(),
-            stored_s_per_byte=self.stored_s_per_byte.interval(),
-        )
-
-
-class ApplyFigures(_Model):
-    """Processor time of the programs that apply a delta."""
-
-    unpack: dict[CodecName, ByteFigures] = pydantic.Field(
-        description="unsquashfs; all codecs"
-    )
-    pack: dict[CodecName, ByteFigures] = pydantic.Field(
-        description="mksquashfs; all codecs"
-    )
-    rebuild_s_per_byte: SecondsPerByteRange = pydantic.Field(
-        description="xdelta3, per byte of contents that it writes"
-    )
-    patch_s_per_byte: SecondsPerByteRange = pydantic.Field(
-        description="xdelta3, per byte of an image that it writes"
-    )
-    digest_s_per_byte: SecondsPerByteRange = pydantic.Field(
-        description="SHA3-384 of the new image"
-    )
-
-    @pydantic.model_validator(mode="after")
-    def _all_codecs(self) -> Self:
-        for name, costs in (("unpack", self.unpack), ("pack", self.pack)):
-            missing = [codec for codec in CODECS if codec not in costs]
-            if missing:
-                message = f"{name} doesn't have {', '.join(missing)}"
-                raise ValueError(message)
-        return self
-
-    def speeds(self) -> ApplySpeeds:
-        """Return the figures as the core's type."""
-        return ApplySpeeds(
-            unpack={codec: each.cost() for codec, each in self.unpack.items()},
-            pack={codec: each.cost() for codec, each in self.pack.items()},
-            rebuild_s_per_byte=self.rebuild_s_per_byte.interval(),
-            patch_s_per_byte=self.patch_s_per_byte.interval(),
-            digest_s_per_byte=self.digest_s_per_byte.interval(),
-        )
-
-
 class KernelFigures(_Model):
     """How the device's kernel reads squashfs."""
 
@@ -222,11 +165,6 @@ class DeviceFile(_Model):
     ] = pydantic.Field(
         description="additional cost of decompressing a block; missing codecs are "
         "taken from a built-in profile, in proportion"
-    )
-    apply: ApplyFigures | None = pydantic.Field(
-        default=None,
-        description="what applying a delta takes; if missing, it is derived from the "
-        "decompression of xz",
     )
     metadata: dict[CodecName, SecondsRange] | None = pydantic.Field(
         default=None,

@@ -54,7 +54,7 @@ class PayloadFigures:
 
 @frozen
 class BaselineDelta:
-    """What a refresh from the previous build downloads; an estimate.
+    """What a refresh from the previous build downloads.
 
     :param codec: that both are packed with.
     :param changes: files that add most to it.
@@ -72,12 +72,14 @@ class BaselineBuild:
 
     :param figures: ``None`` for a report that has none.
     :param difference: where the previous build itself is at hand.
-    :param delta: likewise, where a rule asks for it.
+    :param delta: likewise, if a rule asks for it.
+    :param no_delta: why it isn't known although a rule asks for it.
     """
 
     figures: PayloadFigures | None
     difference: BuildDifference | None = None
     delta: BaselineDelta | None = None
+    no_delta: str | None = None
 
 
 @frozen

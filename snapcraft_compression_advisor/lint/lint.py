@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..analysis import Analysis, analyse
+from ..core.errors import ToolError
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..payload.source import Payload
 from ..payload.survey import Survey, take_survey
@@ -155,28 +156,36 @@ def _look_back(
     difference = compare_payloads(
         baseline.payload, payload, difference_request, progress=progress
     )
+    delta = _delta(baseline.payload, payload, request, progress)
     return BaselineBuild(
         figures=before.figures,
         difference=difference,
-        delta=_delta(baseline.payload, payload, request, progress),
+        delta=delta if isinstance(delta, BaselineDelta) else None,
+        no_delta=delta if isinstance(delta, str) else None,
     )
 
 
 def _delta(
     old: Payload, new: Payload, request: LintRequest, progress: Progress
-) -> BaselineDelta | None:
-    """Estimate what a refresh downloads; ``None`` where no rule asks for it."""
+) -> BaselineDelta | str | None:
+    """Return what a refresh downloads, or why that isn't known.
+
+    :returns: None if no rule asks for it.
+    """
     selection = make_selection(request.policy)
     refresh = request.policy.refresh
     if not any(selection.wants(rule.id) for rule in deltas.RULES):
         return None
     from ..refresh.changes import find_changes
     from ..refresh.delta import PLAIN
-    from ..refresh.estimate import DeltaEstimator
+    from ..refresh.estimate import DeltaMaker
 
-    progress("Estimating the delta from the baseline")
+    progress("Making the delta from the baseline")
     codec = new.packed_with or old.packed_with or SNAPCRAFT_DEFAULT
-    found = DeltaEstimator(old, new).deltas(codec)
+    try:
+        found = DeltaMaker(old, new).deltas(codec)
+    except ToolError as error:
+        return str(error)
     wanted = refresh.deltas if refresh and refresh.deltas != "none" else PLAIN
     delta_format = wanted if wanted in found else PLAIN
     size = found[delta_format]

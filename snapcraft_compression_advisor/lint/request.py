@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analysis import Request
-from ..core.errors import BadDataError, UsageError
+from ..core.errors import BadDataError, ToolError, UsageError
 from ..core.frozen import frozen
 from ..core.units import Interval
 from ..devices.device import DeviceProfile
@@ -95,13 +95,16 @@ def analysis_request(
 
 def _previous_deltas(
     payload: Payload, refresh: RefreshSettings | None
-) -> Mapping[str, Interval]:
-    """Estimate the deltas from the build that the policy names, if it names one."""
+) -> Mapping[str, Interval] | str:
+    """Return the deltas from the build that the policy names, or why none is known."""
     if refresh is None or refresh.previous is None or refresh.deltas == "none":
         return {}
-    from ..refresh.previous import deltas_from  # noqa: PLC0415 # few policies name one
+    from ..refresh.estimate import deltas_from  # noqa: PLC0415 # few policies name one
 
-    return deltas_from(Path(refresh.previous), payload, refresh.deltas)
+    try:
+        return deltas_from(Path(refresh.previous), payload, refresh.deltas)
+    except ToolError as error:
+        return f"{error}, and launches and downloads of a month aren't compared"
 
 
 def check_apps(payload: Payload, request: LintRequest) -> None:

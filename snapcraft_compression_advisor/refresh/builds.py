@@ -12,12 +12,17 @@ from datetime import datetime, timezone
 
 from ..core.errors import BadDataError
 from ..core.files import first_difference
+from ..core.units import MIB
 from ..payload.source import Payload, SnapPayload
 
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)*)(?:[-+~].*)?", re.DOTALL)
 """Of ``snap.yaml``: numbers with dots between, then perhaps what says more."""
 _DIGITS = 18
 """Of a number in a version; longer ones are none."""
+
+
+LARGEST_BYTES = 64 * 1024 * MIB
+"""What deltas are made of, holes included: xdelta3 takes ten minutes for so much."""
 
 
 def check_names(old: Payload, new: Payload) -> None:
@@ -34,6 +39,21 @@ def check_names(old: Payload, new: Payload) -> None:
     raise BadDataError(
         message, resolution="A refresh replaces a snap by one of the same name."
     )
+
+
+def check_size(build: Payload) -> None:
+    """Refuse a build whose files are too large to make a delta of.
+
+    :raises BadDataError: if they come to more than :data:`LARGEST_BYTES`.
+    """
+    total_bytes = build.inventory.raw_bytes
+    if total_bytes > LARGEST_BYTES:
+        message = f"The files of {str(build.path)!r} add up to {total_bytes:,} bytes"
+        raise BadDataError(
+            message,
+            details=f"Deltas are made of up to {LARGEST_BYTES:,} bytes",
+            resolution="Look for a sparse file that is much larger than intended.",
+        )
 
 
 def same_image(old: Payload, new: Payload) -> bool:

@@ -1,18 +1,21 @@
-"""Deltas that snapd downloads in place of a whole image, and their sizes.
+"""Deltas that snapd downloads in place of an image, and which one a device takes.
 
 The formats, their options and what they refuse are those of ``snap/squashfs/delta.go``
-of snapd (commit bee548f).
+of snapd (commit bee548f). snapd tells the store the formats that it can apply, and
+takes the first of them for which the store has a delta; it doesn't compare sizes
+(``SupportedDeltaFormats``; ``selectDelta`` and ``Download`` in
+``store/store_download.go``). The store discards a delta that is too close in size to
+the whole image, and doesn't say how close (https://snapcraft.io/docs/snap-deltas).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Literal
 
 from ..core.frozen import frozen
 from ..core.units import Interval
-from ..payload.search_work import SearchWork
 
 DeltaFormat = Literal["xdelta3", "snap-1-1-xdelta3"]
 
@@ -26,40 +29,73 @@ SNAP_AWARE: DeltaFormat = "snap-1-1-xdelta3"
 DELTA_FORMATS: tuple[DeltaFormat, ...] = (SNAP_AWARE, PLAIN)
 """As snapd prefers them (``SupportedDeltaFormats``)."""
 
+Condition = Literal["default", "snap-delta-format"]
+"""``default``: snapd as it is installed; ``snap-delta-format``: snapd 2.75 or later
+with the experimental feature of that name set (``features/features.go``)."""
+
+ChoiceReason = Literal["preferred", "refused", "larger", "perhaps-larger"]
+
 
 @frozen
 class DeltaSize:
     """How large a delta is.
 
-    :param size_bytes: known where xdelta3 ran, else an estimate.
+    :param size_bytes: known if xdelta3 made the delta, else an estimate.
     :param files: what each file of the new build adds to it, estimated, by path; files
         that add nothing aren't listed.
-    :param coded_share: what of it LZMA has to decode; ``None`` where that isn't known.
     """
 
     size_bytes: Interval
     files: Mapping[str, float] = field(default_factory=dict)
-    coded_share: float | None = None
 
 
 @frozen
-class RefreshSizes:
-    """The sizes that decide what it takes to apply a delta, in bytes.
+class Choice:
+    """What a device downloads.
 
-    :param old_image_bytes: of the image on the device.
-    :param new_image_bytes: of the image that the delta makes of it.
-    :param old_raw_bytes: of the old image's files, unpacked.
-    :param new_raw_bytes: of the new image's files, unpacked.
-    :param delta_bytes: of the delta.
-    :param coded_share: what of the delta LZMA has to decode; ``None`` where that isn't
-        known.
-    :param search: what packing the new image takes; ``None`` where that isn't known.
+    :param condition: what the device has set.
+    :param download: a delta, or None for the whole image.
+    :param size_bytes: of that.
+    :param reason: ``preferred``: snapd asks for it first; ``refused``: snapd makes no
+        snap-aware delta of this image, so it's a plain one; ``larger``: the delta isn't
+        smaller than the image, so the store discards it; ``perhaps-larger``: it may be
+        as large, at the end of its interval.
     """
 
-    old_image_bytes: int
-    new_image_bytes: int
-    old_raw_bytes: int
-    new_raw_bytes: int
-    delta_bytes: Interval
-    coded_share: float | None = None
-    search: SearchWork | None = None
+    condition: Condition
+    download: DeltaFormat | None
+    size_bytes: Interval
+    reason: ChoiceReason
+
+
+def choices(
+    full_bytes: Interval, deltas: Mapping[DeltaFormat, DeltaSize]
+) -> Iterator[Choice]:
+    """Yield what a device downloads under each condition.
+
+    :param full_bytes: of the whole image.
+    :param deltas: that can be made.
+    """
+    yield _choice("default", PLAIN, full_bytes, deltas, "preferred")
+    if SNAP_AWARE in deltas:
+        yield _choice("snap-delta-format", SNAP_AWARE, full_bytes, deltas, "preferred")
+    else:
+        yield _choice("snap-delta-format", PLAIN, full_bytes, deltas, "refused")
+
+
+def _choice(
+    condition: Condition,
+    name: DeltaFormat,
+    full_bytes: Interval,
+    deltas: Mapping[DeltaFormat, DeltaSize],
+    reason: ChoiceReason,
+) -> Choice:
+    size = deltas[name].size_bytes
+    download: DeltaFormat | None = name
+    if size.mid >= full_bytes.mid:
+        size, download, reason = full_bytes, None, "larger"
+    elif size.high >= full_bytes.low and reason == "preferred":
+        reason = "perhaps-larger"
+    return Choice(
+        condition=condition, download=download, size_bytes=size, reason=reason
+    )

@@ -1,59 +1,71 @@
-"""Both deltas between two builds, for any codec, estimated without making them."""
+"""Both deltas between two builds, for any codec.
+
+xdelta3 makes the snap-aware delta of both builds' contents, and the plain one if both
+are images with the codec. With another codec there are no images to make it of: then
+blocks that the old build doesn't have are counted, and some of them compressed, each
+with the blocks in its place in the old build, for xdelta3 to make a delta of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
-from ..codecs import CODECS
-from ..codecs.codec import DATA_BLOCK_BYTES, METADATA_BLOCK_BYTES
+from ..codecs import CODECS, SHIPPABLE
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.scratch import scratch_directory
 from ..core.units import Interval
-from ..payload.source import Payload, SnapPayload
-from ..trial.result import StoredBlock, blocks_of_files
-from ..trial.tables import build_tables, tables_of_image
-from .compare import REACH_BYTES, Cost, chunks_cost, text_cost
-from .contents import (
-    Contents,
-    StoredDigests,
-    listing,
-    packed_contents,
-    raw_contents,
-    same_blocks,
-    stored_contents,
-)
+from ..payload.inventory import Entry, block_count
+from ..payload.source import Payload, SnapPayload, open_payload
+from ..squashfs.entry import SIZE_MASK
+from .builds import check_names, check_size
 from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
+from .pairing import pair_files
+from .stream import Stream
+from .xdelta3 import Place, make_plain_delta, make_snap_aware_delta, shares_of_files
 
-PLAIN_LEVEL, SNAP_AWARE_LEVEL = 3, 7
-"""xdelta3's, as snapd sets them (``xdelta3PlainTuning``, ``xdelta3Tuning``)."""
-ABOVE_ERROR, BELOW_ERROR = 0.3, 0.4
-"""Shares by which an estimate may be too small and too large, whatever is drawn:
-docs/refresh.md. xdelta3 has more of what was sent before than the search."""
-PACKED_DRAWS = {8: 0.25, 16: math.inf}
-"""Changed blocks that are compressed where no image holds them: with xz, each takes
-some hundredths of a second."""
-_PACKED_REACH = 2 * REACH_BYTES
-"""Of an image that isn't there, in bytes of its files: they come to about twice."""
+DRAWN, GROUPS = 48, 6
+"""Blocks that are compressed, and deltas made of these: how much the latter differ says
+how sure their sum is."""
+_GROUP_Z = 2.57
+"""Of Student's distribution, with so many groups: 95 % of draws."""
+SPREAD = 1.4
+"""By how much an estimate may be off, whatever is drawn: docs/refresh.md."""
+TABLE_BYTES_PER_ENTRY = 24
+"""What an image's tables take: 20 with xz, 29 with lzo (five trees of 190 to 2,905
+entries). Once one block has another length, so have the tables."""
 
 
-_Image = tuple[SnapPayload, StoredDigests]
+_MAGIC = b"hsqs"
+"""What an image begins with. xdelta3 would unpack what begins as an archive does."""
 
 
-class DeltaEstimator:
-    """Estimates the deltas between two builds.
+class _Block(NamedTuple):
+    path: str
+    number: int
+    length: int
 
-    What codecs have in common is read once.
+
+class DeltaMaker:
+    """Makes or estimates the deltas between two builds; each is made once.
+
+    :raises ToolError: if xdelta3 isn't installed.
     """
 
     def __init__(self, old: Payload, new: Payload) -> None:
-        self._old = old
-        self._new = new
+        self._old, self._new = old, new
 
     def deltas(self, codec: str) -> dict[DeltaFormat, DeltaSize]:
-        """Estimate the deltas between both builds, packed with a codec.
+        """Return the deltas between both builds, packed with a codec.
 
         A format that snapd would refuse for it is left out: see :func:`refusal`.
 
-        :raises AdvisorError: where a build is broken or changes meanwhile.
+        :raises AdvisorError: if a build is broken or changes meanwhile.
         """
         found = {PLAIN: self.plain(codec)}
         if refusal(self._new, codec) is None:
@@ -61,70 +73,194 @@ class DeltaEstimator:
         return found
 
     @cached_property
-    def _stored(self) -> tuple[_Image, _Image] | None:
-        """Both images, where equal contents are equal blocks in them."""
-        old, new = self._old, self._new
-        if (
-            isinstance(old, SnapPayload)
-            and isinstance(new, SnapPayload)
-            and same_blocks(old, new)
-        ):
-            return (old, StoredDigests(old)), (new, StoredDigests(new))
-        return None
-
-    @cached_property
-    def _raw(self) -> tuple[Contents, Contents]:
-        if self._stored is None:
-            return raw_contents(self._old), raw_contents(self._new)
-        old, new = self._stored
-        return raw_contents(*old), raw_contents(*new)
-
-    @cached_property
     def snap_aware(self) -> DeltaSize:
         """The snap-aware delta, which is the same for every codec."""
-        cost = chunks_cost(*self._raw, level=SNAP_AWARE_LEVEL)
-        names = text_cost(
-            listing(self._old), listing(self._new), level=SNAP_AWARE_LEVEL
-        )
-        return _delta(cost, names)
+        for payload in (self._old, self._new):
+            check_size(payload)
+        old, new = Stream(self._old), Stream(self._new)
+        with _scratch() as scratch:
+            delta = scratch / "delta"
+            size = make_snap_aware_delta(old, new, delta)
+            return _delta(delta, size, new.places)
 
     def plain(self, codec: str) -> DeltaSize:
-        """Estimate the plain delta between both builds, packed with a codec."""
-        if self._stored is not None and self._new.packed_with == codec:
-            before, after = self._stored
-            cost = chunks_cost(
-                stored_contents(*before), stored_contents(*after), level=PLAIN_LEVEL
-            )
-            tables = text_cost(
-                _stored_tables(before[0]), _stored_tables(after[0]), level=PLAIN_LEVEL
-            )
-            return _delta(cost, tables)
+        """Return the plain delta between both builds, packed with a codec."""
         old, new = self._old, self._new
-        raw_old, raw_new = self._raw
-        cost = chunks_cost(
-            packed_contents(raw_old, codec),
-            packed_contents(raw_new, codec),
-            level=PLAIN_LEVEL,
-            reach_bytes=_PACKED_REACH,
-            draws=PACKED_DRAWS,
-        )
-        tables = text_cost(
-            packed_tables(old, raw_old, codec),
-            packed_tables(new, raw_new, codec),
-            level=PLAIN_LEVEL,
-        )
-        return _delta(cost, tables)
+        if not isinstance(new, SnapPayload) or {old.packed_with, new.packed_with} != {
+            codec
+        }:
+            return self._estimated(codec)
+        with _scratch() as scratch:
+            delta = scratch / "delta"
+            size = make_plain_delta(old.path, new.path, delta)
+            return _delta(delta, size, _places(new))
+
+    @cached_property
+    def _changed(self) -> Sequence[_Block]:
+        """The blocks of the new build that the old one doesn't have, each once."""
+        for payload in (self._old, self._new):
+            check_size(payload)
+        known = {digest for _, digest in _digests(self._old, self._new)}
+        found = []
+        for block, digest in _digests(self._new, self._old):
+            if digest not in known:
+                known.add(digest)
+                found.append(block)
+        return found
+
+    def _estimated(self, codec: str) -> DeltaSize:
+        changed = self._changed
+        if not changed:
+            return DeltaSize(size_bytes=Interval.exactly(0.0))
+        step = max(1.0, len(changed) / DRAWN)
+        drawn = [changed[int(at * step)] for at in range(min(DRAWN, len(changed)))]
+        groups = [each for each in (drawn[n::GROUPS] for n in range(GROUPS)) if each]
+        pairs = pair_files(*(_lengths(each) for each in (self._old, self._new)))
+        with _scratch() as scratch:
+            sizes = [
+                self._packed_delta(group, codec, pairs, scratch) for group in groups
+            ]
+        raw = [sum(block.length for block in group) for group in groups]
+        total = sum(block.length for block in changed)
+        rate = sum(sizes) / sum(raw)
+        tables = TABLE_BYTES_PER_ENTRY * len(self._new.inventory.entries)
+        size = _interval(rate * total, sizes, raw, drawn=len(drawn) / len(changed))
+        files: dict[str, float] = {}
+        for block in changed:
+            files[block.path] = files.get(block.path, 0.0) + rate * block.length
+        return DeltaSize(size_bytes=size.map(lambda each: each + tables), files=files)
+
+    def _packed_delta(
+        self,
+        blocks: Sequence[_Block],
+        codec: str,
+        pairs: dict[str, str],
+        scratch: Path,
+    ) -> int:
+        """Return the delta of some blocks, to who has those in their place."""
+        compress = CODECS[codec].compress
+        old, new, delta = (scratch / name for name in ("old", "new", "delta"))
+        with old.open("wb") as before, new.open("wb") as after:
+            for file in (before, after):
+                file.write(_MAGIC)
+            for block in blocks:
+                after.write(compress(_contents(self._new, block.path, block.number)))
+                path = pairs.get(block.path)
+                for number in range(max(0, block.number - 1), block.number + 2):
+                    contents = path and _contents(self._old, path, number)
+                    before.write(compress(contents) if contents else b"")
+        return make_plain_delta(old, new, delta)
 
 
-def estimate_deltas(
-    old: Payload, new: Payload, codec: str
-) -> dict[DeltaFormat, DeltaSize]:
-    """Estimate both deltas between two builds: see :class:`DeltaEstimator`."""
-    return DeltaEstimator(old, new).deltas(codec)
+def _delta(delta: Path, size_bytes: int, places: Sequence[Place]) -> DeltaSize:
+    return DeltaSize(
+        size_bytes=Interval.exactly(size_bytes),
+        files=shares_of_files(delta, size_bytes, [(0, ""), *places]),
+    )
+
+
+def _interval(
+    mid: float, sizes: Sequence[int], raw: Sequence[int], *, drawn: float
+) -> Interval:
+    """Return an estimate with its interval: of the draw, and of the method.
+
+    :param drawn: the share of all blocks that was drawn; of all, only the method's.
+    """
+    rate = sum(sizes) / sum(raw)
+    misses = [size - rate * length for size, length in zip(sizes, raw, strict=True)]
+    spread = math.sqrt(sum(each * each for each in misses) * len(sizes))
+    error = _GROUP_Z * spread / max(1, sum(sizes)) / math.sqrt(max(1, len(sizes)))
+    error *= math.sqrt(1 - drawn)
+    return Interval.around(
+        mid / SPREAD * max(0.0, 1 - error), mid, mid * SPREAD * (1 + error)
+    )
+
+
+def _places(image: SnapPayload) -> list[Place]:
+    """Return where files' blocks are in an image, and the tables behind them."""
+    starts = {
+        entry.blocks.start: entry.path
+        for entry in reversed(image.entries)
+        if entry.blocks is not None and entry.blocks.stored_bytes
+    }
+    return [*sorted(starts.items()), (image.image.superblock.inode_table_start, "")]
+
+
+def _digests(payload: Payload, other: Payload) -> Iterator[tuple[_Block, bytes]]:
+    """Yield the blocks of a build that aren't holes, with digests of their contents.
+
+    Two images with equal codecs are compared as they are stored, without decompression.
+    """
+    stored = _same_blocks(payload, other)
+    for entry in _files(payload):
+        if stored and isinstance(payload, SnapPayload):
+            contents = _stored(payload, entry.path)
+        else:
+            contents = (
+                (number, _contents(payload, entry.path, number))
+                for number in _filled(payload, entry)
+            )
+        for number, each in contents:
+            left = entry.size_bytes - number * DATA_BLOCK_BYTES
+            block = _Block(entry.path, number, min(DATA_BLOCK_BYTES, left))
+            yield block, hashlib.blake2b(each, digest_size=16).digest()
+
+
+def _same_blocks(one: Payload, other: Payload) -> bool:
+    """Whether equal contents are equal stored blocks in two images."""
+    return (
+        isinstance(one, SnapPayload)
+        and isinstance(other, SnapPayload)
+        and one.packed_with == other.packed_with
+        and not one.unlike_snap_pack()
+        and not other.unlike_snap_pack()
+    )
+
+
+def _stored(payload: SnapPayload, path: str) -> Iterator[tuple[int, bytes]]:
+    """Yield a file's blocks as an image has them; a sparse one isn't."""
+    blocks = payload.stored_blocks(path)
+    if blocks is None:
+        return
+    place = blocks.start
+    for number, word in enumerate(blocks.size_words):
+        if length := word & SIZE_MASK:
+            yield number, payload.image.stored_data(place, length)
+            place += length
+
+
+def _filled(payload: Payload, entry: Entry) -> Iterator[int]:
+    """Yield the numbers of a file's blocks that aren't holes."""
+    after = 0
+    for start, end in payload.data_ranges(entry.path):
+        last = block_count(end)
+        yield from range(max(after, start // DATA_BLOCK_BYTES), last)
+        after = max(after, last)
+
+
+def _contents(payload: Payload, path: str, number: int) -> bytes:
+    offset = number * DATA_BLOCK_BYTES
+    return payload.read(path, offset=offset, length=DATA_BLOCK_BYTES)
+
+
+def _files(payload: Payload) -> list[Entry]:
+    return [entry for entry in payload.inventory.files() if entry.size_bytes]
+
+
+def _lengths(payload: Payload) -> dict[str, int]:
+    return {entry.path: entry.size_bytes for entry in _files(payload)}
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with scratch_directory(
+        resolution="Set TMPDIR to a directory that you can write to."
+    ) as scratch:
+        yield scratch
 
 
 def refusal(new: Payload, codec: str) -> str | None:
-    """Return why snapd makes no snap-aware delta to a build; ``None`` where it does.
+    """Return why snapd makes no snap-aware delta to a build; None if it makes one.
 
     It can't tell mksquashfs about compressor options (``newDeltaHeaderFromSnap``).
     """
@@ -137,54 +273,18 @@ def refusal(new: Payload, codec: str) -> str | None:
     return f"images with {codec} and compressor options have no snap-aware delta"
 
 
-def _delta(cost: Cost, rest_bytes: int) -> DeltaSize:
-    size = cost.size_bytes
-    below = 1 + BELOW_ERROR
-    return DeltaSize(
-        size_bytes=Interval(
-            low=(size.low + rest_bytes) / below,
-            mid=size.mid + rest_bytes,
-            high=(size.high + rest_bytes) * (1 + ABOVE_ERROR),
-        ),
-        files=cost.files,
-        coded_share=cost.coded_share * size.mid / max(1.0, size.mid + rest_bytes),
-    )
+def deltas_from(
+    previous: Path, new: Payload, delta_format: DeltaFormat
+) -> Mapping[str, Interval]:
+    """Return the deltas from a previous build to a new one, by codec.
 
-
-def _stored_tables(payload: SnapPayload) -> bytes:
-    """Return an image's tables as they stand behind the data."""
-    block = payload.image.superblock
-    start = block.inode_table_start
-    return payload.image.stored_data(start, block.used_bytes - start)
-
-
-def packed_tables(payload: Payload, raw: Contents, codec: str) -> bytes:
-    """Return what an image's tables would be with a codec."""
-    if isinstance(payload, SnapPayload):
-        tables = tables_of_image(payload.image)
-    else:
-        tables = build_tables(payload.inventory, blocks_of_files(_made_up(raw)))
-    compress = CODECS[codec].compress
-    return b"".join(
-        compress(
-            table[start : start + METADATA_BLOCK_BYTES],
-            block_bytes=METADATA_BLOCK_BYTES,
-        )
-        for table in (tables.inodes, tables.directories, tables.references)
-        for start in range(0, len(table), METADATA_BLOCK_BYTES)
-    )
-
-
-def _made_up(raw: Contents) -> dict[str, list[StoredBlock]]:
-    """Return blocks by file whose sizes differ wherever their contents do."""
-    files: dict[str, list[StoredBlock]] = {}
-    for chunk in raw.chunks:
-        share = int.from_bytes(chunk.digest[:2], "little") / (1 << 16)
-        files.setdefault(chunk.path, []).append(
-            StoredBlock(
-                raw_bytes=chunk.length,
-                stored_bytes=max(1, round(chunk.length * (0.2 + 0.4 * share))),
-                compressed=chunk.length <= DATA_BLOCK_BYTES,
-            )
-        )
-    return files
+    :param previous: a .snap or a prime directory.
+    :raises BadDataError: if it is of another snap, or broken.
+    :raises AdvisorError: if it can't be read, or xdelta3 isn't installed.
+    """
+    with open_payload(previous) as old:
+        check_names(old, new)
+        maker = DeltaMaker(old, new)
+        if delta_format == SNAP_AWARE:
+            return dict.fromkeys(SHIPPABLE, maker.snap_aware.size_bytes)
+        return {codec: maker.plain(codec).size_bytes for codec in SHIPPABLE}

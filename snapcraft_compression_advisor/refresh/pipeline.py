@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from ..core.child import beginning, end_child, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import ToolError
-from ..core.frozen import frozen
 
 _POLL_S = 0.05
 
 
-@frozen
-class Stage:
+class Stage(NamedTuple):
     """A program of a pipeline.
 
     :param feeds_next: whether the next one reads what it writes to its standard output.
+    :param inherited: descriptors that it reads from as well.
     """
 
     command: tuple[str, ...]
     feeds_next: bool = False
+    inherited: tuple[int, ...] = ()
+
+
+def without_options() -> dict[str, str]:
+    """Return the environment without the options that xdelta3 would take from it."""
+    return {name: text for name, text in os.environ.items() if name != "XDELTA"}
 
 
 def run_stages(stages: Sequence[Stage]) -> None:
@@ -60,6 +66,8 @@ def _started(
             stdin=feed,
             stdout=subprocess.PIPE if stage.feeds_next else subprocess.DEVNULL,
             stderr=errors,
+            env=without_options(),
+            pass_fds=stage.inherited,
             start_new_session=True,
         )
     except OSError as error:

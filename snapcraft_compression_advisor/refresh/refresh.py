@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..codecs import SHIPPABLE
@@ -11,26 +11,15 @@ from ..core.errors import ToolError
 from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
-from ..devices.device import DeviceProfile
-from ..payload.layout import check_contents_size
-from ..payload.search_work import SearchWork, search_work
 from ..payload.source import Payload
+from ..trial.exact import pack_with
 from ..trial.result import Progress, TrialResult
 from ..trial.sampled import LEAST, Effort, run_sampled_trial
-from .apply import ApplyCost, apply_cost
 from .builds import check_names, oddities
 from .changes import FileChange, find_changes
-from .choice import Choice, choices
-from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize, RefreshSizes
-from .estimate import DeltaEstimator, refusal
-from .exact import (
-    Rebuild,
-    check_xdelta3,
-    image_of,
-    make_plain_delta,
-    make_snap_aware_delta,
-    rebuild,
-)
+from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
+from .estimate import DeltaMaker, refusal
+from .xdelta3 import Rebuild, make_delta_of_images, make_plain_delta, rebuild
 
 
 @frozen
@@ -42,7 +31,6 @@ class CodecRefresh:
     :param deltas: by format; those that snapd refuses aren't in it.
     :param refusal: why there is no snap-aware delta.
     :param what_if: whether either build isn't packed with this codec.
-    :param applying: what it takes to apply each delta, by device.
     :param rebuild: whether the snap-aware delta gives the new image again; ``None``
         where that wasn't tried.
     """
@@ -53,9 +41,6 @@ class CodecRefresh:
     deltas: Mapping[DeltaFormat, DeltaSize]
     refusal: str | None
     what_if: bool
-    applying: Mapping[DeltaFormat, Mapping[str, ApplyCost]] = field(
-        default_factory=dict
-    )
     rebuild: Rebuild | None = None
 
     @property
@@ -88,28 +73,25 @@ def compare_refresh(
     trial: TrialResult | None = None,
     progress: Progress,
 ) -> Refresh:
-    """Estimate what a refresh downloads.
+    """Return what a refresh downloads.
 
     :param codecs: to compare.
     :param trial: of the new build with these, where there is one.
     :raises BadDataError: where the builds are of different snaps.
-    :raises ToolError: where a codec isn't available.
+    :raises ToolError: if a codec or xdelta3 isn't available.
     :raises AdvisorError: where a build is broken or changes meanwhile.
     """
     check_names(old, new)
-    for payload in (old, new):
-        check_contents_size(payload)
-    progress("Comparing the contents of both builds")
-    estimator = DeltaEstimator(old, new)
+    progress("Making deltas")
+    maker = DeltaMaker(old, new)
     sizes = full_sizes(new, codecs, trial=trial, progress=progress)
     found = {}
     for codec in codecs:
-        progress(f"Estimating deltas with {codec}")
         found[codec] = CodecRefresh(
             codec=codec,
             full_bytes=sizes[codec],
             full_measured=new.packed_with == codec,
-            deltas=estimator.deltas(codec),
+            deltas=maker.deltas(codec),
             refusal=refusal(new, codec),
             what_if=(old.packed_with, new.packed_with) != (codec, codec),
         )
@@ -120,10 +102,10 @@ def compare_refresh(
         files=find_changes(
             old,
             new,
-            estimator.snap_aware.files,
+            maker.snap_aware.files,
             {name: each.deltas[PLAIN].files for name, each in found.items()},
         ),
-        notes=tuple(oddities(old, new, changed=bool(estimator.snap_aware.files))),
+        notes=tuple(oddities(old, new, changed=bool(maker.snap_aware.files))),
     )
 
 
@@ -163,53 +145,6 @@ def trial_effort(codecs: Iterable[str]) -> Effort:
     return replace(LEAST, codecs=tuple({*SHIPPABLE, *codecs}))
 
 
-def with_applying(refresh: Refresh, devices: Sequence[DeviceProfile]) -> Refresh:
-    """Return a refresh with what it takes to apply its deltas, estimated.
-
-    :param devices: to apply them on.
-    """
-    search = search_work(refresh.new)
-    codecs = {
-        name: replace(codec, applying=_applying(refresh, codec, devices, search))
-        for name, codec in refresh.codecs.items()
-    }
-    return replace(refresh, codecs=codecs)
-
-
-def _applying(
-    refresh: Refresh,
-    codec: CodecRefresh,
-    devices: Sequence[DeviceProfile],
-    search: SearchWork,
-) -> dict[DeltaFormat, dict[str, ApplyCost]]:
-    old_raw, new_raw = (each.inventory.raw_bytes for each in (refresh.old, refresh.new))
-    new_image = codec.full_bytes.mid
-    # Of an image that isn't there: as well compressed as the new one.
-    old_image = new_image * old_raw / max(1, new_raw)
-    if refresh.old.packed_with == codec.codec:
-        old_image = refresh.old.path.stat().st_size
-    return {
-        name: {
-            device.name: apply_cost(
-                RefreshSizes(
-                    old_image_bytes=round(old_image),
-                    new_image_bytes=round(new_image),
-                    old_raw_bytes=old_raw,
-                    new_raw_bytes=new_raw,
-                    delta_bytes=delta.size_bytes,
-                    coded_share=delta.coded_share,
-                    search=search,
-                ),
-                name,
-                codec.codec,
-                device,
-            )
-            for device in devices
-        }
-        for name, delta in codec.deltas.items()
-    }
-
-
 def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:
     """Make the deltas with xdelta3, as snapd does, and apply the snap-aware ones.
 
@@ -219,7 +154,6 @@ def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:
     :raises ToolError: where xdelta3 or squashfs-tools are missing or fail.
     :raises StorageError: where the disk is too small.
     """
-    check_xdelta3()
     codecs = {}
     for name, codec in refresh.codecs.items():
         with scratch_directory(
@@ -252,7 +186,7 @@ def _measured(
     rebuilt = None
     if SNAP_AWARE in codec.deltas:
         progress(f"Making the snap-aware delta with {codec.codec}")
-        sizes[SNAP_AWARE] = make_snap_aware_delta(old, new, delta)
+        sizes[SNAP_AWARE] = make_delta_of_images(old, new, delta)
         progress(f"Applying the snap-aware delta with {codec.codec}")
         rebuilt = rebuild(old, new, delta, scratch / "rebuilt")
     return replace(
@@ -265,3 +199,18 @@ def _measured(
             for name, delta in codec.deltas.items()
         },
     )
+
+
+def image_of(payload: Payload, codec: str, scratch: Path, progress: Progress) -> Path:
+    """Return a payload's image with a codec: its own, or one that is packed.
+
+    :param scratch: an empty directory, to pack it in.
+    :raises ToolError: if mksquashfs is missing, fails or lacks the codec.
+    """
+    if payload.packed_with == codec:
+        return payload.path
+    for _, image in pack_with((codec,), payload, scratch, progress):
+        if image is not None:
+            return image
+    message = f"mksquashfs can't pack with {codec}"
+    raise ToolError(message, resolution="Choose another codec with --codec.")

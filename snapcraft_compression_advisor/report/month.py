@@ -1,4 +1,4 @@
-"""A user's month with xz and with lzo: launches, downloads, applying deltas."""
+"""A user's month with xz and with lzo: launches and downloads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from ..core.units import format_bytes, format_seconds
-from ..wording import habits_text
+from ..wording import habits_text, month_text
 from .contract import Interval, IntervalReport, Part, Text, filled
 from .page.model import Group, Section, Table
 from .page.texts import sentence
@@ -18,18 +18,15 @@ if TYPE_CHECKING:
     from ..advice.month import Month
     from .json_report import Report
 
-_SPEEDS = {
-    "xdelta3": "How long a device takes to apply a delta is estimated: xdelta3 runs "
-    "there, measured on a server and scaled to the device.",
-    "snap-1-1-xdelta3": "How long a device takes to apply a delta is estimated: "
-    "unsquashfs, xdelta3 and mksquashfs run there, measured on a server and scaled to "
-    "the device.",
-}
+_ASSUMED = (
+    "Assumed, because nothing is known of the users: the key 'refresh' of "
+    "compression-advisor.yaml says how often they refresh and launch the snap."
+)
 _WHAT_IS_DOWNLOADED = {
     "none": "Each refresh downloads the whole image.",
     "xdelta3": "Each refresh downloads a plain delta between the two images.",
     "snap-1-1-xdelta3": "Each refresh downloads a snap-aware delta, from which the "
-    "device packs the new image itself.",
+    "device packs the new image itself: longer with xz, in the background.",
 }
 
 
@@ -38,10 +35,6 @@ class MonthCodecReport(Part):
 
     download_bytes: IntervalReport = Field(description="of all refreshes")
     download_s: IntervalReport = Field(description="of all refreshes, in seconds")
-    apply_s: IntervalReport | None = Field(
-        description="to apply the deltas of all refreshes, in seconds; null for the "
-        "average over several devices"
-    )
 
 
 class MonthReport(Part):
@@ -59,9 +52,8 @@ class MonthReport(Part):
     launch_s: IntervalReport = Field(description="saved by all cold launches")
     download_bytes: Interval = Field(description="saved by all refreshes")
     download_s: IntervalReport = Field(description="saved by all refreshes")
-    apply_s: IntervalReport = Field(description="saved in applying the deltas")
     total_s: IntervalReport = Field(description="saved by all of it")
-    decided_by: Literal["launches", "downloads", "applying"] = Field(
+    decided_by: Literal["launches", "downloads"] = Field(
         description="the part that does most for the side that wins"
     )
     summary: str = Field(description="habits of the user, in words")
@@ -79,20 +71,18 @@ def month_report(month: Month) -> MonthReport:
         cold_launches=habits.launches,
         deltas=habits.deltas,
         summary=habits_text(habits),
-        codecs={codec: _codec(month, codec) for codec in month.refresh.download_bytes},
+        codecs={codec: _codec(month, codec) for codec in month.downloads.by_codec},
     )
 
 
 def _codec(month: Month, codec: str) -> MonthCodecReport:
-    refresh, refreshes = month.refresh, month.habits.refreshes
-    size = refresh.download_bytes[codec].map(lambda each: each * refreshes)
-    applied = refresh.apply_s.get(month.saving.device, {}).get(codec)
+    refreshes = month.habits.refreshes
+    size = month.downloads.by_codec[codec].map(lambda each: each * refreshes)
     return filled(
         MonthCodecReport,
         None,
         download_bytes=size,
         download_s=size.map(month.link_s),
-        apply_s=applied and applied.map(lambda each: each * refreshes),
     )
 
 
@@ -115,7 +105,6 @@ def section_of_month(month: MonthReport, *said: str) -> Section:
             *said,
             sentence(f"{month.summary}, {where}, at {month.link_mbit_per_s:g} Mbit/s"),
             _WHAT_IS_DOWNLOADED[month.deltas],
-            *filter(None, [_SPEEDS.get(month.deltas)]),
         ),
         groups=(
             Group(
@@ -128,6 +117,14 @@ def section_of_month(month: MonthReport, *said: str) -> Section:
             ),
         ),
     )
+
+
+def refresh_month_section(month: Month | None) -> Section | None:
+    """Return a month of refreshes like one; None if there is none."""
+    if month is None:
+        return None
+    texts = (month_text(month), *((_ASSUMED,) if month.habits.assumed else ()))
+    return section_of_month(month_report(month), *texts)
 
 
 def month_rows(month: MonthReport) -> Iterator[tuple[str, ...]]:
@@ -144,15 +141,6 @@ def month_rows(month: MonthReport) -> Iterator[tuple[str, ...]]:
         *(format_seconds(each.download_s.mid) for each in (xz, lzo)),
         month_seconds(month.download_s),
     )
-    if month.deltas != "none":
-        yield (
-            "applying the deltas",
-            *(
-                month_seconds(each.apply_s) if each.apply_s else ""
-                for each in (xz, lzo)
-            ),
-            month_seconds(month.apply_s),
-        )
     yield "all of it", "", "", month_seconds(month.total_s)
 
 

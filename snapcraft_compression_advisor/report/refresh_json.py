@@ -8,17 +8,13 @@ from pydantic import ConfigDict, Field
 
 from .. import __version__
 from ..refresh.changes import LISTED_FILES, ChangeKind, totals
-from ..refresh.choice import ChoiceReason, Condition
-from ..refresh.delta import DeltaFormat
+from ..refresh.delta import ChoiceReason, Condition, DeltaFormat
 from .contract import Count, Document, IntervalReport, Part, Rounded, Text, filled
 from .month import MonthReport, month_report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..advice.refresh_month import RefreshMonth
+    from ..advice.month import Month
     from ..payload.source import Payload
-    from ..refresh.apply import ApplyCost
     from ..refresh.delta import DeltaSize
     from ..refresh.refresh import CodecRefresh, Refresh
 
@@ -35,13 +31,6 @@ class DeltaReport(Part):
 
     bytes: IntervalReport
     origin: Literal["measured", "estimated"] = Field(description="of the size")
-    apply_s: dict[Text, IntervalReport] = Field(
-        description="seconds to make the new image of the old one, by device; estimated"
-    )
-    apply_memory_bytes: Count = Field(
-        description="of all programs at once, on a device with 4 GiB; estimated"
-    )
-    apply_disk_bytes: Count = Field(description="beside the old image; estimated")
 
 
 class RebuildReport(Part):
@@ -134,7 +123,7 @@ class RefreshReport(Document):
     )
 
 
-def render_refresh_json(refresh: Refresh, month: RefreshMonth | None = None) -> str:
+def render_refresh_json(refresh: Refresh, month: Month | None = None) -> str:
     """Return a refresh as JSON text."""
     return RefreshReport(
         advisor_version=__version__,
@@ -150,7 +139,7 @@ def render_refresh_json(refresh: Refresh, month: RefreshMonth | None = None) -> 
         month=None
         if month is None
         else RefreshMonthReport.model_validate(
-            {**dict(month_report(month.month)), "assumed": month.assumed}
+            {**dict(month_report(month)), "assumed": month.habits.assumed}
         ),
     ).text()
 
@@ -163,10 +152,7 @@ def _side(payload: Payload) -> RefreshSideReport:
 
 
 def _codec(codec: CodecRefresh) -> CodecRefreshReport:
-    deltas = {
-        name: _delta(delta, codec.applying.get(name, {}))
-        for name, delta in codec.deltas.items()
-    }
+    deltas = {name: _delta(delta) for name, delta in codec.deltas.items()}
     chosen = [
         filled(ChoiceReport, each, bytes=filled(IntervalReport, each.size_bytes))
         for each in codec.choices
@@ -174,15 +160,8 @@ def _codec(codec: CodecRefresh) -> CodecRefreshReport:
     return filled(CodecRefreshReport, codec, deltas=deltas, choices=chosen)
 
 
-def _delta(delta: DeltaSize, applying: Mapping[str, ApplyCost]) -> DeltaReport:
-    costs = applying.values()
+def _delta(delta: DeltaSize) -> DeltaReport:
     return DeltaReport(
         bytes=filled(IntervalReport, delta.size_bytes),
         origin="measured" if delta.size_bytes.known else "estimated",
-        apply_s={
-            device: filled(IntervalReport, cost.seconds)
-            for device, cost in applying.items()
-        },
-        apply_memory_bytes=max((cost.memory_bytes for cost in costs), default=0),
-        apply_disk_bytes=max((cost.disk_bytes for cost in costs), default=0),
     )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.printable import printable
-from ..core.units import format_bytes
-from ..lint.figures import bytes_text, seconds_text
+from ..lint.figures import bytes_text
 from ..refresh.changes import totals
-from ..refresh.delta import DELTA_FORMATS, DeltaFormat
+from ..refresh.delta import DELTA_FORMATS
 from .lines import COLUMNS, TextStyle, wrapped
 from .markdown_report import code_span, plain
-from .refresh_month import refresh_month_section
+from .month import refresh_month_section
 from .refresh_words import (
     CONDITIONS,
     EXPLANATION,
@@ -31,7 +30,7 @@ from .text import saved_only, table_section
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..advice.refresh_month import RefreshMonth
+    from ..advice.month import Month
     from ..refresh.refresh import CodecRefresh, Refresh
     from .page.model import Section
 
@@ -42,7 +41,7 @@ _LABEL = 20
 _CELL = 12
 
 
-def render_refresh_text(refresh: Refresh, month: RefreshMonth | None = None) -> str:
+def render_refresh_text(refresh: Refresh, month: Month | None = None) -> str:
     """Return a refresh for people, in 80 columns."""
     old, new = (printable(str(each.path)) for each in (refresh.old, refresh.new))
     lines = [printable(refresh.new.snap.name), f"  old: {old}", f"  new: {new}"]
@@ -82,7 +81,7 @@ def _changes(refresh: Refresh) -> Iterator[str]:
         yield from wrapped(text, first=indent, rest=indent)
 
 
-def render_refresh_markdown(refresh: Refresh, month: RefreshMonth | None = None) -> str:
+def render_refresh_markdown(refresh: Refresh, month: Month | None = None) -> str:
     """Return a refresh as Markdown, for a pull request."""
     old, new = (code_span(str(each.path)) for each in (refresh.old, refresh.new))
     heads = [
@@ -164,17 +163,5 @@ def _rows(codec: CodecRefresh) -> Iterator[tuple[str, str]]:
         share = size.mid / full.mid if full.mid else 0.0
         text = f"{bytes_text(size)}, {origin_of(size)}, {share:.0%} of the image"
         yield TITLES[name], text
-        yield from _applying(codec, name)
     for choice in codec.choices:
         yield CONDITIONS[choice.condition], choice_text(choice, codec)
-
-
-def _applying(codec: CodecRefresh, name: DeltaFormat) -> Iterator[tuple[str, str]]:
-    """Yield what it takes to apply a delta."""
-    costs = codec.applying.get(name, {})
-    for device, cost in costs.items():
-        yield "", f"applied in {seconds_text(cost.seconds)} on {printable(device)}"
-    if costs:
-        memory = max(cost.memory_bytes for cost in costs.values())
-        disk = max(cost.disk_bytes for cost in costs.values())
-        yield "", f"with {format_bytes(memory)} of memory, {format_bytes(disk)} of disk"

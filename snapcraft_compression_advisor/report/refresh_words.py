@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..core.units import Interval
     from ..refresh.changes import ChangeKind, FileChange, KindTotal
-    from ..refresh.choice import Choice, Condition
+    from ..refresh.delta import Choice, Condition
     from ..refresh.refresh import CodecRefresh
 
 TITLES = DELTA_NAMES
@@ -59,8 +59,7 @@ EXPLANATION = (
     "A plain delta is made between the images. A snap-aware delta is made between "
     "their unpacked contents, and the device packs the image again. snapd doesn't "
     "compare sizes, but the store discards a delta that is close to the size of the "
-    "image. Seconds, memory (on a device with 4 GiB) and disk space to apply a delta "
-    "are estimated."
+    "image."
 )
 
 

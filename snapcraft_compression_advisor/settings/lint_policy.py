@@ -248,8 +248,8 @@ class LintPolicy(PolicyModel):
     )
     refresh: RefreshSettings | None = pydantic.Field(
         default=None,
-        description="what users' refreshes are like: then a month of launches, "
-        "downloads and applied deltas decides, in place of 'max-launches'",
+        description="what users' refreshes are like: then a month of launches and "
+        "downloads decides, in place of 'max-launches'",
     )
     max_size_growth: BytesOrShare | None = pydantic.Field(
         default=None,

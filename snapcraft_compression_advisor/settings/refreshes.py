@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pydantic
 
-from ..advice.refreshes import DAYS, Deltas, Habits
+from ..advice.evidence import Deltas, Habits
 from .quantities import Count, Percent, PolicyModel, Text
+
+DAYS = 365.25 / 12
+"""Of an average month."""
 
 
 class RefreshSettings(PolicyModel):
@@ -20,8 +23,7 @@ class RefreshSettings(PolicyModel):
     deltas: Deltas = pydantic.Field(
         default="none",
         description="what a refresh downloads: 'none' for the whole image; 'xdelta3' "
-        "for a plain delta between images; 'snap-1-1-xdelta3' for a snap-aware delta, "
-        "after which the device packs the image again",
+        "for a plain delta between images; 'snap-1-1-xdelta3' for a snap-aware delta",
     )
     delta_share: Percent | None = pydantic.Field(
         default=None,
@@ -31,7 +33,7 @@ class RefreshSettings(PolicyModel):
     previous: Text | None = pydantic.Field(
         default=None,
         description="in place of that, the previous build, relative to this file: a "
-        ".snap or a prime directory, from which the size of the delta is estimated",
+        ".snap or a prime directory, which xdelta3 makes the delta from",
     )
 
     @pydantic.model_validator(mode="after")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -100,24 +99,6 @@ def test_profile_of_this_machine_is_used_by_advise(
     assert [list(launch["devices"]) for launch in launches] == [["mine"]] * len(
         launches
     )
-
-
-def test_tools_that_cannot_apply_deltas_are_said_to_be(
-    sample: Path, storage: Path, tmp_path: Path
-) -> None:
-    tool = tmp_path / "mksquashfs"
-    real = shutil.which("mksquashfs")
-    tool.write_text(
-        "#!/bin/sh\n"
-        'if [ "$1" = -version ]; then echo "mksquashfs version 4.5.1"; exit 1; fi\n'
-        f'exec {real} "$@"\n'
-    )
-    tool.chmod(0o755)
-    path = f"{tmp_path}:{os.environ['PATH']}"
-    result = advisor("calibrate", *few(sample, storage), PATH=path)
-    assert result.returncode == 0, result.stderr
-    assert "with a later mksquashfs than 4.5.1" in result.stderr
-    assert "measured; mksquashfs 4.5.1" in result.stdout
 
 
 def test_storage_in_memory_is_said_to_be(sample: Path, storage: Path) -> None:

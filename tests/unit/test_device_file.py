@@ -132,9 +132,7 @@ def test_wrong_value_is_refused_by_its_key(key: str, value: object) -> None:
         parse({**document(), key: value})
 
 
-@pytest.mark.parametrize(
-    "key", [key for key in document() if key not in {"apply", "kernel"}]
-)
+@pytest.mark.parametrize("key", [key for key in document() if key != "kernel"])
 def test_no_key_may_be_missing(key: str) -> None:
     with pytest.raises(BadDataError, match=rf"version 1: {key}: Field required"):
         parse({name: value for name, value in document().items() if name != key})
@@ -271,24 +269,6 @@ def test_two_profiles_of_one_name_are_refused(tmp_path: Path) -> None:
     path.write_text(TEXT)
     with pytest.raises(UsageError, match="are named 'nvme-laptop'"):
         choose_devices(["nvme-laptop", str(path)])
-
-
-def test_profile_without_apply_takes_it_from_how_it_decompresses() -> None:
-    old = document()
-    del old["apply"]
-    device = parse_device(json.dumps(old).encode(), where="device.yaml")
-    ours = NVME_LAPTOP.apply.pack["xz"].raw_s_per_byte
-    derived = device.apply.pack["xz"].raw_s_per_byte
-    assert derived.mid == pytest.approx(ours.mid, rel=1e-3)
-    assert any(source.startswith("applying deltas: est") for source in device.sources)
-
-
-def test_apply_needs_all_codecs() -> None:
-    changed = document()
-    del changed["apply"]["pack"]["lzo"]
-    with pytest.raises(BadDataError, match="not a device profile") as caught:
-        parse(changed)
-    assert "pack doesn't have lzo" in str(caught.value.details)
 
 
 def test_profile_without_a_kernel_still_loads() -> None:

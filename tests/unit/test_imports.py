@@ -24,7 +24,6 @@ OF_FEW_RUNS = {
     "duckdb", "distributed", "fsspec", "jinja2", "pyarrow", "vl_convert", "Xlib",
 }  # fmt: skip
 NOT_FOR_A_LINT_ALONE = {
-    f"{OWN}.advice.refresh_cost",  # the policy says what refreshes are like
     f"{OWN}.capture",  # something is recorded or measured
     f"{OWN}.devices.device_file",  # --device
     f"{OWN}.fleet",

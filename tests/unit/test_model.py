@@ -8,7 +8,6 @@ import pytest
 
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.devices.apply_speeds import MEASURED
 from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
@@ -41,7 +40,6 @@ DEVICE = DeviceProfile(
     fill=NO_COST,
     decompress={"xz": XZ},
     processors=2,
-    apply=MEASURED,
     sources=(),
 )
 

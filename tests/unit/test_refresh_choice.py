@@ -6,8 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.refresh.choice import Choice, choices
-from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize
+from snapcraft_compression_advisor.refresh.delta import (
+    PLAIN,
+    SNAP_AWARE,
+    Choice,
+    DeltaSize,
+    choices,
+)
 
 FULL = Interval.exactly(100.0)
 

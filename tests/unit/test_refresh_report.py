@@ -9,16 +9,13 @@ import jsonschema
 import pytest
 
 from payloads import make_payload
-from snapcraft_compression_advisor.advice.evidence import Saving
-from snapcraft_compression_advisor.advice.month import month_of
-from snapcraft_compression_advisor.advice.refresh_month import RefreshMonth
-from snapcraft_compression_advisor.advice.refreshes import ASSUMED
-from snapcraft_compression_advisor.advice.refreshes import Refresh as Costs
+from snapcraft_compression_advisor.advice.evidence import Downloads, Saving
+from snapcraft_compression_advisor.advice.month import ASSUMED, Month, month_of
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize
-from snapcraft_compression_advisor.refresh.exact import Rebuild
 from snapcraft_compression_advisor.refresh.refresh import CodecRefresh, Refresh
+from snapcraft_compression_advisor.refresh.xdelta3 import Rebuild
 from snapcraft_compression_advisor.report.contract import schema_text
 from snapcraft_compression_advisor.report.page.refresh import refresh_page
 from snapcraft_compression_advisor.report.refresh_json import (
@@ -129,13 +126,11 @@ def test_page_has_the_same_figures(refresh: Refresh) -> None:
     assert [row[0] for row in files.table.rows][:2] == ["a|added", "a|moved"]
 
 
-def make_month() -> RefreshMonth:
+def make_month() -> Month:
     figure = Interval(low=1.0, mid=2.0, high=3.0)
     saving = Saving(app="hello", device="kiosk", seconds=figure)
-    costs = {"xz": figure, "lzo": figure}
-    cost = Costs(download_bytes=costs, bytes_added=figure, apply_s={"kiosk": costs})
-    month = month_of(saving, ASSUMED, cost, figure, 50.0)
-    return RefreshMonth(month=month, assumed=True)
+    downloads = Downloads(by_codec={"xz": figure, "lzo": figure}, bytes_added=figure)
+    return month_of(saving, ASSUMED, downloads, figure, 50.0)
 
 
 def test_month_is_in_each_report_with_what_is_assumed(refresh: Refresh) -> None:
@@ -149,7 +144,7 @@ def test_month_is_in_each_report_with_what_is_assumed(refresh: Refresh) -> None:
     jsonschema.validate(document, json.loads(schema_text(RefreshReport)))
     assert document["month"]["assumed"]
     assert document["month"]["launch_s"]["mid"] == 40.0
-    known = replace(month, assumed=False)
+    known = replace(month, habits=replace(ASSUMED, assumed=False))
     assert "Assumed" not in render_refresh_text(refresh, known)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.devices.apply_speeds import MEASURED
 from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
@@ -47,7 +46,6 @@ DEVICE = DeviceProfile(
     ),
     decompress={"xz": cost("xz"), "lzo": cost("lzo"), "none": NO_COST},
     processors=2,
-    apply=MEASURED,
     sources=(),
 )
 

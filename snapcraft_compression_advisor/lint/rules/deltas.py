@@ -10,7 +10,7 @@ from ...core.units import Interval, format_bytes
 from ...diff.figures import BaselineDelta
 from ...settings.quantities import Share
 from ..figures import bytes_text, delta_name
-from ..finding import MOST_FILES, Evidence, Finding, Location
+from ..finding import MOST_FILES, Evidence, Finding, Location, Origin
 from ..rule import Context, Judge, Rule, image_place
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ _WHEN = (
     "The finding needs at least 100 kB and 1 % of the delta. Bytes are estimated, with "
     "the snap's codec, in the delta that `refresh.deltas` names; by default in a plain "
     "one. Only the 10,000 files that add most to the delta are examined. Without the "
-    "previous `.snap` as `--baseline`, the rule is skipped."
+    "previous `.snap` as `--baseline`, the rule is skipped; without xdelta3 installed, "
+    "the finding is undecided."
 )
 _OPTIONS: Mapping[str, str] = {
     "refresh.deltas": "what a refresh downloads: `xdelta3` or `snap-1-1-xdelta3`"
@@ -38,11 +39,11 @@ _DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
     summary="A refresh from the baseline downloads more than its budget.",
     fails_if="The delta from the baseline is larger than `max-refresh-size`, even "
     "at the low end of its interval. If the interval includes the budget, the finding "
-    "is undecided. The size is estimated, with the snap's codec, for the delta that "
-    "`refresh.deltas` names; by default for a plain one, which is what snapd asks for. "
-    "A percentage is of the image. If the baseline is a report, the delta isn't known, "
-    "and the finding is undecided. Without `--baseline` or without the budget, the "
-    "rule is skipped.",
+    "is undecided. xdelta3 makes the delta that `refresh.deltas` names; by default a "
+    "plain one, which is what snapd asks for. A plain one to a prime directory is "
+    "estimated, with the snap's codec. A percentage is of the image. If the baseline "
+    "is a report, or xdelta3 isn't installed, the delta isn't known, and the finding "
+    "is undecided. Without `--baseline` or without the budget, the rule is skipped.",
     why="Every user downloads the delta at each refresh, on metered links too. It can "
     "be thirty times as large as what was changed.",
     how_to_fix="See SCA604 to SCA607 for files that needn't be in the delta. Keep what "
@@ -66,9 +67,10 @@ def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
             if isinstance(budget, Share)
             else format_bytes(budget)
         )
+        why = f": {baseline.no_delta}" if baseline.no_delta else ""
         yield rule.finding(
             context,
-            "How much a refresh from the baseline downloads isn't known; "
+            f"How much a refresh from the baseline downloads isn't known{why}; "
             f"{allowed} is allowed.",
             undecided=True,
         )
@@ -82,7 +84,7 @@ def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
     within = ", which lies within that interval" if undecided else ""
     yield rule.finding(
         context,
-        f"A refresh from the baseline downloads an estimated "
+        f"A refresh from the baseline downloads {_origin(delta)} "
         f"{bytes_text(delta.size_bytes)} ({delta_name(delta)}); "
         f"{format_bytes(limit)} is allowed{within}.",
         evidence=_evidence(delta, limit),
@@ -100,7 +102,12 @@ def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
 
     def judge(rule: Rule, context: Context) -> Iterator[Finding]:
         """Yield one finding for all files with this kind of change."""
-        delta = context.baseline.delta if context.baseline else None
+        baseline = context.baseline
+        delta = baseline.delta if baseline else None
+        if baseline and baseline.no_delta:
+            yield rule.finding(
+                context, f"Not checked: {baseline.no_delta}.", undecided=True
+            )
         if delta is None:
             return
         found = [change for change in delta.changes if change.change == kind]
@@ -200,6 +207,10 @@ CACHE_UNSTABLE = _DeltaRule(
 )
 
 
+def _origin(delta: BaselineDelta) -> str:
+    return "a measured" if delta.size_bytes.known else "an estimated"
+
+
 def _place(context: Context, changes: Sequence[FileChange]) -> Location:
     if len(changes) == 1:
         return Location("payload", changes[0].path)
@@ -208,7 +219,8 @@ def _place(context: Context, changes: Sequence[FileChange]) -> Location:
 
 def _evidence(delta: BaselineDelta, limit: float) -> Iterator[Evidence]:
     yield Evidence("allowed size of a refresh", format_bytes(limit), "declared")
-    yield Evidence(delta_name(delta), bytes_text(delta.size_bytes), "estimated")
+    origin: Origin = "measured" if delta.size_bytes.known else "estimated"
+    yield Evidence(delta_name(delta), bytes_text(delta.size_bytes), origin)
     for change in delta.changes[:MOST_FILES]:
         yield Evidence(
             f"of that, {change.path}",

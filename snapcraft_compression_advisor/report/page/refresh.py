@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from ... import __version__
 from ...core.printable import printable
 from ...core.units import format_bytes
-from ...lint.figures import bytes_text, seconds_text
+from ...lint.figures import bytes_text
 from ...refresh.changes import totals
 from ...refresh.delta import DELTA_FORMATS
-from ..refresh_month import refresh_month_section
+from ..month import refresh_month_section
 from ..refresh_text import LISTED_FILES
 from ..refresh_words import (
     EXPLANATION,
@@ -30,11 +30,11 @@ from .model import Entry, Group, Page, Section, Table, Tile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...advice.refresh_month import RefreshMonth
+    from ...advice.month import Month
     from ...refresh.refresh import CodecRefresh, Refresh
 
 
-def refresh_page(refresh: Refresh, month: RefreshMonth | None = None) -> Page:
+def refresh_page(refresh: Refresh, month: Month | None = None) -> Page:
     """Return the page of a refresh."""
     name = printable(refresh.new.snap.name)
     first = next(iter(refresh.codecs.values()))
@@ -77,7 +77,7 @@ def _tiles(codec: CodecRefresh) -> Iterator[Tile]:
             )
 
 
-def _sections(refresh: Refresh, month: RefreshMonth | None) -> Iterator[Section]:
+def _sections(refresh: Refresh, month: Month | None) -> Iterator[Section]:
     groups = tuple(_codec_group(codec) for codec in refresh.codecs.values())
     yield Section(key="sizes", title="Sizes", paragraphs=(EXPLANATION,), groups=groups)
     section = refresh_month_section(month)
@@ -101,25 +101,14 @@ def _sections(refresh: Refresh, month: RefreshMonth | None) -> Iterator[Section]
 
 
 def _codec_group(codec: CodecRefresh) -> Group:
-    devices = dict.fromkeys(
-        device for costs in codec.applying.values() for device in costs
-    )
     full = "measured" if codec.full_measured else "estimated"
-    empty = ("",) * (len(devices) + 2)
-    rows = [("full download", f"{bytes_text(codec.full_bytes)}, {full}", *empty)]
+    rows = [("full download", f"{bytes_text(codec.full_bytes)}, {full}")]
     for name, delta in codec.deltas.items():
         size = delta.size_bytes
-        costs = codec.applying.get(name, {})
-        seconds = [seconds_text(costs[each].seconds) for each in devices]
-        memory = max((cost.memory_bytes for cost in costs.values()), default=0)
-        disk = max((cost.disk_bytes for cost in costs.values()), default=0)
-        room = (format_bytes(memory), format_bytes(disk))
-        text = f"{bytes_text(size)}, {origin_of(size)}"
-        rows.append((TITLES[name], text, *seconds, *room))
-    heads = (f"applied on {printable(each)}" for each in devices)
+        rows.append((TITLES[name], f"{bytes_text(size)}, {origin_of(size)}"))
     table = Table(
         caption=f"What a refresh downloads with {codec.codec}",
-        heads=("", "size", *heads, "memory", "disk"),
+        heads=("", "size"),
         rows=tuple(rows),
     )
     chosen = (_sentence(choice_text(each, codec)) for each in codec.choices)
