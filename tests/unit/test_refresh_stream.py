@@ -12,6 +12,7 @@ from payloads import make_payload
 from snapcraft_compression_advisor.core.errors import BadDataError, ToolError
 from snapcraft_compression_advisor.diff.figures import BaselineBuild
 from snapcraft_compression_advisor.lint.rules.deltas import RULES
+from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.refresh import builds
 from snapcraft_compression_advisor.refresh.estimate import DeltaMaker
 from snapcraft_compression_advisor.refresh.stream import Stream
@@ -31,8 +32,8 @@ def test_stream_is_a_listing_and_the_contents_in_its_order() -> None:
 
 def test_names_of_one_file_have_its_contents_once() -> None:
     payload = make_payload({"a": b"same", "b": b"same"})
-    entries = payload.inventory.entries
-    entries["b"] = entries["b"]._replace(identity=entries["a"].identity)
+    entries = payload.inventory.entries.values()
+    payload.inventory = Inventory.of([each._replace(identity=1) for each in entries])
     target = io.BytesIO()
     Stream(payload).write(target)
     assert b"\nb L a\n" in target.getvalue()
