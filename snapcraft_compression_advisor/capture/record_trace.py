@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, ToolError, UsageError
+from ..core.files import open_regular
 from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..launch.guess.candidates import Candidate
@@ -187,7 +188,7 @@ def strace_words(strace: str, log: Path) -> tuple[str, ...]:
 def _lines(log: Path, log_bytes: int) -> Iterator[str]:
     """Yield a log's lines up to some length, bytes that aren't UTF-8 escaped."""
     left = log_bytes
-    with log.open("rb") as file:
+    with open_regular(log) as file:
         for line in file:
             left -= len(line)
             if left < 0:

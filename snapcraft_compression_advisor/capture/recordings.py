@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..core.errors import AdvisorError, StorageError, ToolError, UsageError
+from ..core.files import open_regular
 from ..core.frozen import frozen
 from ..core.scratch import replace_text
 from ..core.units import MIB
@@ -117,7 +118,7 @@ def payload_digest(payload: Payload) -> str:
     whole = hashlib.sha256()
     if payload.kind == "snap":
         try:
-            with payload.path.open("rb") as image:
+            with open_regular(payload.path) as image:
                 while block := image.read(_READ_BYTES):
                     whole.update(block)
         except OSError as error:

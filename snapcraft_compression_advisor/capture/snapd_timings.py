@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..core.errors import BadDataError, NoInputError
+from ..core.files import read_regular
 from ..core.frozen import frozen
 from ..core.printable import printable
 from ..core.units import MIB
@@ -108,8 +109,7 @@ def read_snapd_timings(paths: Sequence[Path], *, snap: str) -> SnapdTimings:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
+        content = read_regular(path, _MAX_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = error.strerror if isinstance(error, OSError) else error
         message = f"Cannot read the timings {str(path)!r}: {reason}"

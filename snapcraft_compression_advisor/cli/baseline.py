@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from .. import __version__
+from ..core.files import open_regular
 from ..core.terminal import emit
 from ..lint.baseline import Baseline
 from ..lint.finding import LintReport
@@ -80,9 +80,7 @@ def _report_text(path: Path) -> bytes | None:
     if path.is_dir():
         return None
     try:
-        # O_NONBLOCK: opening a FIFO for reading would wait for its writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
+        with open_regular(path) as file:
             magic = file.read(len(_IMAGE_MAGIC))
             if magic == _IMAGE_MAGIC:
                 return None

@@ -144,7 +144,9 @@ class DocumentKind(Generic[Model]):
             if field.is_required()
         }
         if required and isinstance(document, dict) and required.isdisjoint(document):
-            raise self.error(where, f"it has no key of a {self.name}") from None
+            raise self.error(
+                where, "it has none of the keys of this kind of file"
+            ) from None
 
     def _check_size(self, content: bytes, where: str) -> None:
         if len(content) > self.max_bytes:

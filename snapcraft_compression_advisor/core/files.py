@@ -13,6 +13,10 @@ from .units import MIB
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
+class NotRegularError(OSError):
+    """A FIFO, socket or device, which may never begin or end."""
+
+
 def open_regular(path: str | Path) -> BinaryIO:
     """Open a regular file, or a link to one, for reading.
 
@@ -29,7 +33,7 @@ def open_regular(path: str | Path) -> BinaryIO:
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    raise OSError(errno.EINVAL, "It isn't a regular file")
+    raise NotRegularError(errno.EINVAL, "not a regular file")
 
 
 def read_regular(path: str | Path, most_bytes: int) -> bytes:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadDataError, NoInputError
+from ..core.files import read_regular
 from ..core.frozen import frozen
-from ..core.units import Interval
+from ..core.units import MIB, Interval
 from .columns import COLUMNS
 from .dataset import current_rows, part_files
 
 _NOT_READ = "report"
 _LARGE = 2.0**63
+_WEIGHTS_MAX_BYTES = 64 * MIB
 
 
 @frozen
@@ -108,8 +111,8 @@ def read_weights(path: Path) -> dict[str, float]:
     """
     resolution = "Write a line 'name,weight', then one for each snap."
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = [*csv.DictReader(file)]
+        content = read_regular(path, _WEIGHTS_MAX_BYTES)
+        lines = [*csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))]
     except OSError as error:
         message = f"Cannot read the weights {str(path)!r}: {error.strerror}"
         raise NoInputError(message, resolution="Check its path.") from error

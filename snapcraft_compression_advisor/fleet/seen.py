@@ -14,8 +14,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from ..core.files import read_regular
 from ..core.printable import printable
-from ..core.scratch import replace_bytes
+from ..core.scratch import replace_text
+from ..core.units import MIB
 from .columns import Row
 from .sources import Snap
 
@@ -23,6 +25,9 @@ NAME = "_files.json"
 """Readers of directories of Parquet files leave out what begins like this."""
 
 _MODE = 0o644
+_MAX_BYTES = 1024 * MIB
+"""Of four million snaps."""
+
 _Files = dict[str, tuple[int | None, str, str]]
 _FILES: TypeAdapter[_Files] = TypeAdapter(_Files)
 
@@ -41,7 +46,7 @@ class SeenFiles:
     def look(self) -> None:
         """Learn what is kept; a file that can't be read keeps nothing."""
         try:
-            self._seen = _FILES.validate_json(self._file.read_bytes())
+            self._seen = _FILES.validate_json(read_regular(self._file, _MAX_BYTES))
         except (OSError, ValidationError):
             self._seen = {}
         self._keys = frozenset(key for _, _, key in self._seen.values())
@@ -75,6 +80,5 @@ class SeenFiles:
                 file_bytes = row["file_bytes"]
                 known_bytes = file_bytes if isinstance(file_bytes, int) else None
                 seen[path] = known_bytes, str(row.get("state", "")), key
-        whole = json.dumps(seen, indent=0).encode()
-        replace_bytes(self._file, whole, mode=_MODE)
+        replace_text(self._file, json.dumps(seen, indent=0), mode=_MODE)
         self._keys = frozenset(key for _, _, key in seen.values())

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..core.errors import NoInputError
+from ..core.files import read_regular
 from ..core.frozen import frozen
 from .remote import is_remote, list_remote
 
@@ -87,12 +88,12 @@ def _below(directory: str) -> Iterator[str]:
 
 def _lines(path: str) -> Iterator[str]:
     try:
-        with Path(path).open(encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read(_LIST_MAX_BYTES)
-    except OSError as error:
-        message = f"Cannot read the list {path!r}: {error.strerror}"
+        content = read_regular(path, _LIST_MAX_BYTES)
+    except (OSError, ValueError) as error:
+        message = f"Cannot read the list {path!r}: {getattr(error, 'strerror', error)}"
         raise NoInputError(message, resolution="Check its path.") from error
-    stripped = (line.strip() for line in text.splitlines())
+    text = content.decode(errors="surrogateescape")
+    stripped = (line.strip() for line in text.split("\n"))
     return (line for line in stripped if line and not line.startswith("#"))
 
 

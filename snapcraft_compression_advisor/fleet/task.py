@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
 from ..analysis import analyse
 from ..core.errors import AdvisorError, NoInputError, StorageError
+from ..core.files import open_regular
 from ..core.frozen import frozen
 from ..core.printable import printable
 from ..core.units import MIB
@@ -167,12 +167,8 @@ def failure(identity: Row, error: AdvisorError) -> Row:
 
 
 def lost(snap: Snap, error: AdvisorError) -> Row:
-    """Return the row of a snap that a worker could not deal with."""
-    identity = identity_of(snap)
-    if not is_remote(snap.path):
-        with suppress(NoInputError):
-            identity["digest"] = file_digest(snap.path)
-    return failure(identity, error)
+    """Return the row of a snap that no worker could deal with; it isn't read again."""
+    return failure(identity_of(snap), error)
 
 
 def file_digest(path: str) -> str:
@@ -182,9 +178,7 @@ def file_digest(path: str) -> str:
     """
     digest = hashlib.sha256()
     try:
-        # O_NONBLOCK: opening a FIFO for reading would wait for its writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
+        with open_regular(path) as file:
             while chunk := file.read(MIB):
                 digest.update(chunk)
     except (OSError, ValueError) as error:

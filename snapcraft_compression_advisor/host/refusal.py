@@ -109,6 +109,8 @@ def reason_of(error: Exception) -> str:
 
 def _may_say_enforce(path: Path, *, besides: str = "") -> bool:
     try:
+        if path.exists() and not path.is_file():  # a FIFO: no one may write to it
+            return True
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return False

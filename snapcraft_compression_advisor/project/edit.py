@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..core.frozen import frozen
+from ..core.printable import printable
 
 _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 """What ``diff`` says of a last line without a line break."""
@@ -38,7 +39,7 @@ class Edit:
         :returns: empty where nothing changes. Line breaks within it are those of the
             file, so it has to be written without translating them.
         """
-        label = self.path.as_posix().lstrip("/")
+        label = printable(self.path.as_posix().lstrip("/"))
         lines = difflib.unified_diff(
             _lines(self.before),
             _lines(self.after),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
+from ..core.files import NotRegularError, read_regular
 from ..core.scratch import replace_file
 from .document import MAX_PROJECT_FILE_BYTES
 from .edit import Edit
@@ -148,26 +150,17 @@ def read_project_file(path: Path) -> bytes:
     :raises BadDataError: where it isn't a regular file.
     :raises StorageError: where reading fails.
     """
-    # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        descriptor = os.open(path, flags)
+        return read_regular(path, MAX_PROJECT_FILE_BYTES)
+    except (NotRegularError, IsADirectoryError) as error:
+        message = f"{path} is not a regular file"
+        raise BadDataError(message, resolution="Specify a snapcraft.yaml.") from error
     except (OSError, ValueError) as error:
         message = f"{path} can't be read: {getattr(error, 'strerror', error)}"
-        raise NoInputError(
-            message, resolution="Check the path and its permissions."
+        kind = StorageError if getattr(error, "errno", 0) == errno.EIO else NoInputError
+        raise kind(
+            message, resolution="Check the path, its permissions and the disk."
         ) from error
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            message = f"{path} is not a regular file"
-            raise BadDataError(message, resolution="Specify a snapcraft.yaml.")
-        with open(descriptor, "rb", closefd=False) as stream:
-            return stream.read(MAX_PROJECT_FILE_BYTES + 1)
-    except OSError as error:
-        message = f"{path} can't be read: {error.strerror or error}"
-        raise StorageError(message, resolution="Check the disk.") from error
-    finally:
-        os.close(descriptor)
 
 
 def _check_unchanged(edit: Edit) -> None:

@@ -12,7 +12,7 @@ from ..core.units import format_bytes, format_seconds
 from ..diff.files import Change
 from ..lint.figures import bytes_text, seconds_text
 from .lines import COLUMNS, wrapped
-from .markdown_report import code_span, plain
+from .markdown_report import code_span, comment_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -264,7 +264,7 @@ def render_diff_markdown(difference: BuildDifference) -> str:
     lines += [*causes, ""] if causes else []
     lines += [*files_lines(difference.files)]
     lines += [line for note in difference.notes for line in ("", plain(note))]
-    return "\n".join(lines) + "\n"
+    return comment_text(lines, others="`--format text` shows all.")
 
 
 def files_lines(files: FilesDifference) -> Iterator[str]:

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING
 from ..core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from .page.model import Entry, Group, Page, Section, Step, Table
+
+_MOST_CHARACTERS = 65_000
+"""GitHub takes 65,536 characters as a comment ("Body is too long"), GitLab 1,000,000
+(doc/administration/instance_limits.md); a recipe may put a line before it."""
+_ENDING_CHARACTERS = 500
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&$#^!]|(?<=:)/(?=/)|(?<=[wW]{3})\.")
 """What starts a span, an entity, a link or a formula."""
@@ -48,6 +53,26 @@ def code_span(name: str) -> str:
     return (
         f"{fence} {text} {fence}" if padded and text.strip() else fence + text + fence
     )
+
+
+def comment_text(lines: Sequence[str], *, others: str) -> str:
+    """Return lines of Markdown as text that is short enough for a comment.
+
+    :param others: how to see the lines that are left out, a sentence.
+    """
+    text = "\n".join(lines) + "\n"
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    kept: list[str] = []
+    characters, folds = _ENDING_CHARACTERS, 0
+    for line in lines:
+        characters += len(line) + 1
+        if characters > _MOST_CHARACTERS:
+            break
+        kept.append(line)
+        folds += line.startswith("<details>") - (line == "</details>")
+    left = f"{len(lines) - len(kept):,} more lines don't fit into a comment. {others}"
+    return "\n".join([*kept, *["", "</details>"] * folds, "", left]) + "\n"
 
 
 def render_markdown(page: Page) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from ..core.files import read_regular
 from ..core.units import MIB
 
 STATE_MAX_BYTES = 64 * MIB
@@ -29,10 +30,11 @@ def parts_of_files(project_dir: Path) -> Mapping[str, frozenset[str]]:
     found = {}
     for state in sorted(project_dir.glob("parts/*/state/prime")):
         try:
-            if state.stat().st_size > STATE_MAX_BYTES:
-                continue
-            lines = state.read_text(encoding="utf-8").splitlines()
+            content = read_regular(state, STATE_MAX_BYTES)
+            lines = content.decode().splitlines()
         except (OSError, ValueError):
+            continue
+        if len(content) > STATE_MAX_BYTES:
             continue
         found[state.parts[-3]] = frozenset(_files(lines))
     return found

@@ -193,17 +193,6 @@ def test_action_goes_on_where_it_may_not_comment(runner: Runner) -> None:
     assert "No pull request" in pushed.stdout
 
 
-def test_comment_that_is_too_long_loses_what_is_folded(runner: Runner) -> None:
-    report = runner.folder / "report.md"
-    folded = "<details><summary>x</summary>\n" + "- y\n" * 20_000 + "</details>\n"
-    report.write_text(f"<!-- compression-advisor -->\n## report\n{folded}end\n")
-    runner.run("comment", ADVISOR_COMMENT=str(report))
-    assert (runner.folder / "gh.log.body").read_text() == (
-        "<!-- compression-advisor -->\n## report\nend\n"
-        "The whole report is in the job's summary.\n"
-    )
-
-
 def test_action_file_names_what_the_script_reads() -> None:
     action = yaml_of(ROOT / "action.yml")
     assert action["runs"]["using"] == "composite"

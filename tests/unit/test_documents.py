@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pydantic
@@ -88,3 +89,28 @@ def test_file_that_cannot_be_read_is_no_input(
         EXAMPLE.read(tmp_path / name)
     assert reason in str(unread.value)
     assert unread.value.resolution == "Check its path."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"password: hunter2\n",
+        b"token: hunter2\ntoken: hunter2\n",
+        b"hunter2\n",
+        b"a: !hunter2 x\n",
+        b"a: *hunter2\n",
+        b"user@hunter2: [\n",
+        b"number: 1\nnumber: hunter2\n",
+    ],
+)
+def test_an_error_quotes_nothing_of_another_kind_of_file(content: bytes) -> None:
+    with pytest.raises(BadDataError) as bad:
+        EXAMPLE.parse_yaml(content, where="x")
+    shown = f"{bad.value} {bad.value.details} {bad.value.resolution}"
+    assert not {"password", "token", "hunter2"} & {*re.findall(r"\w+", shown)}
+
+
+def test_keys_of_another_json_are_not_named() -> None:
+    with pytest.raises(BadDataError, match="it has none of the keys") as bad:
+        EXAMPLE.parse_json(b'{"password": "hunter2"}', where="x")
+    assert "password" not in f"{bad.value} {bad.value.details}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from lint_reports import (
     report_of,
 )
 from snapcraft_compression_advisor.core.printable import printable
+from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.report.markdown_report import code_span, plain
 
 if TYPE_CHECKING:
@@ -96,3 +98,24 @@ def test_no_name_starts_a_line(report: LintReport) -> None:
     for line in text.split("\n"):
         assert line.isprintable()
         assert re.match(r"$|#{2,3} |  - |- \*\*|Not linted: |Nothing found\.", line)
+
+
+def test_a_report_of_any_length_fits_into_a_comment() -> None:
+    many = [replace(LZO_WOULD_GAIN, message=f"Message {n}.") for n in range(1000)]
+    for judged in (
+        report_of(*many),
+        judge(
+            report_of(*many),
+            Baseline(where="old.json", report=report_of(snap="s")),
+        ),
+    ):
+        text = rendered("markdown", judged)
+        assert 60_000 < len(text) <= 65_500  # GitHub's 65,536, with a line before it
+        assert text.count("<details>") == text.count("</details>")
+        assert re.search(
+            r"\n\n[\d,]+ more lines don't fit into a comment. "
+            r"`compression-advisor lint -v` shows all.\n$",
+            text,
+        )
+    few = rendered("markdown", report_of(*many[:10]))
+    assert "don't fit" not in few

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...lint.finding import REGRESSIONS
 from ...lint.run import SEVERITIES
 from ..diff_report import cause_lines, files_lines, table_lines
-from ..markdown_report import code_span, plain
+from ..markdown_report import code_span, comment_text, plain
 from ..phrases import LISTED_NAMES, counted
 from .phrases import changed_rows, fix_label, states_text, summary, verdict_text
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from . import Findings
 
 COMMENT_MARK = "<!-- compression-advisor -->"
+_OTHERS = "`compression-advisor lint -v` shows all."
 SHOWN_FINDINGS = 3
 """Findings of each payload that aren't folded."""
 
@@ -37,7 +38,7 @@ def render(findings: Findings) -> str:
     lines = [f"## compression-advisor: {summary(findings.report)}", ""]
     for payload in findings.report.payloads:
         lines += [*_payload_lines(payload), ""]
-    return "\n".join(lines[:-1]) + "\n"
+    return comment_text(lines[:-1], others=_OTHERS)
 
 
 def _payload_lines(payload: LintedPayload) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _comment(report: LintReport, against: str) -> str:
     for payload in report.payloads:
         about = _about(payload, named=len(report.payloads) > 1)
         lines += ["", *about] if about else []
-    return "\n".join(lines) + "\n"
+    return comment_text(lines, others=_OTHERS)
 
 
 def _about(payload: LintedPayload, *, named: bool) -> list[str]:
