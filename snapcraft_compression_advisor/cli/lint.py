@@ -137,8 +137,12 @@ class LintCommand(Command):
                     path: replace(request, baseline=baseline)
                     for path, request in requests.items()
                 }
+            quiet = parsed_args.diff or parsed_args.statistics or parsed_args.output
             outcomes = lint_all(
-                requests, project_dir=parsed_args.project, failed=failed
+                requests,
+                project_dir=parsed_args.project,
+                failed=failed,
+                reported=parsed_args.format == "text" and not quiet,
             )
         report = LintReport(
             version=__version__, payloads=tuple(each.linted for each in outcomes)

@@ -89,12 +89,14 @@ def lint_all(
     *,
     project_dir: Path | None,
     failed: Mapping[Path, AdvisorError],
+    reported: bool = False,
 ) -> tuple[Outcome, ...]:
     """Lint payloads and say which ones couldn't be.
 
     :param requests: what each payload is to be checked against.
     :param project_dir: of all payloads; ``None`` where each has the one beside it.
     :param failed: why some can't be linted.
+    :param reported: whether the terminal gets a report that says so.
     :returns: in the order of the requests, whatever ended first.
     """
 
@@ -110,7 +112,7 @@ def lint_all(
     cores = len(os.sched_getaffinity(0))
     outcomes = tuple(in_order(lint, [*requests], show=emit.progress, cores=cores))
     for outcome in outcomes:
-        if outcome.linted.error is not None:
+        if outcome.linted.error is not None and not reported:
             emit.progress(f"Not linted: {outcome.linted.error}", permanent=True)
     return outcomes
 

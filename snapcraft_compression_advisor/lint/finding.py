@@ -150,6 +150,19 @@ class Finding:
 
 
 @frozen
+class Unchecked:
+    """A rule that couldn't look at a payload: that it finds nothing is no pass.
+
+    :param rule: its id.
+    :param why: a clause.
+    """
+
+    rule: str
+    name: str
+    why: str
+
+
+@frozen
 class LintedPayload:
     """One payload's findings.
 
@@ -163,6 +176,7 @@ class LintedPayload:
     :param before: what a baseline knows of it; ``None`` without one, or where that
         doesn't know the snap.
     :param gone: findings that only the baseline has.
+    :param unchecked: rules that couldn't look at it.
     """
 
     path: str
@@ -174,6 +188,7 @@ class LintedPayload:
     baseline: BaselineBuild | None = None
     before: LintedPayload | None = None
     gone: tuple[Finding, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
 
 
 @frozen

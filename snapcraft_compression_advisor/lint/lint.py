@@ -24,7 +24,7 @@ from .request import LintRequest, analysis_request, check_apps
 from .rule import Context
 from .rules import deltas
 from .rules.declared import component_key
-from .run import make_selection, run_rules
+from .run import Selection, make_selection, run_rules, unchecked_rules
 
 if TYPE_CHECKING:
     from ..preflight.resquash import Resquash
@@ -99,6 +99,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         path=path,
         snap_name=payload.snap.name,
         findings=check_rules(context, payload.path.absolute().parent, progress),
+        unchecked=unchecked_rules(context, ALL_RULES, _selection(context)),
         fail_on=request.policy.fail_on,
         figures=figures_of(analysis),
         baseline=context.baseline,
@@ -114,13 +115,16 @@ def check_rules(
     :raises AdvisorError: where components' files can't be read.
     """
     project = context.project
-    selection = make_selection(
-        context.policy, ignored=project.ignored if project else ()
-    )
+    selection = _selection(context)
     if project is not None and selection.wants(component_key.id):
         sizes = component_sizes(folder, project, progress=progress)
         context = replace(context, project=replace(project, component_sizes=sizes))
     return run_rules(context, ALL_RULES, selection)
+
+
+def _selection(context: Context) -> Selection:
+    ignored = context.project.ignored if context.project else ()
+    return make_selection(context.policy, ignored=ignored)
 
 
 def _look_back(

@@ -12,7 +12,7 @@ from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.source import ComponentDirectory
 from ..project.edit import Edit
-from ..project.project_lines import ProjectLines, read_project_lines
+from ..project.project_lines import NULL, ProjectLines, read_project_lines
 from ..project.set_scalar import set_compression
 from ..trial.result import Progress, TrialResult
 from ..trial.sampled import LEAST, run_sampled_trial
@@ -75,9 +75,10 @@ class ProjectFile(ProjectLines):
 
 def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
     """Return what a project says of one of its components, own or inherited."""
+    own = project.components.get(component)
     return replace(
         project,
-        compression=project.components.get(component) or project.effective,
+        compression=project.effective if own in (None, NULL) else own,
         compression_line=project.component_lines.get(component),
         components={},
         component_lines={},

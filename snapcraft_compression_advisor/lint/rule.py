@@ -57,6 +57,37 @@ class Context:
 Judge = Callable[["Rule", Context], Iterator[Finding]]
 
 
+def _looks(_context: Context) -> str | None:
+    return None
+
+
+Reason = Callable[["Context"], "str | None"]
+"""Returns why a rule can't look at a payload; None if it can."""
+
+
+def no_image(context: Context) -> str | None:
+    """Return why a rule about built snaps can't look."""
+    return "it looks at built snaps only" if context.packing is None else None
+
+
+def no_project(context: Context) -> str | None:
+    """Return why a rule about the project can't look."""
+    return None if context.project else "no snapcraft.yaml of the snap is at hand"
+
+
+def no_baseline(context: Context) -> str | None:
+    """Return why a rule about changes has nothing to compare with."""
+    return "--baseline isn't given" if context.baseline is None else None
+
+
+def no_sizes(context: Context) -> str | None:
+    """Return why a rule about files' sizes in the image can't look."""
+    if priced_codec(context) is not None:
+        return None
+    codec = current_codec(context)
+    return f"what files take in an image packed with {codec} isn't known"
+
+
 def _judges_nothing(rule: Rule, _context: Context) -> Iterator[Finding]:
     raise NotImplementedError(rule.id)
 
@@ -84,6 +115,9 @@ class Rule:
     :param options: keys of the policy that it heeds, with what they do.
     :param judge: yields what is wrong, made by :meth:`finding`; no I/O.
     :param remedy: what fixes a finding that brings no fix of its own, an imperative.
+    :param blocked: why it can't look at a payload, so that no finding is no pass.
+    :param unasked: why there is nothing for it to look at: an option or a setting that
+        isn't given.
     """
 
     id: str
@@ -96,6 +130,8 @@ class Rule:
     options: Mapping[str, str] = field(default_factory=dict)
     judge: Judge = field(default=_judges_nothing)
     remedy: str | None = None
+    blocked: Reason = field(default=_looks)
+    unasked: Reason = field(default=_looks)
 
     def __call__(self, judge: Judge) -> Rule:
         """Return the rule that judges by a function, which names it."""
@@ -144,6 +180,17 @@ class Rule:
 def current_codec(context: Context) -> str:
     """Return what the payload is packed with, or will be."""
     return context.analysis.payload.declared_compression or SNAPCRAFT_DEFAULT
+
+
+def priced_codec(context: Context) -> str | None:
+    """Return the payload's codec, or else the default, if its files' sizes are known.
+
+    Sizes of an image that another program packed, or with fragments, aren't known.
+    """
+    stored = context.analysis.trial.stored
+    known = stored.codecs if stored is not None else ()
+    wanted = (current_codec(context), SNAPCRAFT_DEFAULT)
+    return next((codec for codec in wanted if codec in known), None)
 
 
 def image_place(context: Context) -> Location:

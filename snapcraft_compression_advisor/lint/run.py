@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, get_args
 from ..core.errors import BadDataError, UsageError
 from ..core.frozen import frozen
 from ..payload.inventory import Inventory
-from ..settings.lint_policy import LintPolicy
-from .finding import Finding, Severity
+from ..settings.lint_policy import ALL_RULES_PREFIX, LintPolicy
+from .finding import Finding, Severity, Unchecked
 
 if TYPE_CHECKING:
     from ..payload.survey import Survey
@@ -68,6 +68,11 @@ class Selection:
         return chosen and not any(
             each.pattern is None and each.fits(rule) for each in self.ignore
         )
+
+    def names(self, rule: str) -> bool:
+        """Tell whether a rule, or its family, is asked for by name."""
+        named = (each for each in self.select if each.rules != ALL_RULES_PREFIX)
+        return any(each.fits(rule) for each in named)
 
     def is_by_path(self, rule: str) -> bool:
         """Tell whether some files are left out of a rule."""
@@ -157,6 +162,24 @@ def run_rules(
         for finding in _findings(rule, context, selection)
     ]
     return tuple(sorted(findings, key=_order))
+
+
+def unchecked_rules(
+    context: Context, rules: Sequence[Rule], selection: Selection
+) -> tuple[Unchecked, ...]:
+    """Return the selected rules that couldn't look.
+
+    One for which an option or a setting is missing counts if it is asked for by name.
+    """
+    found = []
+    for rule in rules:
+        if selection.wants(rule.id):
+            why = rule.blocked(context)
+            if why is None and selection.names(rule.id):
+                why = rule.unasked(context)
+            if why is not None:
+                found.append(Unchecked(rule=rule.id, name=rule.name, why=why))
+    return tuple(found)
 
 
 def at_least(severity: Severity, limit: Severity) -> bool:

@@ -28,6 +28,7 @@ class Survey:
     :param needless: files that needn't ship, by kind; kinds of which there are any.
     :param copies: files whose like is shipped too, by path.
     :param supplied: libraries that the base or a content snap brings, by path.
+    :param unread: files that are too large to be read for that.
     :param references: what leads to files beside their own paths, by path.
     """
 
@@ -35,6 +36,7 @@ class Survey:
     needless: tuple[Needless, ...] = ()
     copies: tuple[Copy, ...] = ()
     supplied: tuple[Supplied, ...] = ()
+    unread: tuple[str, ...] = ()
     references: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -53,8 +55,10 @@ def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Surve
         font_faults(tree),
         bytecode_faults(tree),
     )
+    caches = tuple(sorted(faults, key=lambda fault: (fault.path, fault.kind)))
     return Survey(
-        caches=tuple(sorted(faults, key=lambda fault: (fault.path, fault.kind))),
+        caches=caches,
+        unread=tuple(tree.unread),
         needless=tuple(_needless(tree, references)),
         copies=tuple(sorted(find_copies(tree), key=lambda copy: copy.path)),
         supplied=tuple(

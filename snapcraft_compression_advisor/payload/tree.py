@@ -18,12 +18,16 @@ READ_MAX_BYTES = 4 * 1024 * 1024
 
 
 class Tree:
-    """A payload's names by directory; no link is followed."""
+    """A payload's names by directory; no link is followed.
+
+    :ivar unread: paths of files whose contents were too large to be read.
+    """
 
     def __init__(self, payload: Payload) -> None:
         self.payload = payload
         self.entries: Mapping[str, Entry] = payload.inventory.entries
         self._left_bytes = READ_ALL_MAX_BYTES
+        self.unread: dict[str, None] = {}
         self._names: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries.values():
             self._names[entry.path.rpartition("/")[0]].append(entry)
@@ -61,7 +65,10 @@ class Tree:
 
     def contents(self, entry: Entry | None) -> bytes | None:
         """Return a small file's contents; ``None`` where it isn't small."""
-        if entry is None or entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
+        if entry is None:
+            return None
+        if entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
+            self.unread[entry.path] = None
             return None
         self._left_bytes -= entry.size_bytes
         return self.payload.read(entry.path, offset=0, length=entry.size_bytes)

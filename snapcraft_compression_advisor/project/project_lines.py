@@ -9,6 +9,7 @@ from ..settings.lint_policy import ALL_RULES_PREFIX
 from .document import Node, read_document
 from .set_scalar import COMPRESSION, not_a_scalar
 
+NULL = "null"
 LINTER_NAME = "compression"
 """What ``lint: ignore:`` calls the advisor's findings."""
 
@@ -25,7 +26,8 @@ class ProjectLines:
     :param name: of the snap; ``None`` where it isn't there.
     :param compression: of the root; ``None`` where it isn't there or null.
     :param compression_line: of that key, from 1; ``None`` where it isn't there.
-    :param components: compression by component; ``None`` where one has no key.
+    :param components: compression by component; ``None`` where one has no key, and
+        :data:`NULL` where it is null, which snapcraft refuses.
     :param component_lines: where each component's key, or else its name, stands.
     :param ignored: selectors of rules that ``lint: ignore:`` names.
     :param extension: of an app, that sets lzo; ``None`` if there is none.
@@ -85,7 +87,8 @@ def _components(node: Node | None) -> tuple[dict[str, str | None], dict[str, int
     lines: dict[str, int] = {}
     for name, key, body in node.names if node else ():
         found, value = body.entry(COMPRESSION) or (key, None)
-        compression[name] = _scalar(value)
+        refused = value is not None and found is not key and value.is_null
+        compression[name] = NULL if refused else _scalar(value)
         lines[name] = found.line
     return compression, lines
 

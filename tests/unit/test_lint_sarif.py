@@ -86,8 +86,9 @@ def test_payload_finding_is_relative_to_its_payload() -> None:
 def test_payload_that_could_not_be_linted_is_a_notification() -> None:
     (invocation,) = _run(make_report())["invocations"]
     assert not invocation["executionSuccessful"]
-    (notification,) = invocation["toolExecutionNotifications"]
-    assert "ends within" in notification["message"]["text"]
+    broken, unchecked = invocation["toolExecutionNotifications"]
+    assert "ends within" in broken["message"]["text"]
+    assert unchecked["associatedRule"]["id"] == "SCA202"
 
 
 def test_very_long_list_of_files_is_cut() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lint_contexts import found_by, make_context
+from lint_contexts import found_by, make_context, make_project
+from snapcraft_compression_advisor.lint.project import project_of_component
 from snapcraft_compression_advisor.lint.rules.compatibility import (
     codec_not_accepted,
     codec_not_in_kernel,
@@ -72,3 +73,16 @@ def test_codec_that_the_store_refuses_is_found() -> None:
     assert finding.severity == "error"
     assert not found_by(codec_not_accepted, make_context(declared="lzo"))
     assert not found_by(codec_not_accepted, make_context(declared=None))
+
+
+def test_keys_of_components_that_snapcraft_refuses_are_found() -> None:
+    keys = "{a: {compression: }, b: {compression: zstd}, c: {compression: xz}, d: {}}"
+    project = make_project(f"name: x\ncomponents: {keys}\n")
+    found = found_by(codec_not_accepted, make_context(project=project))
+    assert [each.subject for each in found] == [{"component": "a"}, {"component": "b"}]
+    assert found[0].message.startswith("Component a has 'compression: null'")
+    assert [project_of_component(project, each).compression for each in "abc"] == [
+        None,
+        "zstd",
+        "xz",
+    ]

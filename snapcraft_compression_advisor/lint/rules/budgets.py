@@ -12,6 +12,20 @@ from ..figures import bytes_text, seconds_text, size_origin
 from ..finding import Evidence, Finding
 from ..rule import RECORD, Context, Rule, current_codec
 
+NO_BUDGET = "compression-advisor.yaml sets no such budget"
+
+
+def _unknown_starts(context: Context) -> str | None:
+    """Return which app with a budget has no launch that is known."""
+    if context.snap.type == COMPONENT_TYPE:
+        return None
+    known = {launch.launch_set.app for launch in context.analysis.launches}
+    for budget in context.policy.max_cold_start.values():
+        lacking = set(budget) - known if isinstance(budget, dict) else set()
+        if lacking or not known:
+            return f"no launch of {min(lacking, default='the snap')} is known"
+    return None
+
 
 @Rule(
     id="SCA201",
@@ -35,6 +49,8 @@ from ..rule import RECORD, Context, Rule, current_codec
         "apps": "target apps, the deciding one first",
         "launch-profile": "recorded launches",
     },
+    blocked=_unknown_starts,
+    unasked=lambda context: None if context.policy.max_cold_start else NO_BUDGET,
 )
 def cold_start_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each cold start that is over its budget, or may be."""
@@ -100,6 +116,7 @@ def _cold_start_message(
     how_to_fix="See the other SCA3xx findings for files that needn't ship and SCA102 "
     "for the codec, or raise the budget.",
     options={"max-image-size": "a size with its unit, such as `300MB`"},
+    unasked=lambda context: None if context.policy.max_image_size else NO_BUDGET,
 )
 def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the image is larger than its budget, or may be."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...codecs import CODECS, SHIPPABLE
 from ...settings.lint_policy import Target
-from ..finding import Evidence, Finding, Origin
+from ..finding import Evidence, Finding, Location, Origin
 from ..rule import Context, Rule, compression_place, current_codec
 
 Version = tuple[int, int]
@@ -80,7 +80,8 @@ def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
     severity="error",
     summary="snapcraft and the store accept only xz and lzo.",
     fails_if="The image is packed with a codec other than xz and lzo, or "
-    "snapcraft.yaml names one.",
+    "snapcraft.yaml names one, for the snap or for a component. For a component, "
+    "snapcraft also refuses null, which is reserved.",
     why="snapcraft refuses the key. The store's review unpacks the image, packs it "
     "again with xz or lzo, and compares the two.",
     how_to_fix="Pack with `snapcraft pack` and xz or lzo.",
@@ -88,7 +89,19 @@ def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
 )
 def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for a codec that snapcraft and the store don't accept."""
-    codec = current_codec(context)
+    project, codec = context.project, current_codec(context)
+    for name, own in (project.components if project else {}).items():
+        if project is not None and own is not None and own not in SHIPPABLE:
+            yield rule.finding(
+                context,
+                f"Component {name} has 'compression: {own}', which snapcraft refuses; "
+                "it accepts only xz and lzo.",
+                location=Location(
+                    "project", str(project.path), project.component_lines.get(name)
+                ),
+                subject={"component": name},
+                evidence=(Evidence(f"component {name}", own, "declared"),),
+            )
     if codec in SHIPPABLE:
         return
     yield rule.finding(

@@ -12,7 +12,7 @@ from ...payload.snap_yaml import COMPONENT_TYPE
 from ..figures import bytes_text, share_text
 from ..finding import Evidence, Finding, Fix, Location, Origin
 from ..project import ComponentSizes
-from ..rule import Context, Rule, compression_place, current_codec
+from ..rule import Context, Rule, compression_place, current_codec, no_project
 from .compression import compression_fix
 
 _NEGLIGIBLE = Policy().negligible_growth
@@ -30,6 +30,7 @@ _NEGLIGIBLE = Policy().negligible_growth
     "choice visible in reviews, and keeps it if a default or an extension changes.",
     how_to_fix="Write what SCA101 or SCA102 recommends, or else what the snap is "
     "packed with now. `--fix` does this.",
+    unasked=no_project,
 )
 def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where snapcraft.yaml has no ``compression``."""
@@ -129,6 +130,11 @@ def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evi
         yield Evidence("added by lzo", added, "estimated")
 
 
+def _nothing_declared(context: Context) -> str | None:
+    built = context.analysis.payload.kind == "snap"
+    return no_project(context) if built and not context.policy.compression else None
+
+
 @Rule(
     id="SCA106",
     severity="warning",
@@ -141,6 +147,7 @@ def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evi
     how_to_fix="Build the snap again. If the declared compression is lost again, pack "
     "with `snapcraft pack`, or give `snap pack` its `--compression` option.",
     options={"compression": "the codec to pack the snap with: `xz` or `lzo`"},
+    unasked=_nothing_declared,
 )
 def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the snap isn't packed as it declares."""
@@ -192,6 +199,7 @@ def _now(label: str, context: Context) -> Evidence:
     "deliberate.",
     how_to_fix="If the change is deliberate, ignore the rule for this release. "
     "Otherwise, set `compression` to the previous codec.",
+    unasked=lambda context: None if context.previous else "--previous isn't given",
 )
 def compression_changed(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the previous snap had another codec."""

@@ -11,7 +11,8 @@ from ...diff.figures import BaselineDelta
 from ...settings.quantities import Share
 from ..figures import bytes_text, delta_name
 from ..finding import MOST_FILES, Evidence, Finding, Location, Origin
-from ..rule import Context, Judge, Rule, image_place
+from ..rule import Context, Judge, Rule, image_place, no_baseline
+from .budgets import NO_BUDGET
 
 if TYPE_CHECKING:
     from ...refresh.changes import ChangeKind, FileChange
@@ -30,7 +31,18 @@ _WHEN = (
 _OPTIONS: Mapping[str, str] = {
     "refresh.deltas": "what a refresh downloads: `xdelta3` or `snap-1-1-xdelta3`"
 }
-_DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
+
+
+def _no_delta(context: Context) -> str | None:
+    """Return why the delta from the baseline isn't known."""
+    if context.baseline is None or context.baseline.delta is not None:
+        return None
+    return "the baseline is a report, not a built snap"
+
+
+_DeltaRule = partial(
+    Rule, severity="info", options=_OPTIONS, blocked=_no_delta, unasked=no_baseline
+)
 
 
 @Rule(
@@ -53,6 +65,9 @@ _DeltaRule = partial(Rule, severity="info", options=_OPTIONS)
         "of the image, such as `30%`",
         **_OPTIONS,
     },
+    unasked=lambda context: (
+        no_baseline(context) or (None if context.policy.max_refresh_size else NO_BUDGET)
+    ),
 )
 def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the delta is larger than its budget, or may be."""

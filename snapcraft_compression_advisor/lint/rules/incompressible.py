@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...core.units import format_bytes
 from ...trial.stored import find_incompressible
 from ..figures import share_text
 from ..finding import Evidence, Finding
-from ..rule import Context, Rule, current_codec
+from ..rule import Context, Rule, no_sizes, priced_codec
 
 LEAST_SHARE = 0.25
 """What of the image has to resist before that is worth a finding."""
@@ -35,16 +34,14 @@ _NAMED_FILES = 3
     options={
         "select, ignore": "path patterns that leave files out, such as `SCA105:*.webm`"
     },
+    blocked=no_sizes,
     remedy="Ship archives unpacked, or use smaller media",
 )
 def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where a large part of the image doesn't compress."""
-    stored = context.analysis.trial.stored
-    if stored is None:
+    stored, codec = context.analysis.trial.stored, priced_codec(context)
+    if stored is None or codec is None:
         return
-    codec = current_codec(context)
-    if codec not in stored.codecs:
-        codec = SNAPCRAFT_DEFAULT
     found = find_incompressible(stored, codec, among=context.inventory.entries)
     if found is None or not found.total_bytes:
         return

@@ -24,6 +24,9 @@ from ..rule import Context, Rule, compression_place
     "`kernels`. A recorded launch, specified as `launch-profile`, narrows the "
     "intervals.",
     options={"kernels": "systems whose kernels the devices may have"},
+    unasked=lambda context: (
+        None if context.policy.kernels else "compression-advisor.yaml names no kernels"
+    ),
 )
 def kernels_differ(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each device whose verdict depends on the kernel."""

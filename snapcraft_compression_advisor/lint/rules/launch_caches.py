@@ -33,7 +33,14 @@ _OPTIONS: Mapping[str, str] = {
     "launch-profile": "recorded launches, which decide what is used",
 }
 
-_CacheRule = partial(Rule, severity="warning", options=_OPTIONS)
+
+def _unread(context: Context) -> str | None:
+    """Return which cache or list couldn't be read."""
+    unread = context.survey.unread
+    return f"{unread[0]!r} is too large to be read" if unread else None
+
+
+_CacheRule = partial(Rule, severity="warning", options=_OPTIONS, blocked=_unread)
 
 
 def _cache_judge(kind: CacheKind, what: str) -> Judge:

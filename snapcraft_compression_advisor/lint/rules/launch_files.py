@@ -43,6 +43,17 @@ class _Dominance:
     share: Interval
 
 
+def _no_costs(context: Context) -> str | None:
+    """Return why it isn't known what a launch reads, or what that costs."""
+    codec, launches = current_codec(context), context.analysis.launches
+    for launch in launches:
+        if not launch.launch_set.files:
+            return f"what a launch of {launch.launch_set.app} reads isn't known"
+        if not any(codec in each for each in launch.estimates.values()):
+            return f"what a launch costs with {codec} isn't known"
+    return None
+
+
 @Rule(
     id="SCA202",
     severity="info",
@@ -64,6 +75,7 @@ class _Dominance:
         "devices": "devices to estimate for",
         "launch-profile": "recorded launches, which make the shares certain",
     },
+    blocked=_no_costs,
     remedy="Leave out what 'compression-advisor trim' lists, make these files smaller, "
     "or read them later",
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...preflight.packing import EntryFault, Packing
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
-from ..rule import Context, Rule
+from ..rule import Context, Rule, no_image
 from .preflight_image import (
     ENFORCED_FOR,
     PACK_AGAIN,
@@ -125,8 +125,20 @@ def _paths(faults: Sequence[EntryFault]) -> tuple[str, ...]:
     return tuple(each.path for each in faults if each.path)
 
 
+def _order_unread(context: Context) -> str | None:
+    """Return why the order of data can't be looked at."""
+    packing = repacked_packing(context)
+    if packing is not None and packing.superblock.fragment_count:
+        return "the order of data in an image with fragments isn't looked at"
+    if packing is not None and packing.recompressed is None:
+        codec = packing.superblock.codec
+        return f"blocks can't be compressed again with {codec} here"
+    return None
+
+
 @StoreRule(
     id="SCA509",
+    blocked=_order_unread,
     summary="The image isn't laid out as mksquashfs does it.",
     fails_if="The files of a built snap aren't in the order of a walk through its "
     "directories (`-sort`, an image that was appended to, mksquashfs before 4.4, "
@@ -180,8 +192,13 @@ def _traces(packing: Packing) -> Iterator[_Trace]:
         yield "block", message, (tried, example), True
 
 
+def _not_packed_again(context: Context) -> str | None:
+    return "--resquash isn't given" if context.resquash is None else no_image(context)
+
+
 @StoreRule(
     id="SCA510",
+    unasked=_not_packed_again,
     summary="The image differs from its repack.",
     fails_if="With `--resquash`: a built snap that is unpacked and packed again, with "
     "the options of the store's review and this machine's mksquashfs, isn't the same "

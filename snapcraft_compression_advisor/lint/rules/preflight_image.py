@@ -20,7 +20,7 @@ from ...preflight.differences import (
 from ...preflight.packing import Packing
 from ...squashfs.mksquashfs import MINIMUM_IMAGE_BYTES, SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
-from ..rule import Context, Rule
+from ..rule import Context, Rule, no_image
 
 _GIB = 1024 * MIB
 COMPRESSED_LIMIT_BYTES = 5 * _GIB
@@ -44,6 +44,7 @@ StoreRule = partial(
     severity="error",
     how_to_fix=PACK_AGAIN,
     remedy="Pack again with 'snapcraft pack' or 'snap pack'",
+    unasked=no_image,
 )
 """A rule about the store's review, unless it says otherwise an error."""
 

@@ -16,7 +16,8 @@ from ...diff.figures import (
 from ...settings.quantities import Share
 from ..figures import bytes_text, seconds_text
 from ..finding import Evidence, Finding
-from ..rule import Context, Rule
+from ..rule import Context, Rule, no_baseline
+from .budgets import NO_BUDGET
 
 _CAUSES = 3
 
@@ -42,6 +43,7 @@ _CAUSES = 3
         "apps": "target apps, the deciding one first",
         "launch-profile": "recorded launches",
     },
+    unasked=no_baseline,
 )
 def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each launch that takes longer than in the baseline."""
@@ -84,6 +86,9 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
         "max-image-growth": "a size with its unit, such as `5MB`, or a percentage "
         "of the baseline's image, such as `3%`"
     },
+    unasked=lambda context: (
+        no_baseline(context) or (None if context.policy.max_image_growth else NO_BUDGET)
+    ),
 )
 def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where the image grew by more than its budget."""

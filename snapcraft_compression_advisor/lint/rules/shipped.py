@@ -14,7 +14,15 @@ from ...core.units import Interval, format_bytes
 from ...payload.needless import NeedlessFile, NeedlessKind
 from ..figures import bytes_text, share_text
 from ..finding import MOST_FILES, Evidence, Finding, Gain, Location
-from ..rule import Context, Judge, Rule, current_codec, image_place
+from ..rule import (
+    Context,
+    Judge,
+    Rule,
+    current_codec,
+    image_place,
+    no_sizes,
+    priced_codec,
+)
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.001
@@ -36,7 +44,7 @@ _OPTIONS: Mapping[str, str] = {
     "`SCA305:usr/share/doc/*`"
 }
 
-_ShippedRule = partial(Rule, severity="warning", options=_OPTIONS)
+_ShippedRule = partial(Rule, severity="warning", options=_OPTIONS, blocked=no_sizes)
 
 
 @frozen
@@ -273,10 +281,9 @@ def _judge_pairs(
 
 def weigh(context: Context, files: Sequence[NeedlessFile]) -> Weight:
     """Return what files, or parts of them, come to in the image."""
-    stored = context.analysis.trial.stored
-    codec = current_codec(context)
-    if stored is None or codec not in stored.codecs:
-        return Weight(codec=codec, stored=None, exact=False)
+    stored, codec = context.analysis.trial.stored, priced_codec(context)
+    if stored is None or codec is None:
+        return Weight(codec=current_codec(context), stored=None, exact=False)
     whole = stored.freed([file.path for file in files if not file.parts], codec)
     total = whole or Interval.exactly(0)
     for file in files:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.printable import printable
-from .phrases import full_path, title
+from .phrases import full_path, title, unchecked_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,10 @@ def _lines(payload: LintedPayload) -> Iterator[str]:
     if payload.error is not None:
         yield _command(
             "error", printable(payload.error), file=payload.path, title="not linted"
+        )
+    for rules, why in unchecked_lines(payload):
+        yield _command(
+            "notice", f"{rules}: {why}", file=payload.path, title="not checked"
         )
     for finding in payload.findings:
         yield _command(

@@ -46,6 +46,15 @@ def _entries(report: LintReport) -> Iterator[dict[str, object]]:
                 "severity": _NOT_LINTED,
                 "location": _location(printable(payload.path)),
             }
+        for each in payload.unchecked:
+            yield {
+                "description": f"{each.rule} {each.name} not checked: "
+                f"{printable(each.why)}",
+                "check_name": each.rule,
+                "fingerprint": payload_fingerprint(payload, each.rule),
+                "severity": "info",
+                "location": _location(printable(payload.path)),
+            }
         for finding, fingerprint in zip(payload.findings, prints, strict=True):
             path = full_path(payload, finding.location)
             yield {

@@ -134,6 +134,14 @@ class GoneReport(Part):
     message: Text
 
 
+class UncheckedReport(Part):
+    """A rule that couldn't look at the payload: that it finds nothing is no pass."""
+
+    rule: Annotated[str, Field(pattern=r"^SCA\d{3}$")]
+    name: str
+    why: Text
+
+
 class LintedPayloadReport(Part):
     """One payload's findings."""
 
@@ -152,6 +160,9 @@ class LintedPayloadReport(Part):
     gone: list[GoneReport] = Field(
         default=[], description="findings that only the baseline has"
     )
+    unchecked: list[UncheckedReport] = Field(
+        default=[], description="rules that couldn't look at it"
+    )
 
 
 class SummaryReport(Part):
@@ -162,6 +173,9 @@ class SummaryReport(Part):
     info: Count
     undecided: Count
     not_linted: Count = Field(description="payloads that couldn't be linted")
+    unchecked: Count = Field(
+        default=0, description="rules that couldn't look at a payload"
+    )
 
 
 class LintDocument(Document):
@@ -186,7 +200,13 @@ def build_lint_document(report: LintReport) -> LintDocument:
     return LintDocument(
         advisor_version=report.version,
         payloads=[*map(_payload, report.payloads, fingerprints(report))],
-        summary=SummaryReport(not_linted=failed, **{key: counts[key] for key in keys}),
+        summary=SummaryReport(
+            not_linted=failed,
+            unchecked=len(
+                {each.rule for payload in report.payloads for each in payload.unchecked}
+            ),
+            **{key: counts[key] for key in keys},
+        ),
     )
 
 
@@ -206,6 +226,7 @@ def _payload(payload: LintedPayload, prints: Sequence[str]) -> LintedPayloadRepo
         gone=[
             filled(GoneReport, each, path=each.location.path) for each in payload.gone
         ],
+        unchecked=[filled(UncheckedReport, each) for each in payload.unchecked],
     )
 
 

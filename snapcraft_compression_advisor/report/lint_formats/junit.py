@@ -40,7 +40,11 @@ def _suite(payload: LintedPayload) -> Element:
         error = SubElement(_case(suite, payload, "not linted"), "error")
         error.attrib.update(type="not-linted", message=printable(payload.error))
     elif not payload.findings:
-        _case(suite, payload, "nothing found")
+        by = " by the other rules" if payload.unchecked else ""
+        _case(suite, payload, f"nothing found{by}")
+    for each in payload.unchecked:
+        case = _case(suite, payload, f"{each.rule} {each.name}, not checked")
+        SubElement(case, "skipped", {"message": printable(each.why)})
     for finding in payload.findings:
         name = f"{title(finding)}, {place(finding.location)}"
         fails = at_least(finding.severity, payload.fail_on)

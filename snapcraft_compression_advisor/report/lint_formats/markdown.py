@@ -17,7 +17,14 @@ from ...lint.run import SEVERITIES
 from ..diff_report import cause_lines, files_lines, table_lines
 from ..markdown_report import code_span, comment_text, plain
 from ..phrases import LISTED_NAMES, counted
-from .phrases import changed_rows, fix_label, states_text, summary, verdict_text
+from .phrases import (
+    changed_rows,
+    fix_label,
+    states_text,
+    summary,
+    unchecked_lines,
+    verdict_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,11 +54,23 @@ def _payload_lines(payload: LintedPayload) -> Iterator[str]:
     if payload.error is not None:
         yield f"Not linted: {plain(payload.error)}"
     elif not payload.findings:
-        yield "Nothing found."
+        yield (
+            "Nothing found by the other rules."
+            if payload.unchecked
+            else ("Nothing found.")
+        )
     if payload.error is not None and payload.findings:
         yield ""
     for finding in payload.findings:
         yield from finding_lines(finding)
+    yield from _unchecked(payload)
+
+
+def _unchecked(payload: LintedPayload) -> Iterator[str]:
+    if payload.unchecked and not payload.findings:
+        yield ""
+    for rules, why in unchecked_lines(payload):
+        yield f"- **not checked** {rules}: {plain(why)}"
 
 
 def _heading(payload: LintedPayload) -> str:
@@ -119,6 +138,7 @@ def _about(payload: LintedPayload, *, named: bool) -> list[str]:
     blocks.append([*_folded(payload, counting)])
     if difference is not None:
         blocks.append([*files_lines(difference.files)])
+    blocks.append([line for line in _unchecked(payload) if line])
     return _joined(blocks)
 
 

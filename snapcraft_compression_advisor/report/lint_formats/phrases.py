@@ -78,13 +78,28 @@ def fix_label(fix: Fix | FixReport) -> str:
 
 
 def summary(report: LintReport) -> str:
-    """Return how many findings of each severity there are, in one clause."""
-    text = counts_text(all_findings(report)) or "nothing found"
-    text += f" in {counted(len(report.payloads), 'payload')}"
+    """Return how many findings of each severity there are, and what wasn't checked."""
     failed = sum(payload.error is not None for payload in report.payloads)
-    if not failed:
-        return text
-    return f"{text}; {counted(failed, 'payload')} could not be linted"
+    linted = len(report.payloads) - failed
+    unchecked = {each.rule for payload in report.payloads for each in payload.unchecked}
+    text = counts_text(all_findings(report)) or "nothing found"
+    clauses = []
+    if linted or not failed:
+        clauses.append(f"{text} in {counted(linted, 'payload')}")
+    if unchecked:
+        clauses.append(f"{counted(len(unchecked), 'rule')} could not look")
+    if failed:
+        clauses.append(f"{counted(failed, 'payload')} could not be linted")
+    return "; ".join(clauses)
+
+
+def unchecked_lines(payload: LintedPayload) -> Iterator[tuple[str, str]]:
+    """Yield the rules that couldn't look at a payload, and why, for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for each in payload.unchecked:
+        by_reason.setdefault(each.why, []).append(each.rule)
+    for why, rules in by_reason.items():
+        yield ", ".join(rules), printable(why)
 
 
 def counts_text(findings: Iterable[Finding | FindingReport]) -> str:
@@ -174,9 +189,9 @@ def fingerprints(report: LintReport) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def payload_fingerprint(payload: LintedPayload) -> str:
-    """Return the fingerprint of a payload that couldn't be linted."""
-    return _digest(["not linted", _snap(payload)])
+def payload_fingerprint(payload: LintedPayload, rule: str | None = None) -> str:
+    """Return the fingerprint of a payload that couldn't be linted, or by one rule."""
+    return _digest(["not linted", _snap(payload), *([rule] if rule else [])])
 
 
 def _identity(payload: LintedPayload, finding: Finding) -> list[str]:

@@ -75,7 +75,7 @@ def _run(findings: Findings, rules: Sequence[Rule]) -> dict[str, object]:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(report)],
+        "invocations": [_invocation(report, indices)],
         "originalUriBaseIds": {
             _base_id(number): {
                 "description": {
@@ -99,8 +99,8 @@ def _rule(rule: Rule) -> dict[str, object]:
     }
 
 
-def _invocation(report: LintReport) -> dict[str, object]:
-    """Return whether all payloads could be linted, and why not."""
+def _invocation(report: LintReport, indices: dict[str, int]) -> dict[str, object]:
+    """Return whether all payloads could be linted, and why not, or not by a rule."""
     failed = [payload for payload in report.payloads if payload.error is not None]
     return {
         "executionSuccessful": not failed,
@@ -111,6 +111,19 @@ def _invocation(report: LintReport) -> dict[str, object]:
                 "locations": [_physical({"uri": relative_uri(payload.path)})],
             }
             for payload in failed
+        ]
+        + [
+            {
+                "level": "warning",
+                "message": {"text": f"not checked: {printable(each.why)}"},
+                "associatedRule": {
+                    "id": each.rule,
+                    **({"index": indices[each.rule]} if each.rule in indices else {}),
+                },
+                "locations": [_physical({"uri": relative_uri(payload.path)})],
+            }
+            for payload in report.payloads
+            for each in payload.unchecked
         ],
     }
 

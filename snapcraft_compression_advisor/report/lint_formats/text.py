@@ -22,6 +22,7 @@ from .phrases import (
     states_text,
     summary,
     title,
+    unchecked_lines,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +78,17 @@ def _counts_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
         for line in wrapped(text, style.columns):
             yield style.severe("error", line)
     else:
-        yield style.bold(f"{name}: {counts_text(payload.findings) or 'ok'}")
+        count = len({each.rule for each in payload.unchecked})
+        text = counts_text(payload.findings) or ("nothing found" if count else "ok")
+        unable = f"; {counted(count, 'rule')} could not look" if count else ""
+        yield style.bold(f"{name}: {text}{unable}")
+        yield from _unchecked_lines(payload, style)
+
+
+def _unchecked_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
+    for rules, why in unchecked_lines(payload):
+        text = f"not checked: {rules}: {why}"
+        yield from _indented(text, _RULE_INDENT, style)
 
 
 def _by_gain(finding: Finding) -> tuple[int, bool, float]:
@@ -131,7 +142,9 @@ def _payload_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
         yield style.severe("error", label)
         yield from others
     elif not payload.findings:
-        yield f"{_RULE_INDENT}nothing found"
+        by = " by the other rules" if payload.unchecked else ""
+        yield f"{_RULE_INDENT}nothing found{by}"
+    yield from _unchecked_lines(payload, style)
     for (severity, rule, name, undecided), group in groupby(
         payload.findings, lambda f: (f.severity, f.rule, f.name, f.undecided)
     ):
