@@ -18,6 +18,9 @@ from forged_image import (
 )
 from image_parts import ImageParts, compress, put_together
 from snapcraft_compression_advisor.core.units import KIB, MIB
+from snapcraft_compression_advisor.payload.inventory import CONTENTS_FREE_BYTES
+from snapcraft_compression_advisor.payload.snap_yaml import NAMES_MAX
+from snapcraft_compression_advisor.squashfs.walk import BLOCKS_FREE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +30,6 @@ if TYPE_CHECKING:
 CODEC_IDS = {"gzip": 1, "lzma": 2, "lzo": 3, "xz": 4, "lz4": 5, "zstd": 6}
 ROOT_BYTES = 32
 LARGE_ROOT_BYTES = 40
-WORDS_BYTES = 15 * MIB
-"""Size words in one inode: as many as pass for a table that isn't a bomb."""
 
 
 def image(  # noqa: PLR0913 - what a superblock tells apart
@@ -68,14 +69,35 @@ def names_of(count: int, offset: int) -> bytes:
     )
 
 
-def holes(*, block_log: int = 17, words_bytes: int = WORDS_BYTES) -> bytes:
-    """Return an image with one sparse file, of millions of blocks."""
-    count = words_bytes // 4
-    record = extended_file_inode(2, size=count << block_log, words=[0] * count)
-    records = listing((b"sparse", ROOT_BYTES))
-    root = directory_inode(1, listing_bytes=len(records))
-    tables = {"inodes": root + record, "directories": records}
-    return image(tables, inodes=2, block_log=block_log)
+def holes(*, block_log: int = 17, count: int) -> bytes:
+    """Return a snap whose program is sparse, of so many blocks."""
+    yaml = b"name: x\nbase: core24\napps:\n  x:\n    command: program\n"
+    return snap(yaml, block_log=block_log, program_blocks=count)
+
+
+def snap(yaml: bytes, *, block_log: int = 17, program_blocks: int = 0) -> bytes:
+    """Return a snap's image: its metadata, and a program of sparse blocks."""
+    block_bytes = 1 << block_log
+    lengths = [
+        min(block_bytes, len(yaml) - start)
+        for start in range(0, len(yaml), block_bytes)
+    ]
+    words = [STORED | length for length in lengths]
+    metadata = file_inode(3, size=len(yaml), words=words)
+    program = extended_file_inode(
+        4, size=program_blocks << block_log, words=[0] * program_blocks
+    )
+    executable = program[:2] + struct.pack("<H", 0o755) + program[4:]
+    offset = 2 * ROOT_BYTES
+    inside = listing((b"snap.yaml", offset))
+    names = listing((b"meta", ROOT_BYTES), (b"program", offset + len(metadata)))
+    root = directory_inode(1, listing_bytes=len(names))
+    meta = directory_inode(2, listing_bytes=len(inside), offset=len(names))
+    tables = {
+        "inodes": root + meta + metadata + executable,
+        "directories": names + inside,
+    }
+    return image(tables, data=yaml, inodes=4, block_log=block_log)
 
 
 def linked(*, words: int, names: int) -> bytes:
@@ -141,11 +163,67 @@ def metadata(codec: str) -> bytes:
     return image(tables, data=data, inodes=1, codec=codec, inode_start=DATA_START)
 
 
+def aliases(last: str, *, merged: bool = False) -> bytes:
+    """Return metadata in which each of twenty lists has the one before ten times."""
+    lines = ["name: x", "a0: &a0 {x: y}" if merged else "a0: &a0 [x]"]
+    for level in range(1, 20):
+        before = ", ".join([f"*a{level - 1}"] * 10)
+        kept = f"{{<<: [{before}]}}" if merged else f"[{before}]"
+        lines.append(f"a{level}: &a{level} {kept}")
+    return "\n".join([*lines, last, ""]).encode()
+
+
+def many(count: int, line: str, *, before: str = "apps:") -> bytes:
+    """Return metadata with so many numbered lines."""
+    lines = (line.format(number) for number in range(count))
+    return "\n".join(["name: x", "base: core24", before, *lines, ""]).encode()
+
+
+def yamls() -> Iterator[tuple[str, bytes]]:
+    """Yield metadata that claim to be more than they are, or aren't what they claim."""
+    yield "aliases-in-plugs", aliases("apps: {x: {command: program, plugs: *a19}}")
+    yield "aliases-in-architectures", aliases("architectures: *a19")
+    yield "aliases-in-layout", aliases("layout: {/usr/x: {bind: *a19}}")
+    yield "aliases-merged", aliases("apps: *a19", merged=True)
+    yield "alias-of-itself", b"name: &a [*a]\n"
+    yield "apps-just-allowed", many(NAMES_MAX, "  x{}: {{command: program}}")
+    yield "apps", many(NAMES_MAX + 1, "  x{}: {{command: program}}")
+    yield "apps-of-a-mebibyte", many(40_000, "  x{}: {{command: program}}")
+    yield "plugs", many(5000, "  p{}: x", before="plugs:")
+    yield "layouts", many(3000, "  /usr/{}: {{bind: $SNAP/x}}", before="layout:")
+    environment = "apps:\n  x:\n    command: program\n    environment:"
+    yield (
+        "environment-just-allowed",
+        many(5000, "      V{0}: $V{0}$V0", before=environment),
+    )
+    yield "numbers-for-names", b"name: 1\napps: {2: {command: program}}\n"
+    yield "lists-for-names", b"name: x\napps: {[a]: {}}\narchitectures: [[a], {b: c}]\n"
+    yield "long-name", b"name: " + b"x" * 100_000
+    yield "long-app", b"name: x\napps: {? " + b"x" * 1000 + b": {command: program}}"
+    yield (
+        "long-command-just-allowed",
+        b"name: x\napps: {x: {command: " + b"a/../" * 20_000 + b"}}",
+    )
+    chain = "program " * 10_000
+    yield (
+        "long-chain-just-allowed",
+        f"name: x\napps: {{x: {{command-chain: [{chain}]}}}}".encode(),
+    )
+    yield "deep-lists", b"name: x\na: " + b"[" * 50_000
+    yield "sexagesimal", b"%YAML 1.1\n---\nname: x\nversion: " + b"1:" * 50_000 + b"1"
+
+
 def bombs() -> Iterator[tuple[str, bytes]]:
     """Yield all of them with names for messages."""
-    yield "holes", holes()
-    yield "holes-in-large-blocks", holes(block_log=20)
-    yield "holes-without-end", holes(words_bytes=60 * MIB)
+    for block_log in (12, 14, 16, 17, 18, 20):
+        size = f"{(1 << block_log) // KIB}k"
+        allowed = min(BLOCKS_FREE, CONTENTS_FREE_BYTES >> block_log)
+        yield f"holes-{size}", holes(block_log=block_log, count=4 * MIB - KIB)
+        yield f"holes-{size}-just-allowed", holes(block_log=block_log, count=allowed)
+    yield "holes-too-many", holes(block_log=12, count=BLOCKS_FREE + KIB)
+    yield "holes-without-end", holes(count=15 * MIB)
+    for name, yaml in yamls():
+        yield f"yaml-{name}", snap(yaml, program_blocks=1)
     yield "links-just-allowed", linked(words=1000, names=4000)
     yield "links", linked(words=4000, names=20_000)
     yield "paths-just-allowed", deep(names=7000)

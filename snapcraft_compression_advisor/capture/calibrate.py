@@ -26,6 +26,7 @@ from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
+from ..core.trees import entries_below
 from ..core.units import Interval
 from ..devices.device import NO_COST, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
@@ -169,13 +170,11 @@ def _check_rights() -> None:
 
 def _regular_files(directory: Path) -> Iterator[Path]:
     """Yield files that aren't empty, in order; what can't be looked at is left out."""
-    for parent, directories, names in os.walk(directory):
-        directories.sort()
-        for path in (Path(parent, name) for name in sorted(names)):
-            with suppress(OSError):
-                status = path.lstat()
-                if stat.S_ISREG(status.st_mode) and status.st_size:
-                    yield path
+    for entry in entries_below(directory):
+        with suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and status.st_size:
+                yield Path(entry.path)
 
 
 def _kind(path: Path) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.frozen import frozen
+from ..core.trees import entries_below
 from .exec_trace import Exec, Exit, exec_trace
 from .mount import Mount
 from .samples import RunTime
@@ -107,12 +108,12 @@ def first_run(launch: Callable[[Path], RunTime]) -> FirstRun:
 
 def _made(home: Path, program_s: dict[str, float]) -> Iterator[MadeCache]:
     found: dict[str, list[int]] = defaultdict(list)
-    for path in sorted(home.rglob("*")):
-        name = path.relative_to(home).as_posix()
+    for entry in entries_below(home):
+        name = posixpath.relpath(entry.path, home)
         for kind, pattern in KINDS.items():
             if pattern.fullmatch(name):
                 with suppress(OSError):  # gone meanwhile
-                    status = path.lstat()
+                    status = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(status.st_mode):
                         found[kind].append(status.st_size)
     for kind in sorted({*found, *program_s}):

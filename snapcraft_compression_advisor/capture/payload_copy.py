@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..core.scratch import scratch_directory
 from ..payload.source import Payload
+from ..squashfs.entry import EntryKind
 from ..squashfs.mksquashfs import unpack
 
 
@@ -29,13 +30,27 @@ def payload_copy(payload: Payload, scratch: Path | None) -> Iterator[Path]:
         if payload.kind == "snap":
             unpack(payload.path, tree)
         else:
-            shutil.copytree(
-                payload.path, tree, symlinks=True, copy_function=_link_or_copy
-            )
+            _link_files(payload, tree)
         yield tree
 
 
-def _link_or_copy(source: str, target: str) -> None:
+def _link_files(payload: Payload, tree: Path) -> None:
+    """Make the payload's directories and links again, and hard links of its files."""
+    folders = [("", payload.path.stat().st_mode)]
+    tree.mkdir()
+    for entry in payload.inventory.entries.values():
+        if entry.kind is EntryKind.DIRECTORY:
+            (tree / entry.path).mkdir()
+            folders.append((entry.path, entry.mode))
+        elif entry.kind is EntryKind.SYMLINK:
+            (tree / entry.path).symlink_to(entry.link_target or "")
+        elif entry.kind is EntryKind.FILE:
+            _link_or_copy(payload.path / entry.path, tree / entry.path)
+    for path, mode in reversed(folders):
+        (tree / path).chmod(mode)
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:  # another file system, or a file of somebody else

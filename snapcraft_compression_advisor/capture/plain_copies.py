@@ -17,6 +17,7 @@ from ..core.child import run_child
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError, ToolError
 from ..core.scratch import scratch_directory, unmount
+from ..core.trees import entries_below
 from ..core.units import KIB, MIB
 from ..payload.source import Payload
 from ..trial.exact import payload_directory
@@ -115,10 +116,9 @@ def plain_copies(
 def bytes_on_disk(path: Path) -> int:
     """Return what a file, or a directory with all that it holds, takes."""
     blocks = {(path.lstat().st_dev, path.lstat().st_ino): path.lstat().st_blocks}
-    for place, directories, files in os.walk(path):
-        for name in (*directories, *files):
-            status = os.lstat(f"{place}/{name}")
-            blocks[status.st_dev, status.st_ino] = status.st_blocks
+    for entry in entries_below(path):
+        status = entry.stat(follow_symlinks=False)
+        blocks[status.st_dev, status.st_ino] = status.st_blocks
     return _SECTOR_BYTES * sum(blocks.values())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -14,6 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from .errors import BadDataError, NoInputError
 from .files import read_regular
@@ -76,7 +78,13 @@ class DocumentKind(Generic[Model]):
         """Return the plain objects that a YAML file's content is."""
         self._check_size(content, where)
         try:
-            document: object = YAML(typ="safe", pure=True).load(content)
+            yaml = YAML(typ="safe", pure=True)
+            node = yaml.compose(content)
+            if node is None:
+                return None
+            if not _expands_to_at_most(node, len(content)):
+                raise self.error(where, "its aliases repeat more than the file holds")
+            document: object = yaml.constructor.construct_document(node)
         # An escape beyond Unicode reaches chr(), hence ValueError and OverflowError.
         except (YAMLError, ValueError, OverflowError, RecursionError) as error:
             line, problem = _yaml_problem(error)
@@ -153,6 +161,24 @@ class DocumentKind(Generic[Model]):
             mib, kib = self.max_bytes // MIB, self.max_bytes // KIB
             limit = f"{mib} MiB" if mib else f"{kib} KiB"
             raise self.error(where, f"it has more than {limit}")
+
+
+def _expands_to_at_most(root: Node, most: int) -> bool:
+    """Return whether a document has few nodes, each alias counted with all it repeats.
+
+    Without aliases there are fewer nodes than bytes; ten aliases to ten aliases, and so
+    on, are more than there is memory for. A merge key takes a step for each node too.
+    """
+    pending = [root]
+    for _ in range(most):
+        if not pending:
+            return True
+        node = pending.pop()
+        if isinstance(node, SequenceNode):
+            pending += node.value
+        elif isinstance(node, MappingNode):
+            pending += chain.from_iterable(node.value)
+    return not pending
 
 
 def _yaml_problem(error: Exception) -> tuple[int | None, str]:

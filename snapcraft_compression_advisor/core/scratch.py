@@ -24,6 +24,7 @@ from types import TracebackType
 from .deferred_signals import deferred_signals
 from .errors import StorageError
 from .printable import safe_text
+from .trees import remove_tree
 from .units import format_bytes
 
 PREFIX = "compression-advisor-"
@@ -58,14 +59,13 @@ class ScratchDirectory:
         # Looked up anew each time: TMPDIR may name a file by now.
         where = Path(tempfile.gettempdir()) if place is None else place
         remove_leftovers(where)
-        self._directory = tempfile.TemporaryDirectory(
-            prefix=PREFIX, dir=where, ignore_cleanup_errors=ignores_errors
-        )
-        self._lock = hold(Path(self._directory.name))
+        self._path = tempfile.mkdtemp(prefix=PREFIX, dir=where)
+        self._ignores_errors = ignores_errors
+        self._lock = hold(Path(self._path))
 
     def __enter__(self) -> str:
         """Return its path."""
-        return self._directory.name
+        return self._path
 
     def __exit__(
         self,
@@ -75,7 +75,10 @@ class ScratchDirectory:
     ) -> None:
         """Remove it, and only then give up the lock."""
         try:
-            self._directory.cleanup()
+            remove_tree(Path(self._path))
+        except OSError:
+            if not self._ignores_errors:
+                raise
         finally:
             if self._lock is not None:
                 os.close(self._lock)
@@ -142,7 +145,8 @@ def remove_leftovers(place: Path) -> None:
     for directory in _candidates(place):
         with _locked(directory) as is_ours:
             if is_ours and _unmount_below(directory):
-                shutil.rmtree(directory, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    remove_tree(directory)
 
 
 def _candidates(place: Path) -> list[Path]:

@@ -15,9 +15,17 @@ from typing import NamedTuple, NoReturn
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError
+from ..core.units import MIB, format_bytes
 from ..squashfs.entry import EntryKind, ImageEntry
 from .beneath import directory_beneath
 
+CONTENTS_FREE_BYTES = 16 * 1024 * MIB
+"""What a payload's files may claim to hold, whatever they take."""
+CONTENTS_GROWTH = 16
+"""How much more they may claim for each byte that they take.
+
+What is claimed beyond what is there is holes, and nobody ships many: a sparse file says
+8 EiB as easily as one byte, and packing it would read as many zeros."""
 PATH_LIMIT_BYTES = 4095
 """``PATH_MAX`` of linux/limits.h without the NUL at the end."""
 _LISTED_PATHS = 10
@@ -144,6 +152,29 @@ def block_count(size_bytes: int) -> int:
     return -(-size_bytes // DATA_BLOCK_BYTES)
 
 
+def check_contents_size(inventory: Inventory, *, taken_bytes: int, where: str) -> None:
+    """Refuse files that claim to be far longer than what they take.
+
+    :param taken_bytes: what they take on the disk or in the image.
+    :param where: the payload, for errors.
+    :raises BadDataError: if they exceed what the constants above allow.
+    """
+    claimed_bytes = inventory.raw_bytes
+    limit_bytes = CONTENTS_FREE_BYTES + CONTENTS_GROWTH * taken_bytes
+    if claimed_bytes <= limit_bytes:
+        return
+    largest = max(inventory.files(), key=lambda entry: entry.size_bytes)
+    message = (
+        f"The files of {where!r} claim {format_bytes(claimed_bytes)} and take "
+        f"{format_bytes(taken_bytes)}; at most {format_bytes(limit_bytes)} are read"
+    )
+    raise BadDataError(
+        message,
+        details=f"the largest is {largest.path!r}, {largest.size_bytes:,} bytes",
+        resolution="Remove the sparse file, or make it as short as its contents.",
+    )
+
+
 def scan_directory(
     root: Path, *, noted: Callable[[str, os.stat_result], None] | None = None
 ) -> Inventory:
@@ -152,14 +183,18 @@ def scan_directory(
     :param noted: called with the path and the status of each regular file.
     :raises NoInputError: where files or directories can't be read (all that were
         met are named, up to ten).
-    :raises BadDataError: where a path is longer than programs can open.
+    :raises BadDataError: if a path is longer than programs can open, or holes are
+        far larger than the files' contents (:func:`check_contents_size`).
     :raises StorageError: where the directory changes meanwhile, or the disk fails.
     """
     listing = _Listing(root, noted)
     listing.add_tree()
     if listing.unreadable:
         _raise_unreadable(root, listing.unreadable)
-    return Inventory.of(listing.entries)
+    inventory = Inventory.of(listing.entries)
+    taken_bytes = sum(entry.allocated_bytes for entry in inventory.files())
+    check_contents_size(inventory, taken_bytes=taken_bytes, where=str(root))
+    return inventory
 
 
 def list_image(entries: Iterable[ImageEntry]) -> Inventory:

@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.errors import BadDataError
-from ..core.units import MIB
 from .file_kinds import kind_of_file
 from .inventory import Entry, block_count
 from .kept_digests import DIGEST_BYTES, HEAD, WHOLE
@@ -23,12 +21,6 @@ from .source import DirectoryPayload, Payload, SnapPayload
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""
-
-CONTENTS_LIMIT_BYTES = 1024 * 1024 * MIB
-"""The most that a payload's files may come to: some 8 million data blocks.
-
-The largest snaps have some GiB; a sparse file says 8 EiB as easily, and an array with
-an item for each of its blocks would take more memory than there is."""
 
 _WHOLE_READ_BYTES = 1024 * 1024
 _new_digest = partial(hashlib.blake2b, digest_size=DIGEST_BYTES)
@@ -137,11 +129,7 @@ def lay_out(payload: Payload) -> Layout:
 
     Files of unequal length differ; of the others the first 4 KiB are read, and where
     these are equal, everything.
-
-    :raises BadDataError: where the files come to more than
-        :data:`CONTENTS_LIMIT_BYTES`.
     """
-    check_contents_size(payload)
     names: dict[int, str] = {}
     same_as: dict[str, str] = {}
     for entry in payload.inventory.entries.values():
@@ -166,22 +154,6 @@ def lay_out(payload: Payload) -> Layout:
             if entry.sparse
         },
     )
-
-
-def check_contents_size(payload: Payload) -> None:
-    """Refuse holes, or claims of a forged image, that no memory could list.
-
-    :raises BadDataError: where the files come to more than
-        :data:`CONTENTS_LIMIT_BYTES`.
-    """
-    total_bytes = payload.inventory.raw_bytes
-    if total_bytes > CONTENTS_LIMIT_BYTES:
-        message = f"The files of {str(payload.path)!r} add up to {total_bytes:,} bytes"
-        raise BadDataError(
-            message,
-            details=f"The limit is {CONTENTS_LIMIT_BYTES:,} bytes",
-            resolution="Look for a sparse file that is much larger than intended.",
-        )
 
 
 def make_layout(

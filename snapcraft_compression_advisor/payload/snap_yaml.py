@@ -10,9 +10,16 @@ import pydantic
 
 from ..core.documents import DocumentKind
 from ..core.printable import printable
+from ..core.units import KIB
 
 SNAP_YAML_PATH = "meta/snap.yaml"
-SNAP_YAML_MAX_BYTES = 1024 * 1024
+SNAP_YAML_MAX_BYTES = 128 * KIB
+"""As of a project file. The parser is pure Python: some seconds for as much as that."""
+NAME_MAX = 255
+"""Characters of a name; that of an app becomes a file's in ``/snap/bin``."""
+NAMES_MAX = 500
+"""Apps, plugs, slots or layouts of a snap. snapd has no limit, and no snap has near as
+many; each app takes 2 ms even if all start one program."""
 COMPONENT_YAML_PATH = "meta/component.yaml"
 COMPONENT_TYPE = "component"
 """Type of a payload that is no snap of its own; snapd knows no such type."""
@@ -27,9 +34,7 @@ def _as_list(value: object) -> object:
 
 def _names(value: object) -> object:
     """Take a mapping by its keys, and what is neither list nor mapping as empty."""
-    if not isinstance(value, (list, dict)):
-        return ()
-    return tuple(printable(str(item)) for item in value)
+    return tuple(value) if isinstance(value, (list, dict)) else ()
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -59,8 +64,16 @@ Environment = Annotated[
 ]
 
 
-Name = Annotated[str, pydantic.AfterValidator(printable)]
+Name = Annotated[
+    str, pydantic.Field(max_length=NAME_MAX), pydantic.AfterValidator(printable)
+]
 """What people read: snapd takes no name that isn't printable."""
+Names = Annotated[
+    tuple[Name, ...],
+    pydantic.Field(max_length=NAMES_MAX),
+    pydantic.BeforeValidator(_names),
+]
+_Few = pydantic.Field(max_length=NAMES_MAX)
 
 
 class _Model(pydantic.BaseModel):
@@ -104,7 +117,7 @@ class App(_Model):
     desktop: str | None = None
     daemon: Name | None = None
     environment: Environment = {}
-    plugs: Annotated[tuple[str, ...], pydantic.BeforeValidator(_names)] = ()
+    plugs: Names = ()
 
 
 class SnapMetadata(_Model):
@@ -122,12 +135,12 @@ class SnapMetadata(_Model):
     base: Name | None = None
     type: Name = "app"
     confinement: Name = "strict"
-    apps: dict[Name, App] = {}
+    apps: Annotated[dict[Name, App], _Few] = {}
     environment: Environment = {}
-    plugs: dict[Name, Plug] = {}
-    slots: dict[Name, Plug] = {}
-    architectures: Annotated[tuple[str, ...], pydantic.BeforeValidator(_names)] = ()
-    layout: dict[str, dict[str, Any]] = {}
+    plugs: Annotated[dict[Name, Plug], _Few] = {}
+    slots: Annotated[dict[Name, Plug], _Few] = {}
+    architectures: Names = ()
+    layout: Annotated[dict[str, dict[str, Any]], _Few] = {}
 
     @pydantic.field_validator("apps", "plugs", "slots", "layout", mode="before")
     @classmethod

@@ -18,7 +18,12 @@ from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
 from .beneath import directory_beneath, file_beneath, open_file, open_file_in
 from .file_state import StatesOfFiles
-from .inventory import Inventory, list_image, scan_directory
+from .inventory import (
+    Inventory,
+    check_contents_size,
+    list_image,
+    scan_directory,
+)
 from .kept_digests import KeptDigests
 from .snap_yaml import (
     COMPONENT_TYPE,
@@ -159,6 +164,9 @@ class SnapPayload:
         self.image = image
         self.entries: Sequence[ImageEntry] = tuple(image.walk())
         self.inventory = list_image(self.entries)
+        check_contents_size(
+            self.inventory, taken_bytes=image.image_bytes, where=str(path)
+        )
         self._files = {
             entry.path: entry for entry in self.entries if entry.kind is EntryKind.FILE
         }

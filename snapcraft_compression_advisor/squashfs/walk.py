@@ -35,6 +35,11 @@ OVERLAP_LIMIT = 16
 """How many times the image's length its files' blocks may come to, beyond
 :data:`OVERLAP_FREE_BYTES`, files that have the same ones left out. mksquashfs never
 has a block in two different runs; squashfs-tools-ng does."""
+BLOCKS_FREE = 1 << 17
+"""How many data blocks files may have, whatever the image's length: holes take none of
+it. With 128 KiB they come to 16 GiB, which is also what files may claim."""
+BLOCK_LEAST_BYTES = 16
+"""What each further block has to take: no codec makes less of 4 KiB."""
 _HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number
 _RECORD = struct.Struct("<HhHH")  # inode offset, number's difference, type, name
 _ENTRIES_LIMIT = 256  # SQUASHFS_DIR_COUNT, for each header
@@ -66,6 +71,7 @@ class Walk:
         used = superblock.used_bytes
         self._path_length_left = min(PATHS_LIMIT, PATHS_FREE + PATHS_GROWTH * used)
         self._data_bytes_left = OVERLAP_FREE_BYTES + OVERLAP_LIMIT * used
+        self._blocks_left = BLOCKS_FREE + used // BLOCK_LEAST_BYTES
         self._runs: set[int] = set()  # hashes of where files' blocks are
 
     def entries(self) -> Iterator[ImageEntry]:
@@ -126,7 +132,13 @@ class Walk:
     def _count_data(self, entry: ImageEntry) -> None:
         """Refuse files that together have far more blocks than the image can hold."""
         blocks = entry.blocks
-        if blocks is None or not (stored_bytes := blocks.stored_bytes):
+        if blocks is None:
+            return
+        self._blocks_left -= len(blocks)
+        if self._blocks_left < 0:
+            reason = f"its files have too many blocks, at inode {entry.inode}"
+            raise damaged(self._where, reason)
+        if not (stored_bytes := blocks.stored_bytes):
             return
         run = hash((blocks.start, stored_bytes, blocks.size_bytes))
         if run in self._runs:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..codecs import CODECS
 from ..payload.inventory import block_count
-from ..payload.layout import DataBlock, check_contents_size, make_layout
+from ..payload.layout import DataBlock, make_layout
 from .kept import Block, compressed_bytes
 from .phase import LONG_FILE_BLOCKS, draw_lots
 
@@ -79,7 +79,6 @@ def likely_blocks(payload: Payload, count: int, seed: int) -> Sequence[DataBlock
 
     :param count: how many blocks will be drawn of all.
     """
-    check_contents_size(payload)
     layout = make_layout(
         [
             (entry.path, entry.size_bytes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ..codecs import CODECS
 from ..core.scratch import scratch_directory
+from ..core.trees import remove_tree
 from ..core.units import Interval
 from ..payload.inventory import exclude_file_text
 from ..payload.layout import Layout, lay_out
@@ -120,7 +120,7 @@ def pack_with(
         )
         yield codec, image
     if payload.kind == "snap":
-        shutil.rmtree(source)
+        remove_tree(source)
 
 
 def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:

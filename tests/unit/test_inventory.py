@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.core.errors import NoInputError, StorageError
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    StorageError,
+)
 from snapcraft_compression_advisor.payload.inventory import (
+    CONTENTS_FREE_BYTES,
     block_count,
     scan_directory,
 )
@@ -70,10 +75,20 @@ def test_hard_links_count_once(tmp_path: Path) -> None:
 
 def test_a_sparse_file_is_known_as_such(tmp_path: Path) -> None:
     with (tmp_path / "sparse").open("wb") as file:
-        file.truncate(20 * 1024**3)
+        file.truncate(CONTENTS_FREE_BYTES)
     entry = scan_directory(tmp_path).entries["sparse"]
     assert entry.sparse
-    assert entry.size_bytes == 20 * 1024**3
+    assert entry.size_bytes == CONTENTS_FREE_BYTES
+
+
+def test_holes_that_exceed_the_contents_by_far_are_refused(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(CONTENTS_FREE_BYTES // 2 + 1)
+    with pytest.raises(BadDataError, match=r"claim 17\.18 GB and take 0 B"):
+        scan_directory(tmp_path)
+    (tmp_path / "contents").write_bytes(b"x" * 4096)  # which are granted some more
+    assert scan_directory(tmp_path).raw_bytes > CONTENTS_FREE_BYTES
 
 
 def test_what_snap_pack_leaves_out_is_left_out(tmp_path: Path) -> None:

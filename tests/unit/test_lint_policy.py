@@ -123,7 +123,7 @@ def test_empty_file_means_all_defaults() -> None:
         ("- SCA1", "dictionary"),
         ("a: 1\na: 2", "duplicate key"),
         ("a: [", "policy.yaml:1: expected the node content"),
-        ("a: &x [*x, *x]", "unknown key 'a'"),
+        ("a: &x [*x, *x]", "its aliases repeat more than the file holds"),
     ],
 )
 def test_what_does_not_fit_is_named(text: str, problem: str) -> None:

@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from image_bombs import yamls
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
+from snapcraft_compression_advisor.payload.snap_yaml import (
+    SNAP_YAML_MAX_BYTES,
+    parse_snap_yaml,
+)
 
 SNAP_YAML = b"""
 name: hello
@@ -76,7 +80,8 @@ def test_empty_sections_count_as_none() -> None:
         b"name: x\nname: y",
         b"&a [*a, *a]",
         b"[" * 5000,
-        b"#" * (1024 * 1024 + 1),
+        b"#" * (SNAP_YAML_MAX_BYTES + 1),
+        *(yaml for name, yaml in yamls() if not name.endswith("-allowed")),
     ],
 )
 def test_what_is_no_snap_yaml_is_bad_data(text: bytes) -> None:
