@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run lint and advise on extremely large payloads, and measure time and memory.
 
-The payloads are a million files of some bytes, a file of 50 GB that is one hole except
+The payloads are a million files of some bytes, a file of 12 GB that is one hole except
 for a few blocks, and 200 snaps in one call of lint. The files are sparse or small: the
 million files take approximately 5 GB of disk or memory, in the directory ``--scratch``.
 
@@ -49,7 +49,7 @@ def main() -> None:
     """Make each payload, run the commands on it, print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--files", type=int, default=1_000_000)
-    parser.add_argument("--sparse-gb", type=int, default=50)
+    parser.add_argument("--sparse-gb", type=int, default=12)
     parser.add_argument("--snaps", type=int, default=200)
     parser.add_argument("--scratch", type=Path)
     arguments = parser.parse_args()

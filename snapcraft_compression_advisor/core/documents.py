@@ -83,7 +83,8 @@ class DocumentKind(Generic[Model]):
             if node is None:
                 return None
             if not _expands_to_at_most(node, len(content)):
-                raise self.error(where, "its aliases repeat more than the file holds")
+                problem = "its aliases repeat more than the file holds"
+                raise self.error(where, problem, line=node.start_mark.line + 1)
             document: object = yaml.constructor.construct_document(node)
         # An escape beyond Unicode reaches chr(), hence ValueError and OverflowError.
         except (YAMLError, ValueError, OverflowError, RecursionError) as error:

@@ -14,7 +14,7 @@ PEAK_MB = 300
 
 
 @pytest.mark.parametrize(
-    ("files", "sparse_gb", "snaps"), [(4_000, 0, 0), (0, 50, 0), (0, 0, 20)]
+    ("files", "sparse_gb", "snaps"), [(4_000, 0, 0), (0, 12, 0), (0, 0, 20)]
 )
 def test_memory_stays_small(
     files: int, sparse_gb: int, snaps: int, tmp_path: Path
