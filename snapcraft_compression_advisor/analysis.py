@@ -23,9 +23,9 @@ from .core.errors import BadDataError
 from .core.frozen import frozen
 from .core.units import Interval
 from .devices.device import DeviceProfile
-from .launch.interval_parts import average_figures, average_saving
 from .launch.launch_set import select_apps
 from .launch.model import combined, total_s
+from .launch.narrowing import average_figures, average_saving
 from .launches import LaunchAnalysis, Surroundings, estimates_of, find_launches
 from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
@@ -295,7 +295,7 @@ def _averages(
     for launch in launches:
         users = [(share, launch.estimates[name]) for name, share in shares.items()]
         if users and all({"xz", "lzo"} <= costs.keys() for _, costs in users):
-            saved, parts = average_saving(
+            saved, narrowing = average_saving(
                 [(share, each["xz"], each["lzo"]) for share, each in users]
             )
             xz = average_figures([(share, each["xz"].figures) for share, each in users])
@@ -305,7 +305,7 @@ def _averages(
                 shares=shares,
                 seconds=saved,
                 xz_added_s=combined(total_s, xz),
-                parts=parts,
+                narrowing=narrowing,
             )
 
 

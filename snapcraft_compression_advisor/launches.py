@@ -12,7 +12,6 @@ from .core.errors import UsageError
 from .core.frozen import frozen
 from .core.units import Interval
 from .devices.device import DeviceProfile
-from .launch.interval_parts import interval_parts
 from .launch.launch_set import LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
@@ -21,6 +20,7 @@ from .launch.model import (
     expect_blocks,
     seconds_saved,
 )
+from .launch.narrowing import narrowing
 from .launch.stack import StackPart, average, find_parts
 from .payload.source import Payload
 from .payload.stack import stack_of
@@ -75,7 +75,7 @@ class LaunchAnalysis:
                     device=device,
                     seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
                     xz_added_s=estimates["xz"].added_s,
-                    parts=interval_parts(estimates["xz"], estimates["lzo"]),
+                    narrowing=narrowing(estimates["xz"], estimates["lzo"]),
                 )
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..core.units import Interval
-from ..launch.interval_parts import IntervalParts
+from ..launch.narrowing import Narrowing
 
 IMPERCEPTIBLE_S = 0.1
 """A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter
@@ -130,14 +130,14 @@ class Saving:
     :param seconds: may be negative.
     :param xz_added_s: what the launch takes longer than a warm one with xz; ``None``
         where only the difference is known.
-    :param parts: where the interval comes from; ``None`` where that isn't known.
+    :param narrowing: of the interval; None if that isn't known.
     """
 
     app: str
     device: str
     seconds: Interval
     xz_added_s: Interval | None = None
-    parts: IntervalParts | None = None
+    narrowing: Narrowing | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
 
     @property

@@ -58,8 +58,6 @@ class Recommendation:
     :param bytes_added: what lzo adds to the image over xz.
     :param break_even_launches: cold launches that pay for ``bytes_added``.
     :param doubts: conditions of the policy that the evidence leaves open.
-    :param settled_s: seconds that a policy could ask for and be answered: up to the
-        first, lzo surely saves enough; above the second, it surely doesn't.
     :param month: of the saving that decided; ``None`` where nothing is known of
         refreshes.
     """
@@ -71,7 +69,6 @@ class Recommendation:
     bytes_added: Interval | None = None
     break_even_launches: float | None = None
     doubts: tuple[Condition, ...] = ()
-    settled_s: tuple[float, float] | None = None
     month: Month | None = None
 
     @property
@@ -120,10 +117,6 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         decides=decides,
         bytes_added=added,
         break_even_launches=launches,
-        settled_s=(
-            min(saving.likely.seconds.low for saving in deciding),
-            min(saving.likely.seconds.high for saving in deciding),
-        ),
         month=month,
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core.frozen import frozen
 from ..core.units import Interval, format_seconds
-from .page.texts import percent, seconds
+from .page.texts import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..advice.reasons import Verdict
     from .json_report import Report
     from .measure_json import MeasurementReport
-    from .report_launch import IntervalPartsReport, LaunchReport, SavingReport
+    from .report_launch import LaunchReport, SavingReport
 
 _MOST_SHOWN = 12
 """Savings that are shown; of more, only those of the apps that matter most."""
@@ -23,8 +23,8 @@ _MOST_SHOWN = 12
 _EXTREMES = 2
 """Apps that gain most, and as many that gain least, if not all are shown."""
 
-_LEAST_PART = 0.05
-"""Parts of an interval that are smaller say nothing."""
+_NARROWER = 0.95
+"""Of an interval's width, so much at most is worth saying."""
 
 _AVERAGE = "average of users"
 _PLACES = {"memory": "measured in memory", "disk": "measured on a disk"}
@@ -214,42 +214,27 @@ def why_narrow(report: Report) -> str | None:
     )
 
 
-def where_from(launch: LaunchReport) -> str | None:
-    """Return where a saving's interval comes from and what would narrow it: a clause.
+def narrowing_text(launch: LaunchReport) -> str | None:
+    """Return what would narrow a saving's interval, in a clause.
 
-    :returns: ``None`` where there's no interval.
+    :returns: None if nothing would.
     """
-    parts, recorded = launch.interval_parts, launch.source == "recorded"
-    if parts is None:
+    known = launch.narrowing
+    if known is None:
         return None
-    of_blocks = "the recording" if recorded else "the guess of what a launch reads"
-    shares = {
-        of_blocks: parts.guess,
-        "the device": parts.device,
-        "the model": parts.model,
-    }
-    told = [
-        f"{percent(share)} from {name}"
-        for name, share in sorted(shares.items(), key=lambda item: -item[1])
-        if share >= _LEAST_PART
+    ways = [("a calibrated device", known.if_calibrated)]
+    if launch.source != "recorded":
+        ways.insert(0, ("a recording", known.if_recorded))
+    width = known.seconds_saved.high - known.seconds_saved.low
+    steps = [
+        f"{way} would narrow it to {seconds(interval)}"
+        for way, interval in ways
+        if interval.high - interval.low < _NARROWER * width
     ]
-    if not told:
+    if not steps:
         return None
-    steps = _narrowing(parts, recorded=recorded)
-    ends = f"; {', '.join(steps)}" if steps else ""
-    where = f"on {parts.device_name}" if launch.average is None else "on average"
+    where = f"on {known.device_name}" if launch.average is None else "on average"
     return (
-        f"interval of the time saved {where}, "
-        f"{seconds(parts.seconds_saved)}: {', '.join(told)}{ends}"
+        f"interval of the time saved {where}, {seconds(known.seconds_saved)}: "
+        f"{', '.join(steps)}"
     )
-
-
-def _narrowing(parts: IntervalPartsReport, *, recorded: bool) -> list[str]:
-    steps = []
-    if parts.guess >= _LEAST_PART and not recorded:
-        steps.append(f"a recording would narrow it to {seconds(parts.if_recorded)}")
-    if parts.device >= _LEAST_PART:
-        steps.append(
-            f"a calibrated device would narrow it to {seconds(parts.if_calibrated)}"
-        )
-    return steps

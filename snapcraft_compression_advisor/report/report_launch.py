@@ -66,25 +66,14 @@ class BlindSpotReport(Part):
     )
 
 
-class IntervalPartsReport(Part):
-    """Where the interval of the seconds that lzo saves comes from.
-
-    The shares are of the squared distances to its ends; they add up to 1.
-    """
+class NarrowingReport(Part):
+    """What would narrow the interval of the seconds that lzo saves."""
 
     device_name: Text = Field(
         description="the one that decides, or 'average' if that over the users' "
         "devices does; of other apps the one on which lzo saves least"
     )
     seconds_saved: Interval
-    device: float = Field(description="share that the device's figures leave open")
-    guess: float = Field(
-        description="share that is open because it isn't known what the launch reads"
-    )
-    model: float = Field(
-        description="share that is open because it isn't known what the launch waits "
-        "for"
-    )
     if_recorded: Interval = Field(
         description="seconds saved, were it known that it reads what is expected"
     )
@@ -99,19 +88,6 @@ class SavingReport(Part):
     seconds_saved: Interval
     share_saved: Interval | None = Field(
         description="of the seconds that xz adds; null if these may be none"
-    )
-    device: float | None = Field(
-        default=None,
-        description="share of the interval that the device's figures leave open",
-    )
-    guess: float | None = Field(
-        default=None,
-        description="share that is open because it isn't known what the launch reads",
-    )
-    model: float | None = Field(
-        default=None,
-        description="share that is open because it isn't known what the launch waits "
-        "for",
     )
 
 
@@ -225,7 +201,7 @@ class LaunchReport(Part):
         default=None,
         description="over the users' devices, if their shares decide by this app",
     )
-    interval_parts: IntervalPartsReport | None = Field(
+    narrowing: NarrowingReport | None = Field(
         default=None, description="null if there is no estimate for both xz and lzo"
     )
     weight: float | None = Field(
@@ -284,7 +260,7 @@ def launch_report(
         },
         savings=_savings(launch),
         average=_average(analysis, launch),
-        interval_parts=_interval_parts(analysis, launch),
+        narrowing=_narrowing(analysis, launch),
         weight=launch.weight,
         recorded_parts=[
             LaunchPartReport(part=part, cold_s=taken_s)
@@ -310,7 +286,7 @@ def _average(analysis: Analysis, launch: LaunchAnalysis) -> SavingReport | None:
 def _saving(saving: Saving) -> SavingReport:
     return filled(
         SavingReport,
-        saving.parts,
+        None,
         seconds_saved=saving.seconds,
         share_saved=saving.share,
     )
@@ -322,18 +298,16 @@ def _decisive(analysis: Analysis, launch: LaunchAnalysis) -> Saving | None:
     return saving if saving and saving.app == launch.launch_set.app else None
 
 
-def _interval_parts(
-    analysis: Analysis, launch: LaunchAnalysis
-) -> IntervalPartsReport | None:
-    """Return where the interval comes from of what decides, else of what is least."""
+def _narrowing(analysis: Analysis, launch: LaunchAnalysis) -> NarrowingReport | None:
+    """Return what would narrow what decides, else what is saved least."""
     saving = _decisive(analysis, launch) or min(
         launch.savings(), key=lambda each: each.seconds.mid, default=None
     )
-    if saving is None or saving.parts is None:
+    if saving is None or saving.narrowing is None:
         return None
     return filled(
-        IntervalPartsReport,
-        saving.parts,
+        NarrowingReport,
+        saving.narrowing,
         device_name=saving.device,
         seconds_saved=saving.seconds,
     )

@@ -10,7 +10,7 @@ from ..core.printable import printable
 from ..core.units import format_bytes
 from ..launch.stack import AVERAGE_CONSUMER
 from ..wording import sentences
-from .gain import gains, where_from, why_narrow
+from .gain import gains, narrowing_text, why_narrow
 from .gain_bars import gain_lines
 from .installation import installation_section
 from .json_report import short_report
@@ -107,7 +107,7 @@ def _on_gains(report: Report, style: TextStyle) -> Iterator[str]:
     decides = report.recommendation.decides
     for launch in report.launches:
         if decides is not None and launch.app == decides.app:
-            clause = where_from(launch)
+            clause = narrowing_text(launch)
             if clause is not None:
                 yield from _indented(sentence(clause), style)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from typing import TYPE_CHECKING
 
@@ -13,12 +12,10 @@ from ..core.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..advice.recommendation import Recommendation
     from ..analysis import Analysis
 
 _PROFILE = "launch.json"
 _DEVICE = "this-machine.yaml"
-_HUNDREDTHS = 100
 
 
 @frozen
@@ -102,8 +99,6 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
             ),
             short="measure your own device",
         )
-    if "saving" in analysis.recommendation.doubts:
-        yield from _asked(analysis.recommendation)
 
 
 def record_installed(name: str) -> str:
@@ -116,19 +111,6 @@ def record_installed(name: str) -> str:
         f"compression-advisor record --installed {shlex.quote(printable(name))} "
         f"-o {file}"
     )
-
-
-def _asked(advice: Recommendation) -> Iterator[NextStep]:
-    """Yield which savings a policy could ask for and be answered."""
-    if advice.settled_s is None:
-        return
-    low, high = advice.settled_s
-    enough = math.floor(low * _HUNDREDTHS) / _HUNDREDTHS
-    too_much = (math.floor(high * _HUNDREDTHS) + 1) / _HUNDREDTHS
-    answers = [f"--min-saving {too_much:.2f} certainly isn't"]
-    if enough > 0:
-        answers.insert(0, f"--min-saving {enough:.2f} is certainly reached")
-    yield NextStep(text=f"Or choose the saving to require: {', '.join(answers)}")
 
 
 def _apps(analysis: Analysis, known: str) -> Sequence[str]:

@@ -23,16 +23,16 @@ from snapcraft_compression_advisor.advice.recommendation import (
 from snapcraft_compression_advisor.cli.policy_options import advice_options
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.interval_parts import (
-    average_figures,
-    average_saving,
-    interval_parts,
-)
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     combined,
     seconds_saved,
     total_s,
+)
+from snapcraft_compression_advisor.launch.narrowing import (
+    average_figures,
+    average_saving,
+    narrowing,
 )
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import (
@@ -142,11 +142,10 @@ def test_saving_of_the_average_is_that_of_estimates_on_one_device() -> None:
         )
 
     xz, lzo = estimate(8), estimate(1)
-    saved, parts = average_saving([(1.0, xz, lzo)])
+    saved, narrowed = average_saving([(1.0, xz, lzo)])
     assert saved == seconds_saved(xz, lzo)
-    assert parts == interval_parts(xz, lzo)
+    assert narrowed == narrowing(xz, lzo)
     assert combined(total_s, xz.figures) == xz.added_s
-    assert parts.device + parts.guess + parts.model == pytest.approx(1)
 
 
 SHARES = {"nvme": 0.7, "hdd": 0.3}

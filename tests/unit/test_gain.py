@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.report.contract import Interval
 from snapcraft_compression_advisor.report.gain import (
     Gains,
     gains,
-    where_from,
+    narrowing_text,
     why_narrow,
 )
 from snapcraft_compression_advisor.report.json_report import Report, build_report
@@ -99,8 +99,8 @@ def test_interval_of_the_device_that_decides_is_explained() -> None:
     _, other = launch.savings()
     advice = replace(analysis.recommendation, decides=replace(decides, saving=other))
     (launch_report,) = build_report(replace(analysis, recommendation=advice)).launches
-    assert launch_report.interval_parts is not None
-    assert launch_report.interval_parts.device_name == "hdd-laptop"
+    assert launch_report.narrowing is not None
+    assert launch_report.narrowing.device_name == "hdd-laptop"
 
 
 def test_one_bar_an_app_and_device_and_one_of_them_decides() -> None:
@@ -194,7 +194,7 @@ def test_average_over_the_users_devices_is_a_bar_of_its_own() -> None:
         "average of users"
     ]
     assert len(drawn(report)) == 3
-    clause = where_from(report.launches[0])
+    clause = narrowing_text(report.launches[0])
     assert clause is not None
     assert clause.startswith("interval of the time saved on average, 1.00 s")
     why = why_narrow(report)

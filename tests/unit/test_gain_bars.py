@@ -34,9 +34,7 @@ def gain(
         place="disk",
         saved_s=Interval(low=low, mid=mid, high=high),
         share=None,
-        estimate=SavingReport(
-            seconds_saved=part, share_saved=None, device=1, guess=0, model=0
-        ),
+        estimate=SavingReport(seconds_saved=part, share_saved=None),
         decides=decides,
     )
 

@@ -13,7 +13,6 @@ from snapcraft_compression_advisor.devices.device import (
     BlockCost,
     DeviceProfile,
 )
-from snapcraft_compression_advisor.launch.interval_parts import interval_parts
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
@@ -21,6 +20,7 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
     sum_blocks,
 )
+from snapcraft_compression_advisor.launch.narrowing import narrowing
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     StoredBlock,
@@ -242,17 +242,14 @@ def test_saving_is_of_what_the_launch_waits_for() -> None:
     assert seconds_saved(xz, lzo) == Interval(low=4, mid=8, high=8)
 
 
-def test_parts_of_an_interval_add_up_and_say_what_would_narrow_it() -> None:
+def test_more_knowledge_narrows_an_interval() -> None:
     share = Interval(low=0.5, mid=1, high=2)
     xz = estimate_of((1, 1, 1), (6, 10, 14), share=share)
     lzo = estimate_of((1, 1, 1), (2, 2, 2), share=share)
-    saved = seconds_saved(xz, lzo)
-    parts = interval_parts(xz, lzo)
-    assert parts.device == pytest.approx(2 * 4**2 / (2 * 4**2 + 4**2 + 8**2))
-    assert parts.device + parts.guess + parts.model == pytest.approx(1)
-    assert parts.if_recorded == Interval(low=4, mid=8, high=12)
-    assert parts.if_calibrated == Interval(low=4, mid=8, high=16)
-    for narrowed in (parts.if_recorded, parts.if_calibrated):
+    saved, known = seconds_saved(xz, lzo), narrowing(xz, lzo)
+    assert known.if_recorded == Interval(low=4, mid=8, high=12)
+    assert known.if_calibrated == Interval(low=4, mid=8, high=16)
+    for narrowed in (known.if_recorded, known.if_calibrated):
         assert saved.low < narrowed.low < narrowed.high < saved.high
 
 
@@ -264,15 +261,7 @@ def test_what_a_codec_takes_in_launches_stays_open_on_a_calibrated_device() -> N
             ((1, 2, 4), Interval(low=1.5, mid=2, high=3)),
         )
     )
-    saved, parts = seconds_saved(xz, lzo), interval_parts(xz, lzo)
-    assert parts.if_calibrated == Interval(low=6.5, mid=8, high=10)
-    assert parts.model == pytest.approx((1.5**2 + 2**2) / (5**2 + 6**2))
-    assert parts.device == pytest.approx(1 - parts.model)
-    assert saved.low < parts.if_calibrated.low
-    assert parts.if_calibrated.high < saved.high
-
-
-def test_interval_without_width_has_no_parts() -> None:
-    same = estimate_of((1, 1, 1), (2, 2, 2))
-    parts = interval_parts(same, same)
-    assert (parts.device, parts.guess, parts.model) == (0, 0, 0)
+    saved, known = seconds_saved(xz, lzo), narrowing(xz, lzo)
+    assert known.if_calibrated == Interval(low=6.5, mid=8, high=10)
+    assert saved.low < known.if_calibrated.low
+    assert known.if_calibrated.high < saved.high

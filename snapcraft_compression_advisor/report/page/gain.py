@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...core.units import format_seconds
-from ..gain import gains, where_from, why_narrow
+from ..gain import gains, narrowing_text, why_narrow
 from . import charts
 from .model import Chart, Group, Section, Table
-from .texts import percent, seconds, sentence, told
+from .texts import seconds, sentence, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ def _paragraphs(report: Report) -> Iterator[str]:
     decides = report.recommendation.decides
     for launch in report.launches:
         if decides is not None and launch.app == decides.app:
-            clause = where_from(launch)
+            clause = narrowing_text(launch)
             if clause is not None:
                 yield sentence(clause)
 
@@ -241,26 +241,18 @@ def _bars(y: Spec) -> Iterator[Spec]:
 def _table(
     shown: Sequence[Gain], caption: str, *, short: str = "what lzo saves"
 ) -> Table:
-    rows = []
-    for gain in shown:
-        parts = gain.estimate
-        shares = (parts.device, parts.guess, parts.model) if parts else (None,) * 3
-        rows.append(
+    return Table(
+        caption=caption,
+        heads=("app", "device", "lzo saves", "verdict there"),
+        short=short,
+        rows=tuple(
             (
                 gain.app,
                 gain.place,
                 seconds(gain.saved_s),
-                *("" if share is None else percent(share) for share in shares),
                 f"{gain.verdict or ''}{', decides' * gain.decides}",
             )
-        )
-    return Table(
-        caption=f"{caption}, and where its interval comes from",
-        heads=(
-            *("app", "device", "lzo saves"),
-            *("from the device", "from the guess", "from the model", "verdict there"),
+            for gain in shown
         ),
-        short=short,
-        rows=tuple(rows),
-        words=frozenset((1, 6)),
+        words=frozenset((1, 3)),
     )

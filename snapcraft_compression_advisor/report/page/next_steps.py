@@ -102,12 +102,12 @@ def _guessed(launch: LaunchReport) -> bool:
 
 def _narrower(launch: LaunchReport) -> str:
     """Return what a recording would do to the interval; nothing where unknown."""
-    parts = launch.interval_parts
-    if parts is None:
+    known = launch.narrowing
+    if known is None:
         return ""
     return (
-        f"Narrows what lzo saves on {parts.device_name} from "
-        f"{seconds(parts.seconds_saved)} to {seconds(parts.if_recorded)}."
+        f"Narrows what lzo saves on {known.device_name} from "
+        f"{seconds(known.seconds_saved)} to {seconds(known.if_recorded)}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the interval of a saving comes from, and what would narrow it."""
+"""What would narrow the interval of a saving, and the saving of average devices."""
 
 from __future__ import annotations
 
@@ -8,35 +8,17 @@ from functools import partial
 
 from ..core.frozen import frozen
 from ..core.units import Interval
-from .model import (
-    LaunchEstimate,
-    calibrated_work,
-    combined,
-    saved_figures,
-    squares_of,
-    total_s,
-)
+from .model import LaunchEstimate, calibrated_work, combined, saved_figures, total_s
 
 
 @frozen
-class IntervalParts:
-    """Where the interval of a saving comes from.
+class Narrowing:
+    """What the interval of a saving would be if more were known.
 
-    The first three are shares of the squared distances to its ends, which add up to 1;
-    all are 0 where it has no width.
-
-    :param device: what storage and processor leave open.
-    :param guess: what it leaves open which blocks a launch reads.
-    :param model: what the same codec takes in other launches, and how much of its work
-        a launch waits for.
-    :param if_recorded: the interval were it known which blocks the launch reads: as
-        many as expected.
-    :param if_calibrated: the interval were the device known to be as in the middle.
+    :param if_recorded: that the launch reads as many blocks as expected.
+    :param if_calibrated: that the device is as in the middle.
     """
 
-    device: float
-    guess: float
-    model: float
     if_recorded: Interval
     if_calibrated: Interval
 
@@ -45,29 +27,20 @@ _GUESS = slice(3, 5)
 """Of the figures of :func:`total_s`, those of the guess; before it, the device's."""
 
 
-def interval_parts(slow: LaunchEstimate, fast: LaunchEstimate) -> IntervalParts:
-    """Return where the interval of :func:`seconds_saved` comes from."""
-    return parts_of(saved_figures(slow, fast), calibrated_work(slow, fast))
+def narrowing(slow: LaunchEstimate, fast: LaunchEstimate) -> Narrowing:
+    """Return what would narrow the interval of :func:`seconds_saved`."""
+    return _narrowing(saved_figures(slow, fast), calibrated_work(slow, fast))
 
 
-def parts_of(figures: Sequence[Interval], work: Interval) -> IntervalParts:
-    """Return where the interval comes from that figures of :func:`total_s` make.
+def _narrowing(figures: Sequence[Interval], work: Interval) -> Narrowing:
+    """Return what would narrow the interval of figures of :func:`total_s`.
 
     :param work: the third figure, if the device's own were known.
     """
     seeks, transfer, _, *launch = figures
     calibrated = [*_middles((seeks, transfer)), work, *launch]
     recorded = [*figures[: _GUESS.start], *_middles(figures[_GUESS]), figures[-1]]
-    squares, left = (
-        [below + above for below, above in squares_of(total_s, each)]
-        for each in (figures, calibrated)
-    )
-    total = sum(squares) or 1.0
-    of_model = min(squares[2], left[2])
-    return IntervalParts(
-        device=(sum(squares[:3]) - of_model) / total,
-        guess=sum(squares[_GUESS]) / total,
-        model=(of_model + squares[-1]) / total,
+    return Narrowing(
         if_recorded=combined(total_s, recorded),
         if_calibrated=combined(total_s, calibrated),
     )
@@ -79,8 +52,8 @@ def _middles(figures: Sequence[Interval]) -> list[Interval]:
 
 def average_saving(
     users: Sequence[tuple[float, LaunchEstimate, LaunchEstimate]],
-) -> tuple[Interval, IntervalParts]:
-    """Return what is saved on the average device, and where its interval comes from.
+) -> tuple[Interval, Narrowing]:
+    """Return what is saved on the average device, and what would narrow that.
 
     :param users: the share of each device, and the slow and the fast launch there.
     """
@@ -90,7 +63,7 @@ def average_saving(
     work = Interval.exactly(0)
     for share, slow, fast in users:
         work += calibrated_work(slow, fast).map(partial(operator.mul, share))
-    return combined(total_s, saved), parts_of(saved, work)
+    return combined(total_s, saved), _narrowing(saved, work)
 
 
 def average_figures(
