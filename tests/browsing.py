@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
+
+FONTS = Path("/usr/share/fonts/truetype/liberation")
+"""Of Debian's fonts-liberation."""
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 

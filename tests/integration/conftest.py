@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from browsing import CHROMIUM
+from browsing import CHROMIUM, FONTS
 from real_payloads import fill_prime
 
 if TYPE_CHECKING:
@@ -23,14 +24,25 @@ def small_prime(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start the system's Chromium."""
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Start the system's Chromium, with the fonts that script/setup installs alone.
+
+    Others of the machine would make texts wider or narrower, and pages longer.
+    """
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 # few tests need it
 
+    if not FONTS.is_dir():
+        pytest.skip("needs fonts-liberation")
+    folder = tmp_path_factory.mktemp("fonts")
+    (folder / "fonts.conf").write_text(
+        f"<fontconfig><dir>{FONTS}</dir><cachedir>{folder}</cachedir></fontconfig>"
+    )
     with sync_playwright() as playwright:
         # Its sandbox doesn't start as root, and shows nothing but our own page.
         started = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"]
+            executable_path=CHROMIUM,
+            args=["--no-sandbox"],
+            env={**os.environ, "FONTCONFIG_FILE": str(folder / "fonts.conf")},
         )
         yield started
         started.close()
