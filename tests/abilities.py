@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 OTHER_USER = 65534
 REFUSED = "this machine refuses"
@@ -49,15 +50,31 @@ def _be_another_user() -> None:
     subprocess.run(["true"], check=True, **ids)  # type: ignore[call-overload]
 
 
-def _mount() -> None:
-    """Mount an image through a loop device, and a file system in memory."""
+@contextmanager
+def _image() -> Iterator[tuple[Path, Path]]:
+    """Make an image, and a place to mount it at."""
     with tempfile.TemporaryDirectory() as directory:
         image, place = Path(directory, "image"), Path(directory, "place")
         place.mkdir()
         _run("mksquashfs", place, image, "-quiet", "-no-progress")
+        yield image, place
+
+
+def _mount() -> None:
+    """Mount an image through a loop device, and a file system in memory."""
+    with _image() as (image, place):
         for options in (("-o", "loop,ro", image), ("-t", "tmpfs", "tmpfs")):
             _run("mount", *options, place)
             _run("umount", place)
+
+
+def _mount_images() -> None:
+    """Mount an image by the kernel, else through FUSE."""
+    if why_not("mounts") is None:
+        return
+    with _image() as (image, place):
+        _run("squashfuse", image, place)
+        _run("fusermount3", "-u", place)
 
 
 def _make_namespaces() -> None:
@@ -82,6 +99,7 @@ def _trace() -> None:
 ABILITIES: dict[str, Callable[[], None]] = {
     "root": _be_another_user,
     "mounts": _mount,
+    "images": _mount_images,
     "namespaces": _make_namespaces,
     "user_namespaces": _make_user_namespace,
     "bubblewrap": _run_bubblewrap,
@@ -102,5 +120,6 @@ def why_not(name: str) -> str | None:
         return f"needs {error.filename}"
     except (OSError, subprocess.SubprocessError) as error:
         lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-        return f"{REFUSED} {name}: {lines[-1].rpartition(': ')[2]}"
+        reason = lines[-1].rpartition(": ")[2].partition(", ")[0]
+        return f"{REFUSED} {name}: {reason}"
     return None

@@ -42,6 +42,7 @@ EXCUSES = (
     Excuse("snap pack is too old for components", holds=True),  # Debian 12's 2.57
     Excuse("mksquashfs is built without lzma", holds=True),  # Debian's is
     Excuse(f"^{REFUSED} ", holds=True),  # but see --able
+    Excuse("can't be isolated here|^needs (bubblewrap|namespaces): ", holds=True),
     Excuse("no control group can be made", holds=True),
     Excuse(r"this user \(root\?\)", holds=True),
     Excuse("chromium|apt knows no Debian archive", holds=not _DEBIAN),
