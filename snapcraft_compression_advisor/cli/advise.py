@@ -72,8 +72,7 @@ class AdviseCommand(Command):
         **format_argument(FORMATS),
         **output_argument(),
         "--report FILE": "also write a page with charts to this file: .html "
-        "(self-contained) or .md; .svg and .png get the plot of what lzo saves alone "
-        "(default: none)",
+        "(self-contained) or .md (default: none)",
         "--timings FILE…": details(
             "also show what snapd measured where the snap was installed: the output "
             "of 'snap debug timings CHANGE', 'snap changes --abs-time' or 'snap run "

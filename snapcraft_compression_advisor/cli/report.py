@@ -21,7 +21,6 @@ from ..lint.request import LintRequest
 from ..payload.source import Payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
-from ..report.gain_image import render_png, render_svg
 from ..report.html_report import check_html_extra, render_html
 from ..report.json_report import Report, build_report
 from ..report.lint_formats.json import LintDocument
@@ -30,7 +29,7 @@ from ..report.measure_json import MeasurementReport
 from ..report.page.build import Sources, build_page
 from ..report.page.model import Page
 from .arguments import Arguments, Command, details
-from .write import check_outputs, write_file, write_output
+from .write import check_outputs, write_output
 
 PAGES: Mapping[str, Callable[[Page], str]] = {
     ".html": render_html,
@@ -76,8 +75,7 @@ class ReportCommand(Command):
     arguments: ClassVar[Arguments] = {
         "FILE…": "JSON of 'advise', 'measure' or 'lint': one of each, two of lint",
         "-o, --output FILE": details(
-            "write the page to this file: .html (self-contained) or .md; .svg and .png "
-            "get the plot of what lzo saves alone (required)",
+            "write the page to this file: .html (self-contained) or .md (required)",
             required=True,
         ),
     }
@@ -149,26 +147,20 @@ def check_report_path(path: Path | None) -> None:
     if path is None:
         return
     ending = path.suffix.lower()
-    if ending not in (*PAGES, ".svg", ".png"):
-        message = f"{str(path)!r} is none of .html, .md, .svg and .png"
+    if ending not in PAGES:
+        message = f"{str(path)!r} is neither .html nor .md"
         raise UsageError(message, resolution="Specify a file such as report.html.")
     if ending != _MARKDOWN:
         check_html_extra()
 
 
 def write_page(sources: Sources, path: Path) -> None:
-    """Write the page, or the plot of what lzo saves alone.
+    """Write the page.
 
     :param path: as :func:`check_report_path` accepts it.
     :raises AdvisorError: where that isn't possible.
     """
-    ending = path.suffix.lower()
-    if ending in PAGES:
-        write_output(PAGES[ending](build_page(sources)), path)
-    elif ending == ".svg":
-        write_output(render_svg(sources), path)
-    else:
-        write_file(render_png(sources), path)
+    write_output(PAGES[path.suffix.lower()](build_page(sources)), path)
 
 
 def full_report(  # noqa: PLR0913 # one says what, the others what is known of it

@@ -17,7 +17,6 @@ from .contract import Count, Document, Interval, Part, Text, filled
 from .installation import InstallationReport, installation_report
 from .lint_formats.json import FindingReport, build_lint_document
 from .month import MonthReport, month_report
-from .report_break_even import BreakEvenReport, break_even_reports
 from .report_files import (
     FileSizesReport,
     IncompressibleReport,
@@ -217,9 +216,6 @@ class Report(Document):
     file_sizes: FileSizesReport | None = None
     kinds: list[KindReport] = Field(default=[], description="the largest kind first")
     incompressible: IncompressibleReport | None = None
-    break_even: list[BreakEvenReport] = Field(
-        default=[], description="by the speed of the link; of the deciding app"
-    )
     findings: list[FindingReport] | None = Field(
         default=None, description="of 'lint'; null if the payload wasn't linted"
     )
@@ -256,9 +252,6 @@ def build_report(
         file_sizes=file_sizes_report(stored.layout) if stored else None,
         kinds=kind_reports(stored, executables) if stored else [],
         incompressible=incompressible_report(stored, "xz") if stored else None,
-        break_even=break_even_reports(
-            analysis.recommendation, analysis.policy.link_mbit_per_s
-        ),
         findings=None if linted is None else _findings(linted),
         method=_method(analysis, command),
     )
@@ -267,7 +260,7 @@ def build_report(
 def short_report(analysis: Analysis, *, timings: SnapdTimings | None = None) -> Report:
     """Return an analysis without what only pages list.
 
-    That is files and directories, kinds of files, and links. To find it takes up to a
+    That is files and directories, and kinds of files. To find it takes up to a
     tenth of the time of an advice whose sizes are known from an earlier run.
 
     :param timings: of snapd, where they were given.

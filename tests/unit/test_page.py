@@ -65,10 +65,10 @@ def values(chart: Chart) -> list[dict[str, object]]:
 def test_parts_stand_in_the_order_of_their_weight() -> None:
     sections = page_of().sections
     assert [each.key for each in sections] == [
-        "gain", "tradeoff", "files", "next", "launch", "break-even", "kinds", "sizes",
+        "gain", "tradeoff", "files", "next", "launch", "kinds", "sizes",
         "findings", "method",
     ]  # fmt: skip
-    assert [each.folded for each in sections] == [False] * 4 + [True] * 6
+    assert [each.folded for each in sections] == [False] * 4 + [True] * 5
 
 
 def test_page_begins_with_the_verdict_and_its_reasons() -> None:
@@ -158,17 +158,6 @@ def test_size_curve_stands_beside_the_published_ones() -> None:
     assert ("", 1, pytest.approx(9_000_000 / 12_001_500)) in drawn
 
 
-def test_line_of_a_link_crosses_what_is_saved_where_the_report_says() -> None:
-    report = make_full_report()
-    chart = next(each for each in charts(page_of(report)) if each.key == "break-even")
-    crossings = {
-        each["label"]: each["launches"]
-        for each in values(chart)
-        if each["what"] == "crossing"
-    }
-    assert crossings["50 Mbit/s"] == report.recommendation.break_even_launches
-
-
 def test_findings_carry_evidence_and_how_it_is_known() -> None:
     entry = section(page_of(), "findings").entries[0]
     assert (entry.mark, entry.title) == ("error", "SCA201 cold-start-budget")
@@ -226,7 +215,7 @@ def test_apps_have_headings_where_there_are_several() -> None:
 def test_report_without_details_is_a_shorter_page() -> None:
     page = page_of(build_report(make_analysis()))
     assert [each.key for each in page.sections] == [
-        "gain", "tradeoff", "files", "next", "launch", "break-even", "method",
+        "gain", "tradeoff", "files", "next", "launch", "method",
     ]  # fmt: skip
 
 

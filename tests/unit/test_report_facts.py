@@ -127,15 +127,6 @@ def test_heaviest_file_comes_first_with_what_it_costs_alone() -> None:
     )
 
 
-def test_break_even_is_that_of_the_advice_at_the_policys_link() -> None:
-    report = make_full_report()
-    by_link = {each.link_mbit_per_s: each for each in report.break_even}
-    advice = report.recommendation
-    assert by_link[50.0].launches == advice.break_even_launches
-    assert by_link[5.0].launches == pytest.approx(10 * (by_link[50.0].launches or 0))
-    assert (by_link[50.0].launches_low or 0) < (by_link[50.0].launches or 0)
-
-
 def test_report_without_block_sizes_says_nothing_of_files() -> None:
     analysis = make_full_analysis()
     trial = replace(analysis.trial, stored=None)
@@ -145,8 +136,7 @@ def test_report_without_block_sizes_says_nothing_of_files() -> None:
 
 def test_report_of_an_older_version_is_read() -> None:
     old = make_full_report().model_dump(mode="json", by_alias=True)
-    for key in ("file_sizes", "kinds", "incompressible", "break_even", "findings",
-                "method"):  # fmt: skip
+    for key in ("file_sizes", "kinds", "incompressible", "findings", "method"):
         del old[key]
     for launch in old["launches"]:
         del launch["directories"], launch["heaviest"]

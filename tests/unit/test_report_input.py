@@ -65,7 +65,7 @@ def test_page_from_a_saved_report_is_html_by_its_name(saved: Path) -> None:
         ({"schema": 2}, "schema"),
         ({"surprise": 1}, "surprise"),
         ({"launches": 3}, "launches"),
-        ({"break_even": [{}]}, "break_even"),
+        ({"kinds": [{}]}, "kinds"),
     ],
 )
 def test_other_reports_are_refused_with_the_place(

@@ -10,7 +10,6 @@ from ...core.frozen import frozen
 from ..installation import installation_section
 from ..month import month_seconds, month_section
 from ..phrases import headline, payload_facts
-from .break_even import break_even_section
 from .codecs import launch_section
 from .files import kinds_section, sizes_section
 from .gain import gain_section
@@ -79,7 +78,6 @@ def build_page(sources: Sources) -> Page:
         launch_section(report),
         looked_up[0],
         installation_section(report),
-        break_even_section(report),
         kinds_section(report),
         sizes_section(report),
         *looked_up[1:],
