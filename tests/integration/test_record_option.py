@@ -314,7 +314,7 @@ def test_no_record_starts_nothing_and_guesses_what_the_policy_has_recorded(
 ) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text("record: {app: crash, required: true}\n")
-    words = ("--policy", policy, "--no-record")
+    words = ("--policy", policy, "--no-record", "-v")
     ran = advisor("advise", prime, *words, cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     assert "The launch of crash is guessed, not recorded: --no-record" in ran.stderr
