@@ -32,6 +32,7 @@ INSIDE = "/run/compression-advisor"
 _ARCHITECTURES = {
     "aarch64": "arm64",
     "armv7l": "armhf",
+    "armv8l": "armhf",
     "i686": "i386",
     "ppc64le": "ppc64el",
     "x86_64": "amd64",

@@ -30,6 +30,13 @@ KERNELS: Mapping[str, KernelProfile] = {
     "ubuntu-20.04": _kernel("5.4", "direct", "single"),
     "ubuntu-22.04": _kernel("5.15", "direct", "single"),
     "ubuntu-24.04": _kernel("6.8", "direct", "single"),
+    "ubuntu-26.04": KernelProfile(
+        versions="7.0",
+        file_mode="unknown",
+        decompressors="unknown",
+        source="kernel: its version is published; its configuration isn't known, so "
+        "what holds for either file mode and any number of decompressors counts",
+    ),
     "debian-11": _kernel("5.10", "direct", "percpu"),
     "debian-12": _kernel("6.1", "direct", "percpu"),
     "debian-13": _kernel("6.12", "direct", "percpu"),

@@ -237,7 +237,9 @@ class Elf:
         dynamic = [segment for segment in self.segments if segment.kind == PT_DYNAMIC]
         if not dynamic:
             return
-        _, _, offset, _, file_bytes = dynamic[-1]  # the one that glibc's loader takes
+        _, _, offset, _, file_bytes, _ = dynamic[
+            -1
+        ]  # the one that glibc's loader takes
         size = self._form.dynamic.size
         wanted = min(file_bytes, MAX_DYNAMIC_TAGS * size)
         content = self._exactly(offset, wanted - wanted % size)
@@ -301,7 +303,7 @@ class Elf:
 
     def offset_of(self, address: int) -> int | None:
         """Return where in the file an address is, ``None`` where nothing is loaded."""
-        for kind, _, offset, start, file_bytes in self.segments:
+        for kind, _, offset, start, file_bytes, _ in self.segments:
             if kind == PT_LOAD and 0 <= address - start < file_bytes:
                 return offset + address - start
         return None

@@ -20,6 +20,7 @@ class Segment(NamedTuple):
     offset: int
     address: int
     file_bytes: int
+    align: int
 
     @property
     def end(self) -> int:
@@ -79,7 +80,7 @@ def form_of(file_class: int, byte_order: int) -> Form:
         bits=bits,
         header=struct.Struct(f"{order}16xHH4x{word}{word}{word}4x2x5H"),
         program=struct.Struct(f"{order}2I6Q" if wide else f"{order}8I"),
-        fields=(0, 1, 2, 3, 5) if wide else (0, 6, 1, 2, 4),
+        fields=(0, 1, 2, 3, 5, 7) if wide else (0, 6, 1, 2, 4, 7),
         section=struct.Struct(f"{order}2I4{word}2I2{word}"),
         dynamic=struct.Struct(f"{order}qQ" if wide else f"{order}iI"),
     )

@@ -11,7 +11,7 @@ from ..core.frozen import frozen
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC, Elf, elf_of
-from .elf_form import ET_DYN, ET_EXEC, SHF_ALLOC, BrokenElfError
+from .elf_form import ET_DYN, ET_EXEC, PT_LOAD, SHF_ALLOC, BrokenElfError
 from .inventory import Entry
 from .source import is_far
 from .tree import Tree
@@ -55,6 +55,10 @@ LEAST_UNLOADED_BYTES = KIB
 and the comments that ``strip`` leaves take half of it; symbols of the C start-up files
 alone take more. In a snap, most of a block is to be decompressed to see the headers of
 sections."""
+_UNNAMED_BYTES = 64 * KIB
+"""Loaded bytes that no section names; alignment leaves fewer (64 KiB pages)."""
+_PATCHED_BYTES = 4 * KIB
+"""Likewise, if segments are aligned differently."""
 _LIBRARY = re.compile(r".*\.so(?:\.[\d.]+)?")
 _SANITIZER = re.compile(r"(?:.*/)?lib(?:a|hwa|l|t|ub)san\.so[.\d]*")
 _SANITIZED = "sanitizers are shipped with their symbols on purpose"
@@ -289,8 +293,9 @@ def _may_be_elf(entry: Entry) -> bool:
 def needless_parts(elf: Elf) -> tuple[tuple[int, int], ...]:
     """Return where a file has sections that ``strip`` would take out.
 
-    Objects are left alone, which need their symbols, and files with something behind
-    their last section, which stripping would cut off.
+    Objects are left alone, which need their symbols, and files that ``strip`` would
+    break: with something behind their last section, or with loaded bytes that no
+    section names (a program in a copy of its run time, a library after patchelf).
 
     :returns: start and end of each, ascending, neighbours joined.
     :raises BrokenElfError: where the file contradicts itself.
@@ -298,7 +303,7 @@ def needless_parts(elf: Elf) -> tuple[tuple[int, int], ...]:
     if elf.kind not in (ET_EXEC, ET_DYN) or not elf.sections:
         return ()
     last_end = max(section.end for section in elf.sections)
-    if max(elf.headers_end, last_end) < elf.size_bytes:
+    if max(elf.headers_end, last_end) < elf.size_bytes or _breaks(elf):
         return ()
     return _joined(
         sorted(
@@ -309,6 +314,30 @@ def needless_parts(elf: Elf) -> tuple[tuple[int, int], ...]:
             and _NEEDLESS.fullmatch(section.name)
         )
     )
+
+
+def _breaks(elf: Elf) -> bool:
+    """Tell whether ``strip`` would move or drop loaded bytes that no section names.
+
+    It writes segments anew from their sections. Tried with binutils 2.40: programs of
+    node (SEA) and bun lose what they run, and numpy's libraries, which patchelf has
+    extended by segments with another alignment, can't be loaded any more.
+    """
+    segments = [each for each in elf.segments if each.kind == PT_LOAD]
+    mixed = len({each.align for each in segments}) > 1
+    sections = sorted(
+        (each.start, each.end)
+        for each in elf.sections
+        if each.flags & SHF_ALLOC and each.start < each.end
+    )
+    unnamed = 0
+    for segment in segments:
+        at = segment.offset
+        within = [each for each in sections if segment.offset <= each[0] < segment.end]
+        for start, end in (*within, (segment.end, segment.end)):
+            unnamed = max(unnamed, start - at if at else 0)
+            at = max(at, end)
+    return unnamed >= (_PATCHED_BYTES if mixed else _UNNAMED_BYTES)
 
 
 def _joined(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

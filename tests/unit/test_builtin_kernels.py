@@ -42,7 +42,12 @@ def test_kernels_are_as_their_configurations() -> None:
             for row in csv.DictReader(line for line in file if line[0] != "#")
         }
     rows["raspi"] = rows.pop("raspberry-pi")
+    unread = KERNELS["ubuntu-26.04"]
+    assert (unread.file_mode, unread.decompressors) == ("unknown", "unknown")
+    assert decompressions_per_block(unread) == ONCE
     for name, kernel in KERNELS.items():
+        if kernel is unread:
+            continue
         row = rows[name]
         assert (kernel.file_mode, kernel.decompressors) == (
             row["file_mode"],

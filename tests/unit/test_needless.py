@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,12 @@ from cache_files import make_tree
 from elf_files import elf_in
 from elf_sections import OBJECT, make_sections
 from payloads import make_payload
-from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
+from snapcraft_compression_advisor.payload.elf_form import (
+    ET_DYN,
+    BrokenElfError,
+    Section,
+    Segment,
+)
 from snapcraft_compression_advisor.payload.needless import (
     LEAST_BYTES,
     needless_by_name,
@@ -18,6 +26,9 @@ from snapcraft_compression_advisor.payload.needless import (
     unstripped_files,
 )
 from snapcraft_compression_advisor.payload.survey import take_survey
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.payload.elf import Elf
 
 ARCHIVE = b"!<arch>\n"
 CODE = b"c" * 1000
@@ -198,3 +209,33 @@ def test_an_empty_payload_has_nothing_to_find() -> None:
     survey = take_survey(make_payload({"bin/hello": b"#!/bin/sh\n"}))
     assert survey.caches == ()
     assert survey.needless == ()
+
+
+@pytest.mark.parametrize(
+    ("loaded_bytes", "aligns", "named"),
+    [
+        (1000, (4096,), True),
+        (1000 + 3000, (4096, 8192), True),
+        (1000 + 8192, (4096, 4096), True),
+        (1000 + 36_000, (4096, 2 * 1024 * 1024), False),
+        (1000 + 788_000, (4096,), False),
+    ],
+)
+def test_files_that_strip_breaks_are_left_alone(
+    loaded_bytes: int, aligns: tuple[int, ...], *, named: bool
+) -> None:
+    end = 4096 + loaded_bytes
+    elf = SimpleNamespace(
+        kind=ET_DYN,
+        headers_end=end + 500,
+        size_bytes=end + 500,
+        sections=(
+            Section(b".text", 1, 2, 4096, 5096),
+            Section(b".symtab", 2, 0, end, end + 400),
+        ),
+        segments=tuple(
+            Segment(1, 5, 4096, 4096, loaded_bytes if number == 0 else 1000, align)
+            for number, align in enumerate(aligns)
+        ),
+    )
+    assert bool(needless_parts(cast("Elf", elf))) is named

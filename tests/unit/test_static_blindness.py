@@ -16,7 +16,10 @@ from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
-from snapcraft_compression_advisor.launch.guess.blindness import window_evidence
+from snapcraft_compression_advisor.launch.guess.blindness import (
+    toolkit_evidence,
+    window_evidence,
+)
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.guess import either, static_launch_set
 from snapcraft_compression_advisor.launch.guess.opengl import DRIVER_WAYS
@@ -371,3 +374,28 @@ def test_interval_of_either_is_where_nine_of_ten_draws_lie(chance: float) -> Non
     assert (found.low, found.high) == pytest.approx(
         (min(expected[0], share.mid), expected[1]), rel=0.02
     )
+
+
+@pytest.mark.parametrize(
+    ("plug", "provider"),
+    [
+        ("gpu-2404", "mesa-2404"),
+        ("gpu-2604", None),
+        ("graphics-core22", "mesa-core22"),
+        ("graphics", "mesa-core20"),
+    ],
+)
+def test_graphics_come_with_a_content_plug(plug: str, provider: str | None) -> None:
+    content = {"interface": "content", "target": "$SNAP/gpu"}
+    plugs = {plug: content | ({"default-provider": provider} if provider else {})}
+    payload = payload_of({"usr/bin/hello": make_elf()}, snap={"plugs": plugs})
+    assert window_evidence(payload, "hello") is None
+    evidence = toolkit_evidence(payload, "hello")
+    assert evidence is not None
+    assert evidence.what == plug
+
+
+def test_a_toolkit_of_the_web_opens_windows() -> None:
+    plugs = {"webkitgtk-6-gnome-2404": {"interface": "content"}}
+    payload = payload_of({"usr/bin/hello": make_elf()}, snap={"plugs": plugs})
+    assert window_evidence(payload, "hello") is not None

@@ -73,15 +73,15 @@ _LIBRARY_FOLDER = re.compile(r"(usr/)?(local/)?lib(/[^/]+-linux-gnu[^/]*)?")
 WINDOW_INTERFACES = frozenset({"desktop", "desktop-legacy", "unity7", "wayland", "x11"})
 """Interfaces that only programs with windows need."""
 
-GRAPHICS_INTERFACES = frozenset({"opengl", "gpu-2404"})
-"""Interfaces that command-line tools use, too: for computing."""
+_GRAPHICS_CONTENT = re.compile(r"gpu-\d+|graphics-core\d+|mesa-.*")
+"""Content plugs, or their providers, for what command-line tools use, too."""
 
 WINDOWLESS = frozenset(
     {"--background", "--batch", "--headless", "--help", "--nogui", "--version"}
 )
 """Arguments with which programs open no windows."""
 
-_DESKTOP_CONTENT = re.compile(r"(gnome|gtk|kf5|kf6|kde|qt)-.*")
+_DESKTOP_CONTENT = re.compile(r"(gnome|gtk|kf5|kf6|kde|qt|webkitgtk)-.*")
 _DESKTOP_CHAIN = re.compile(r"(.*/)?(desktop|gnome|kde)[\w-]*-launch")
 _TERMINAL = re.compile(rb"^Terminal[ \t]*=[ \t]*(true|1)\b", re.MULTILINE)
 _DESKTOP_FILE_MAX_BYTES = 256 * 1024
@@ -134,7 +134,9 @@ def toolkit_evidence(payload: Payload, app: str) -> BlindSpot | None:
     """
     snap = payload.snap
     for name in plugs_of(snap, snap.apps[app]):
-        if _interface(snap, name)[0] in GRAPHICS_INTERFACES:
+        interface, content = _interface(snap, name)
+        names = (content, name) if interface == "content" else ()
+        if interface == "opengl" or any(map(_GRAPHICS_CONTENT.fullmatch, names)):
             return _unreached(SNAP_YAML_PATH, name)
     shipped = next(toolkits(payload.inventory.entries.values()), None)
     return _unreached(shipped[0].path) if shipped else None

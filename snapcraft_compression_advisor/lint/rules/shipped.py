@@ -125,7 +125,9 @@ DEBUG_SYMBOLS = _ShippedRule(
     "all code.",
     how_to_fix="Build with `-s` or `install --strip`, or run `strip --strip-unneeded` "
     "in `override-build`. Keep the debug files outside the snap. Test the stripped "
-    "program: a few, such as self-extracting ones, don't survive it.",
+    "program. Files that `strip` would break aren't named: with bytes behind their "
+    "sections (a single file of .NET, an AppImage), or with loaded bytes that no "
+    "section names (single executables of node and bun, libraries of wheels).",
     judge=_needless_judge("debug-symbols", "Debug information and symbol tables"),
 )
 
