@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import snapcraft_compression_advisor
+import snapcraft_compression_advisor_plugin
 
 PACKAGE = Path(snapcraft_compression_advisor.__file__).parent
 
@@ -17,13 +18,9 @@ DAMAGES = {
         f"{PACKAGE.name}/host/hooks.py",
         "def install(*_): raise RuntimeError('hooks are damaged')",
     ),
-    "configure doesn't parse": (
-        f"{PACKAGE.name}/host/configure.py",
-        "def (): configure is damaged",
-    ),
-    "configure raises": (
-        f"{PACKAGE.name}/host/configure.py",
-        "def configure(*_): raise RuntimeError('configure is damaged')",
+    "the package doesn't parse": (
+        f"{PACKAGE.name}/__init__.py",
+        "def (): the package is damaged",
     ),
     "a hook fails": (
         f"{PACKAGE.name}/host/build_plugin.py",
@@ -37,6 +34,14 @@ DAMAGES = {
 """A file by the damage's name, and what is appended to it."""
 
 
+def copy_advisor(folder: Path) -> None:
+    """Put a copy of the advisor into a folder, as it is installed."""
+    shutil.copytree(
+        PACKAGE, folder / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copy(snapcraft_compression_advisor_plugin.__file__, folder)
+
+
 def damaged(folder: Path, damage: str) -> str:
     """Make a folder that, first on Python's path, damages the advisor.
 
@@ -45,7 +50,7 @@ def damaged(folder: Path, damage: str) -> str:
     name, content = DAMAGES[damage]
     path = folder / name
     if name.startswith(PACKAGE.name):
-        shutil.copytree(PACKAGE, folder / PACKAGE.name)
+        copy_advisor(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(f"\n{content}\n")

@@ -22,11 +22,10 @@ from ..launches import price_stacks
 from ..lint.request import analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..payload.source import Payload, find_payload, open_payload
-from ..project.project_file import declared_compression, find_project_file
+from ..project.project_file import find_project_file
 from ..report.answer import render_answer
 from ..report.lines import FILE_STYLE, style_for
 from ..report.text import render_text
-from ..trial.sampled import ORDINARY
 from .arguments import (
     PATH,
     Arguments,
@@ -44,6 +43,7 @@ from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
     from ..capture.snapd_timings import SnapdTimings
+    from ..lint.project import ProjectFile
 
 FORMATS = ("text", "json")
 
@@ -108,12 +108,10 @@ class AdviseCommand(Command):
             timings = _timings(parsed_args.timings, payload)
             lint = with_recordings(payload, lint, parsed_args)
             surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
+            project = _project(payload, project_dir)
             request = replace(
-                analysis_request(payload, lint, None),
-                declared_compression=_declared(payload, project_dir),
+                analysis_request(payload, lint, project),
                 exact=parsed_args.exact,
-                effort=ORDINARY,
-                size_limits=(),
                 surroundings=surroundings,
             )
             analysis = _analyse(payload, request)
@@ -126,7 +124,7 @@ class AdviseCommand(Command):
                     replace(
                         lint, bases=surroundings.bases, content=surroundings.contents
                     ),
-                    project=find_project(payload, project_dir),
+                    project=project,
                     command=self.config,
                     timings=timings,
                 )
@@ -178,18 +176,10 @@ def _pages() -> ModuleType:
     return import_module("snapcraft_compression_advisor.cli.report")
 
 
-def _declared(payload: Payload, project_dir: Path | None) -> str | None:
-    """Return what snapcraft.yaml says: of the project named, else beside prime."""
-    if project_dir is not None and payload.snap.type != COMPONENT_TYPE:
-        return declared_compression(find_project_file(project_dir))
-    if payload.kind != "prime":
-        return None
+def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
+    """Return the payload's project, as ``lint`` finds it; a broken one is a warning."""
     try:
-        if payload.snap.type == COMPONENT_TYPE:
-            project = find_project(payload, project_dir)
-            return project.compression if project else None
-        folder = payload.path.resolve().parent
-        return declared_compression(find_project_file(folder))
+        return find_project(payload, project_dir)
     except NoInputError:
         return None
     except AdvisorError as error:

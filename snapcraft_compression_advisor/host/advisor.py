@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from snapcraft_compression_advisor_plugin import may_enforce, reason_of, warn_of
+
 from ..analysis import Analysis, Request, analyse
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import AdvisorError, ToolError
@@ -27,8 +29,7 @@ from ..wording import sentences
 from .artifact import DEFAULT_COMPRESSION, Artifact, Decision, decide
 from .guard import PolicyBrokenError, Result, SettingsError, harmless, judging
 from .project import HostProject, Parts, read_host_project, read_settings
-from .refusal import asks_to_enforce, warn_of
-from .show import show, show_verdict, write_key, write_report
+from .show import show, show_outcome, write_key, write_report
 
 BUDGET_RULES = (cold_start_budget, image_size_budget)
 
@@ -42,16 +43,20 @@ class Advisor:
     :param find_apps: returns the names of its apps; ``None`` where they aren't known.
     :param packing_with: the snap's compression, where the application tells that before
         it asks for advice.
+    :param linted: directories and images that the linter has looked at.
     """
 
     find_project_dir: Callable[[], Path]
     find_parts: Callable[[], Parts]
     find_apps: Callable[[], Collection[str] | None] = lambda: None
     packing_with: str | None = None
+    linted: set[Path] = field(default_factory=set)
     _decisions: dict[Artifact, Decision | None] = field(default_factory=dict)
     _asked: dict[Artifact, None] = field(default_factory=dict)
     _concluded: set[Artifact] = field(default_factory=set)
     _contexts: dict[Artifact, Context] = field(default_factory=dict)
+    _unset: dict[Artifact, str] = field(default_factory=dict)
+    """Why snapcraft.yaml couldn't be changed."""
     _project: HostProject | None = None
     _settings: Settings | None = None
 
@@ -97,7 +102,7 @@ class Advisor:
         except SettingsError:
             raise
         except Exception:  # noqa: BLE001 # then it can't be ruled out by them
-            return asks_to_enforce(self.find_project_dir(), os.environ)
+            return may_enforce(self.find_project_dir(), os.environ)
 
     def judging(self, action: Callable[[], Result], *, what: str) -> Result | None:
         """Do what :func:`~snapcraft_compression_advisor.host.guard.judging` does."""
@@ -140,10 +145,10 @@ class Advisor:
         if decision.mode == "enforce":
             self._enforce(decision)
         if decision.mode == "write" and decision.follows:
-            harmless(
-                partial(write_key, self.project, decision),
-                what="snapcraft.yaml is unchanged",
-            )
+            try:
+                write_key(self.project, decision)
+            except Exception as error:  # noqa: BLE001 # the pack goes on, and says so last
+                self._unset[artifact] = reason_of(error)
             self._project = None  # it says something else by now
         return decision.compression
 
@@ -153,7 +158,10 @@ class Advisor:
             self._concluded.add(artifact)
             decision = self._decisions.get(artifact)
             if decision is not None:
-                harmless(partial(show_verdict, decision), what="no verdict is shown")
+                harmless(
+                    partial(show_outcome, decision, unset=self._unset.get(artifact)),
+                    what="the outcome isn't shown",
+                )
 
     def decision(self, artifact: Artifact) -> Decision | None:
         """Return what an artifact is to be packed with; ``None`` where advice failed.
@@ -185,9 +193,9 @@ class Advisor:
                     snap=payload.snap,
                     survey=take_survey(payload),
                     policy=self.settings.policy,
-                    project=self.project.says,
                 )
-        return self._contexts[artifact]
+        # The project may have got a key since.
+        return replace(self._contexts[artifact], project=self.project.says)
 
     def _enforce(self, decision: Decision) -> None:
         check_advice(decision)
@@ -218,7 +226,9 @@ class Advisor:
         ):
             request = _request(artifact, self.settings, payload, until)
             request = _with_recordings(payload, request, self.settings)
-            return analyse(payload, request, progress=emit.progress)
+            # One line: logs and pipes keep each.
+            emit.progress(f"Estimating what compression suits {artifact.label}")
+            return analyse(payload, request, progress=emit.debug)
 
     def _decide(self, artifact: Artifact) -> Decision:
         policy = self.settings.policy
@@ -291,9 +301,7 @@ def open_artifact(artifact: Artifact) -> Iterator[Payload]:
 def _request(
     artifact: Artifact, settings: Settings, payload: Payload, until: ExitStack
 ) -> Request:
-    """Return what is to be found out about an artifact: as much as ``lint`` asks for.
-
-    A pack isn't to wait for figures that decide nothing.
+    """Return what is to be found out about an artifact: what ``lint`` asks for.
 
     :param until: closes the base and content snaps that the settings name.
     :raises SettingsError: where the settings name an app that the snap doesn't have.

@@ -72,7 +72,7 @@ class CompressionAdviceCommand(AppCommand):
         as_text = parsed_args.format == "text"
         # The message is logged as well, where colours would be noise.
         style = style_for(sys.stdout, {"NO_COLOR": "1"}) if as_text else None
-        text = render_report(analysis, style)
+        text = render_report(analysis, style, component=component)
         emit.message(text.removesuffix("\n"))
 
 

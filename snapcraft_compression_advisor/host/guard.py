@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from snapcraft_compression_advisor_plugin import RESOLUTION, reason_of, warn_of
+
 from ..core.errors import AdvisorError, BadDataError
-from .refusal import RESOLUTION, reason_of, warn_of
 
 Result = TypeVar("Result")
 

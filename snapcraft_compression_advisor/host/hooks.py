@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from craft_cli import CommandGroup
 
+from snapcraft_compression_advisor_plugin import reason_of
+
 from ..project.project_lines import LINTER_NAME
 from ..settings.load import PLUGIN
 from .guard import Stop
 from .project_service import FindAdvisor, finding_advisor
-from .refusal import reason_of
 from .wrapping import check_before, check_settings
 
 if TYPE_CHECKING:

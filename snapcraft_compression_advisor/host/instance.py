@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import snapcraft_compression_advisor
+from snapcraft_compression_advisor_plugin import VARIABLE
 
 from ..core.terminal import emit
 from ..settings.load import ENVIRONMENT_PREFIX, INSTANCE_PATH_VARIABLE
-from .configure import VARIABLE
 from .guard import CannotJudgeError, SettingsError, Stop, judging
 from .project_service import FindAdvisor
 from .wrapping import derive, wrap

@@ -23,6 +23,12 @@ from .guard import SettingsError, Stop
 from .project_service import FindAdvisor
 from .wrapping import wrap
 
+_SPEAKING = ("SCA1", "SCA2", "SCA301")
+"""What a linter called ``compression`` speaks of: codec, launches, the size's budget.
+
+``compression-advisor lint`` checks all rules; ``select`` has snapcraft do so."""
+_SAID_BY_ADVICE = ("SCA101", "SCA102", "SCA103", "SCA104")
+
 
 class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no dependency
     """The advisor's rules, as ``compression-advisor lint`` has them.
@@ -46,11 +52,13 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
         with Stop(error_class=SnapcraftError).told():
             try:
                 advisor = type(self).find_advisor()
-                if advisor is None:
+                path = (type(self).image or Path.cwd()).resolve()
+                # Every artifact has snapcraft look at the same directory.
+                if advisor is None or path in advisor.linted:
                     return []
+                advisor.linted.add(path)
                 findings = advisor.judging(
-                    lambda: find(advisor, type(self).image or Path.cwd()),
-                    what="no compression findings",
+                    lambda: find(advisor, path), what="no compression findings"
                 )
                 if not findings:
                     return []
@@ -112,14 +120,21 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
     :raises SettingsError: where the settings are broken.
     :raises AdvisorError: where it can't be analysed.
     """
-    artifact = _artifact(advisor, path.resolve())
+    artifact = _artifact(advisor, path)
     context = advisor.context(artifact)
     if context is None:
         return ()
+    policy = context.policy
+    if not policy.select:
+        ignored = policy.ignore
+        if advisor.has_advised(path):
+            ignored = (*ignored, *_SAID_BY_ADVICE)
+        policy = policy.model_copy(update={"select": _SPEAKING, "ignore": ignored})
+        context = replace(context, policy=policy)
     says = advisor.project.says
     if says is not None and path.is_file() and says.name != context.snap.name:
         context = replace(context, project=None)  # of another snap
-    return check_rules(context, path.parent, emit.progress)
+    return check_rules(context, path.parent, emit.debug)
 
 
 def _artifact(advisor: Advisor, path: Path) -> Artifact:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snapcraft_compression_advisor_plugin import may_enforce
+
 from ..core.terminal import emit
 from .guard import judging
-from .refusal import asks_to_enforce
 
 if TYPE_CHECKING:
     from .advisor import Advisor
@@ -33,7 +34,7 @@ def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:
         return judging(
             lambda: advisor_here(services, project_dir),
             what="no advice, because it can't be loaded",
-            enforces=lambda: asks_to_enforce(project_dir, os.environ),
+            enforces=lambda: may_enforce(project_dir, os.environ),
         )
 
     return find_advisor

@@ -11,9 +11,10 @@ from ..core.errors import NoInputError
 from ..core.scratch import replace_text
 from ..core.terminal import emit
 from ..project.project_file import apply_edit, plan_edit
+from ..report.answer import pack_lines
 from ..report.json_report import render_json
 from ..report.lines import FILE_STYLE, TextStyle, shows_unicode
-from ..report.text import advice_lines, render_text
+from ..report.text import render_text
 from .artifact import Decision
 from .project import HostProject
 
@@ -21,26 +22,41 @@ _JSON = ".json"
 
 
 def show(decision: Decision) -> None:
-    """Print verdict and reasons; the whole report where snapcraft is verbose."""
+    """Print the advice in a few lines; the whole report if snapcraft is verbose."""
     analysis = decision.analysis
     style = replace(FILE_STYLE, unicode=shows_unicode(sys.stderr))
-    for line in render_report(analysis, style).splitlines():
+    component = decision.artifact.component
+    for line in render_report(analysis, style, component=component).splitlines():
         emit.verbose(line)
-    headline, *reasons = advice_lines(analysis)
-    emit.progress(
-        f"Compression advice for {_name(decision)}: {headline}", permanent=True
-    )
-    for line in (*reasons, *_outcome(decision)):
-        emit.progress(line, permanent=True)
+    first, *others = pack_lines(analysis, style)
+    emit.progress(f"Compression advice for {_name(decision)}: {first}", permanent=True)
+    for line in others:
+        emit.progress(f"  {line}", permanent=True)
 
 
-def show_verdict(decision: Decision) -> None:
-    """Print verdict and codec in one line, for the end of the pack."""
-    headline = next(iter(advice_lines(decision.analysis)))
-    verdict = f"packed with {decision.compression} as advised"
-    if not decision.follows:
-        verdict = f"packed with {decision.compression}; {headline}"
-    emit.progress(f"Compression of {_name(decision)}: {verdict}", permanent=True)
+def show_outcome(decision: Decision, *, unset: str | None = None) -> None:
+    """Print what became of an advice to change, for the end of the pack.
+
+    :param unset: why snapcraft.yaml couldn't be changed.
+    """
+    codec, advised = decision.compression, decision.analysis.recommendation
+    component = decision.artifact.component
+    if advised.verdict != "change":
+        return
+    if decision.follows:
+        text = f"packed with {codec} as advised"
+        if unset is not None:
+            below = "" if component is None else f" below component {component}"
+            text += (
+                f", but snapcraft.yaml was NOT changed ({unset}): write 'compression: "
+                f"{codec}'{below} into it"
+            )
+    else:
+        text = f"packed with {codec}"
+        if decision.mode in ("apply", "write"):
+            text += ", which snapcraft.yaml declares"
+        text += f"; to change it, run {_to_follow(decision.analysis, component)!r}"
+    emit.progress(f"Compression of {_name(decision)}: {text}", permanent=True)
 
 
 def write_report(decision: Decision, path: Path) -> None:
@@ -54,7 +70,7 @@ def write_report(decision: Decision, path: Path) -> None:
     if component is not None:
         path = path.with_name(f"{path.stem}+{component}{path.suffix}")
     style = None if path.suffix == _JSON else FILE_STYLE
-    text = render_report(decision.analysis, style)
+    text = render_report(decision.analysis, style, component=component)
     replace_text(path, text, mode=0o644)
     emit.verbose(f"Compression report written to {path}")
 
@@ -87,15 +103,26 @@ def write_key(project: HostProject, decision: Decision) -> None:
         )
 
 
-def render_report(analysis: Analysis, style: TextStyle | None) -> str:
+def render_report(
+    analysis: Analysis, style: TextStyle | None, *, component: str | None = None
+) -> str:
     """Return a report as the command line would have it, on the codecs tried.
 
+    :param component: that is analysed.
     :param style: of text; ``None`` for JSON.
     """
     trial = analysis.trial
     tried = {name: each for name, each in trial.codecs.items() if each.available}
     shown = replace(analysis, trial=replace(trial, codecs=tried))
-    return render_json(shown) if style is None else render_text(shown, style)
+    if style is None:
+        return render_json(shown)
+    return render_text(shown, style, to_follow=_to_follow(analysis, component))
+
+
+def _to_follow(analysis: Analysis, component: str | None) -> str:
+    """Return snapcraft's command that follows an advice to change."""
+    of = "" if component is None else f" --component {component}"
+    return f"snapcraft set-compression {analysis.recommendation.compression}{of}"
 
 
 def _name(decision: Decision) -> str:
@@ -103,15 +130,3 @@ def _name(decision: Decision) -> str:
     if component is not None:
         return f"component {component}"
     return decision.analysis.payload.name
-
-
-def _outcome(decision: Decision) -> list[str]:
-    """Say what comes of the advice, where it isn't plain."""
-    artifact, advice = decision.artifact, decision.analysis.recommendation
-    if decision.follows:
-        return [f"  Packing {artifact.label} with {decision.compression} as advised"]
-    held = decision.mode in ("apply", "write") and advice.verdict == "change"
-    if held:
-        said = "snapcraft.yaml declares ('override-declared' would follow the advice)"
-        return [f"  Packing {artifact.label} with {decision.compression}, which {said}"]
-    return []

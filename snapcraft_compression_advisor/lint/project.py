@@ -15,7 +15,7 @@ from ..project.edit import Edit
 from ..project.project_lines import NULL, ProjectLines, read_project_lines
 from ..project.set_scalar import set_compression
 from ..trial.result import Progress, TrialResult
-from ..trial.sampled import LEAST, run_sampled_trial
+from ..trial.sampled import run_sampled_trial
 
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")
 
@@ -124,7 +124,6 @@ def _sizes(files: Path, name: str, progress: Progress) -> ComponentSizes | None:
         wanted=tuple,
         progress=progress,
         decided=_is_decided,
-        effort=LEAST,
     )
     xz_bytes, added = trial.codecs["xz"].image_bytes, trial.lzo_less_xz_bytes
     if xz_bytes is None or added is None:

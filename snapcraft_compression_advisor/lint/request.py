@@ -21,7 +21,6 @@ from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata
 from ..payload.source import Payload
 from ..settings.lint_policy import LintPolicy
 from ..settings.refreshes import RefreshSettings
-from ..trial.sampled import LEAST
 
 if TYPE_CHECKING:
     from ..capture.first_run import MeasuredCaches
@@ -76,7 +75,6 @@ def analysis_request(
     base = Request(
         devices=request.devices,
         policy=request.policy.to_component_policy(),
-        effort=LEAST,
         declared_compression=project.effective if project and is_prime else None,
         surroundings=Surroundings(bases=request.bases, contents=request.content),
     )

@@ -13,7 +13,7 @@ from ..core.printable import printable
 from ..core.units import format_bytes, format_range, format_seconds
 from ..wording import CONTINUATIONS, asked, sentences
 from .lines import FILE_STYLE, TextStyle, wrapped
-from .phrases import how_known
+from .phrases import headline, how_known
 from .undecided import what_decides
 
 if TYPE_CHECKING:
@@ -46,6 +46,25 @@ def render_answer(analysis: Analysis, style: TextStyle = FILE_STYLE) -> str:
     ]
     text = "\n\n".join("\n".join(block) for block in blocks if block)
     return text.replace("\N{EN DASH}", _dash(style)) + "\n"
+
+
+def pack_lines(analysis: Analysis, style: TextStyle = FILE_STYLE) -> Iterator[str]:
+    """Yield the advice for a pack: one line, and for a change what it brings."""
+    advice = analysis.recommendation
+    lines = [headline(advice.verdict, advice.compression)]
+    saving = advice.decisive
+    why = [*sentences(_without_figures(advice.reasons, saving))]
+    if saving is not None:
+        why.insert(0, _on_saving(analysis, saving))
+    if advice.verdict == "change":
+        lines += [*why, *_on_size(analysis)]
+    else:
+        lines[0] = ". ".join((lines[0], " ".join(why)))
+    if advice.verdict == "undecided" and any(
+        each.launch_set.source == "static" for each in analysis.launches
+    ):
+        lines[0] += " 'record: true' in compression-advisor.yaml records the launch."
+    yield from (line.replace("\N{EN DASH}", _dash(style)) for line in lines)
 
 
 def _dash(style: TextStyle) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..core.units import format_bytes
 from ..launch.traced_share import APPLICATIONS, WHOLE_MEASURED
 from ..payload.snap_yaml import split_component_name
@@ -63,12 +64,13 @@ def payload_facts(payload: PayloadReport) -> tuple[str, str]:
     _, component = split_component_name(payload.name)
     built = "Built snap" if component is None else "Built component"
     kind = "Prime directory" if payload.kind == "prime" else built
+    default = f"{SNAPCRAFT_DEFAULT}, snapcraft's default"
     return (
         f"{kind} {payload.path}",
         (
             f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
             f"{counted(payload.data_blocks, 'data block')}; compression: "
-            f"{payload.declared_compression or 'not known'}"
+            f"{payload.declared_compression or default}"
         ),
     )
 

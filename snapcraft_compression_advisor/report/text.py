@@ -29,7 +29,6 @@ from .stack import (
     stack_sentences,
     stack_table,
 )
-from .undecided import what_decides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,9 +49,12 @@ def render_text(
     style: TextStyle = FILE_STYLE,
     *,
     timings: SnapdTimings | None = None,
+    to_follow: str | None = None,
 ) -> str:
     """Return the report as plain text, in the order of the pages.
 
+    :param to_follow: snapcraft's command that follows an advice to change, in place of
+        next steps with commands that not every snapcraft has beside it.
     :param timings: of snapd, where they were given.
     """
     report = short_report(analysis, timings=timings)
@@ -84,7 +86,9 @@ def render_text(
     installation = installation_section(report)
     if installation is not None:
         lines += [*table_section(installation, style), ""]
-    section = next_section(report, report.findings)
+    section = None if to_follow else next_section(report, report.findings)
+    if to_follow and report.recommendation.verdict == "change":
+        lines += [f"Set the key: {to_follow}", ""]
     if section is not None:
         lines += [style.bold(section.title), *_step_lines(section.steps, style), ""]
     lines += wrapped(" ".join(_method(report)), style.wrap_columns)
@@ -249,13 +253,6 @@ def _and_the_reads(launches: Sequence[LaunchReport]) -> str:
     if any(launch.method == "trace" for launch in launches):
         return " and the trace of what a launch reads"
     return ""
-
-
-def advice_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the verdict, its reasons, and what would decide it, for a short answer."""
-    yield from _verdict_lines(analysis, FILE_STYLE)
-    for step in what_decides(analysis):
-        yield from _to_do(step.text, step.commands, FILE_STYLE)
 
 
 def _verdict_lines(analysis: Analysis, style: TextStyle) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from snapcraft_compression_advisor.host.project import (
     read_host_project,
     read_settings,
 )
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODES = {
@@ -48,7 +50,17 @@ def test_only_one_that_enforces_declares_a_compression(name: str) -> None:
 
 
 def test_its_launch_reads_what_the_build_makes() -> None:
-    made = sum(len(f"{number**2}\n") for number in range(1, 120_001))
+    written = (EXAMPLES / "advise" / "snap" / "snapcraft.yaml").read_text()
+    found = re.search(r"i\+\+ < (\d+)\) printf \"%0(\d)d\\n", written)
+    assert found is not None
     settings = read_settings(EXAMPLES / "advise", {}, {})
     (file,) = settings.profiles[0].files
-    assert (file.path, file.size) == ("share/squares", made)
+    lines, digits = map(int, found.groups())
+    assert (file.path, file.size) == ("share/numbers", lines * (digits + 1))
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_it_asks_for_no_more_than_real_snaps_do(name: str) -> None:
+    settings = read_settings(EXAMPLES / name, {}, {})
+    assert settings.policy.min_saving == LintPolicy().min_saving
+    assert settings.policy.max_launches == LintPolicy().max_launches

@@ -11,9 +11,9 @@ from craft_application import Application, AppMetadata, ServiceFactory
 from craft_application.models import Project
 from craft_parts import plugins
 
+import snapcraft_compression_advisor_plugin as configure
 from host_app import make_app
 from host_doubles import install_snapcraft
-from snapcraft_compression_advisor.host import configure
 from snapcraft_compression_advisor.host.pack_hook import AdvisingPackage
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def warnings(emitter: RecordingEmitter) -> list[str]:
 
 def test_the_entry_point_leads_to_it() -> None:
     (found,) = importlib.metadata.entry_points(
-        group="craft_application_plugins.application",
-        name="snapcraft_compression_advisor",
+        group="craft_application_plugins.application"
     )
     assert found.load() is configure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from snapcraft_compression_advisor.host.configure import IMPORT_DIR, hide_import_dir
+from snapcraft_compression_advisor_plugin import IMPORT_DIR, hide_import_dir
 
 
 @pytest.mark.parametrize(

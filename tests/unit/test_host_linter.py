@@ -59,22 +59,43 @@ def test_findings_have_the_rules_ids_and_the_line(
     assert issue.filename is None
 
 
-@pytest.mark.parametrize(
-    ("mode", "rules"),
-    [
-        ("advise", {"SCA101", "SCA103"}),
-        ("apply", {"SCA103"}),
-        ("write", set()),
-    ],
-)
-def test_what_is_packed_is_linted_rather_than_what_was_declared(
-    linter_module: ModuleType, tmp_path: Path, mode: str, rules: set[str]
+@pytest.mark.parametrize("mode", ["advise", "apply", "write"])
+def test_a_pack_does_not_repeat_its_advice_as_findings(
+    linter_module: ModuleType, tmp_path: Path, mode: str
 ) -> None:
-    folder = make_project(tmp_path / "project", policy=f"{LZO_PAYS}mode: {mode}\n")
+    folder = make_project(
+        tmp_path / "project",
+        keys="compression: lzo",
+        components=True,
+        policy=f"{LZO_PAYS}mode: {mode}\n",
+    )
+    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    artifact = Artifact(prime_dir=folder / "files", compression="lzo", declared="lzo")
+    advisor.before_pack(artifact)
+    assert list(linter_module.find(advisor, folder / "files")) == []
+
+
+def test_what_the_settings_select_is_looked_at_in_a_pack(
+    linter_module: ModuleType, tmp_path: Path
+) -> None:
+    policy = f"{LZO_PAYS}mode: apply\nselect: [SCA103, SCA301]\nmax-image-size: 20kB\n"
+    folder = make_project(tmp_path / "project", policy=policy)
     advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
     advisor.before_pack(Artifact(prime_dir=folder / "files", compression="xz"))
     found = {each.rule for each in linter_module.find(advisor, folder / "files")}
-    assert {rule for rule in found if rule.startswith("SCA10")} == rules
+    assert found == {"SCA103", "SCA301"}
+
+
+def test_a_key_that_was_set_meanwhile_is_no_finding(
+    linter_module: ModuleType, tmp_path: Path
+) -> None:
+    policy = f"{LZO_PAYS}mode: write\nselect: SCA103\n"
+    folder = make_project(tmp_path / "project", policy=policy)
+    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    artifact = Artifact(prime_dir=folder / "files", compression="xz")
+    assert advisor.context(artifact) is not None
+    advisor.before_pack(artifact)
+    assert list(linter_module.find(advisor, folder / "files")) == []
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_component_is_known_by_its_metadata(
     snapcraft.pack.pack_component(directory=more, compression="lzo", output_dir=folder)
     assert snapcraft.packs.calls == [("component", more, "xz")]
     emitter.assert_progress(
-        "  Packing component more with xz as advised", permanent=True
+        "Compression of component more: packed with xz as advised", permanent=True
     )
 
 

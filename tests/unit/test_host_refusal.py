@@ -1,4 +1,4 @@
-"""What is known of the mode without reading YAML, and how packs are refused."""
+"""What is known of the mode without the package, and how packs are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 from craft_cli import CraftError
 
 from host_doubles import install_snapcraft
-from snapcraft_compression_advisor.host.refusal import asks_to_enforce, refuse
+from snapcraft_compression_advisor_plugin import (
+    may_enforce,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,33 +21,16 @@ VARIABLE = "SNAPCRAFT_COMPRESSION_ADVISOR_MODE"
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "mode: enforce\n",
-        'mode: "enforce" # for now\n',
-        "pack:\n  mode: >-\n    enforce\n",
-        'report: "a #"\nmode: enforce\n',
-        'mode: "enf\\x6frce"\n',
-        'mode: "enf\\\n  orce"\n',
-    ],
+    "name", ["compression-advisor.yaml", "compression-advisor.yml"]
 )
-def test_a_file_that_may_say_enforce_does(tmp_path: Path, text: str) -> None:
-    (tmp_path / "compression-advisor.yaml").write_text(text)
-    assert asks_to_enforce(tmp_path, {})
-
-
-@pytest.mark.parametrize(
-    "text", ["", "# mode: enforce\n", "mode: apply  # not yet enforce\n"]
-)
-def test_a_comment_says_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / "compression-advisor.yaml").write_text(text)
-    assert not asks_to_enforce(tmp_path, {})
-
-
-def test_a_file_in_another_encoding_may_say_anything(tmp_path: Path) -> None:
-    text = "mode: enforce\n"
-    (tmp_path / "compression-advisor.yaml").write_bytes(text.encode("utf-16"))
-    assert asks_to_enforce(tmp_path, {})
+@pytest.mark.parametrize("folder", [".", "snap", "build-aux/snap"])
+def test_settings_that_cannot_be_read_may_say_enforce(
+    tmp_path: Path, folder: str, name: str
+) -> None:
+    assert not may_enforce(tmp_path, {})
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    (tmp_path / folder / name).write_text("# nothing yet\n")
+    assert may_enforce(tmp_path, {})
 
 
 @pytest.mark.parametrize(
@@ -55,21 +41,7 @@ def test_the_variable_goes_before_the_file(
     tmp_path: Path, mode: str, *, enforces: bool
 ) -> None:
     (tmp_path / "compression-advisor.yaml").write_text("mode: enforce\n")
-    assert asks_to_enforce(tmp_path, {VARIABLE: mode}) is enforces
-
-
-@pytest.mark.parametrize(
-    ("text", "enforces"),
-    [
-        ("    compression-advisor-mode: enforce\n", True),
-        ("    compression-advisor-mode: apply\n", False),
-        ("description: rules that we enforce\n", False),
-    ],
-)
-def test_a_part_may_say_it(tmp_path: Path, text: str, *, enforces: bool) -> None:
-    (tmp_path / "snap").mkdir()
-    (tmp_path / "snap" / "snapcraft.yaml").write_text(text)
-    assert asks_to_enforce(tmp_path, {}) is enforces
+    assert may_enforce(tmp_path, {VARIABLE: mode}) is enforces
 
 
 class Lifecycle:

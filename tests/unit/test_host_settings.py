@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import snapcraft_compression_advisor_plugin as plugin
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.host import refusal
 from snapcraft_compression_advisor.host.build_plugin import AdvisorPluginProperties
 from snapcraft_compression_advisor.host.guard import SettingsError
 from snapcraft_compression_advisor.host.project import read_settings
@@ -20,14 +21,14 @@ from snapcraft_compression_advisor.settings.load import (
     setting,
 )
 from snapcraft_compression_advisor.settings.policy_file import (
-    POLICY_FILE_NAME,
+    POLICY_FILE_NAMES,
+    POLICY_FOLDERS,
     ignored_policy_files,
     parse_policy,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 PROFILE = '{"schema": 1, "source": "trace", "app": "hello", "files": []}'
 
@@ -291,8 +292,10 @@ def test_what_two_sources_ignore_adds_up() -> None:
     assert overlay(below, above).ignore == ("SCA101", "SCA102")
 
 
-def test_refusal_looks_where_the_settings_are() -> None:
+def test_the_last_resort_looks_where_the_settings_are() -> None:
     # It imports nothing that may be damaged, so it has names of its own.
-    assert refusal.ENVIRONMENT_PREFIX == ENVIRONMENT_PREFIX
-    assert refusal.POLICY_FILE_NAME == POLICY_FILE_NAME
-    assert sorted(refusal.PROJECT_FILE_NAMES) == sorted(PROJECT_FILES)
+    assert f"{ENVIRONMENT_PREFIX}MODE" == plugin.MODE_VARIABLE
+    assert plugin.POLICY_FILE_NAMES == POLICY_FILE_NAMES
+    assert plugin.POLICY_FOLDERS == POLICY_FOLDERS
+    folders = {str(Path(name).parent) for name in PROJECT_FILES}
+    assert {folder or "." for folder in POLICY_FOLDERS} == folders

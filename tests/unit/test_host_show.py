@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from analyses import make_analysis
 from snapcraft_compression_advisor.host.artifact import Artifact, Decision
-from snapcraft_compression_advisor.host.show import render_report, show, write_report
+from snapcraft_compression_advisor.host.show import (
+    render_report,
+    show,
+    show_outcome,
+    write_report,
+)
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from craft_cli.pytest_plugin import RecordingEmitter
+
+    from snapcraft_compression_advisor.advice.reasons import Verdict
 
 
 def decision(prime_dir: Path, *, component: str | None = None) -> Decision:
@@ -36,7 +44,11 @@ def test_the_verdict_stays_on_the_screen_and_the_table_is_for_the_verbose(
     calls = [(call.args[0], call.args[1]) for call in emitter.interactions]
     headline = "CHANGE: set 'compression: lzo' in snapcraft.yaml"
     assert ("progress", f"Compression advice for calculator: {headline}") in calls
-    assert ("progress", "  Packing the snap with lzo as advised") in calls
+    shown = [text for kind, text in calls if kind == "progress"]
+    assert len(shown) == 3
+    assert not any("snapcraft set-compression" in text for text in shown)
+    assert ("verbose", "Set the key: snapcraft set-compression lzo") in calls
+    assert not any("compression-advisor " in text for _, text in calls)
     assert ("verbose", headline) in calls
     assert any(kind == "verbose" and "codec " in text for kind, text in calls)
 
@@ -45,6 +57,38 @@ def test_codecs_that_were_not_tried_are_left_out() -> None:
     assert "lz4" not in render_report(make_analysis(), FILE_STYLE)
     codecs = json.loads(render_report(make_analysis(), None))["trial"]["codecs"]
     assert len(codecs) == 5
+
+
+@pytest.mark.parametrize("verdict", ["keep", "no-benefit", "undecided"])
+def test_what_changes_nothing_is_one_line(
+    tmp_path: Path, emitter: RecordingEmitter, verdict: Verdict
+) -> None:
+    made = decision(tmp_path)
+    advice = replace(made.analysis.recommendation, verdict=verdict)
+    made = replace(made, analysis=replace(made.analysis, recommendation=advice))
+    show(made)
+    show_outcome(replace(made, follows=False))
+    shown = [each.args[1] for each in emitter.interactions if each.args[0] != "verbose"]
+    assert len(shown) == 1
+    assert "compression-advisor " not in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("component", "to_do"),
+    [
+        (None, "write 'compression: lzo' into it"),
+        ("more", "write 'compression: lzo' below component more into it"),
+    ],
+)
+def test_a_key_that_could_not_be_set_is_said_last(
+    tmp_path: Path, emitter: RecordingEmitter, component: str | None, to_do: str
+) -> None:
+    show_outcome(decision(tmp_path, component=component), unset="it is read-only")
+    last = emitter.interactions[-1].args[1]
+    assert last.endswith(
+        "packed with lzo as advised, but snapcraft.yaml was NOT changed (it is "
+        f"read-only): {to_do}"
+    )
 
 
 @pytest.mark.usefixtures("emitter")

@@ -29,7 +29,6 @@ WRITERS = {
     "cli/write.py",
     "core/terminal.py",
     "core/bound_start.py",  # becomes another program
-    "host/refusal.py",  # works if nothing else of the package does
 }
 
 
