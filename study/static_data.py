@@ -124,15 +124,16 @@ def recorded_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in LAUNCHES.glob("*.json")))
 
 
-def read_application(name: str, tree: Path) -> Application:
+def read_application(name: str, tree: Path, launches: Path = LAUNCHES) -> Application:
     """Read a recorded launch and find its candidates.
 
     :param tree: the application's payload.
+    :param launches: directory of the recordings.
     """
     payload: Payload = DirectoryPayload(tree)
     entries = payload.inventory.entries
     read = {}
-    profile = read_profile(LAUNCHES / f"{name}.json")
+    profile = read_profile(launches / f"{name}.json")
     for file in profile.files:
         entry = entries.get(file.path)
         if entry is not None and entry.kind is EntryKind.FILE:

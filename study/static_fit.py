@@ -95,7 +95,7 @@ def fit(trees: Sequence[Path], today: date) -> None:
     counts = [count(application) for application in applications]
     folds = make_folds(applications, counts)
     document = priors_document(fitted(folds, counts), fit_of(folds, today))
-    PRIORS.write_text(_json(document), encoding="utf-8")
+    PRIORS.write_text(document_text(document), encoding="utf-8")
     _write_csv("static-families.csv", _family_rows(applications, counts))
     _write_csv("static-scores.csv", _score_rows(folds))
     _write_csv("launch-packages.csv", _package_rows(applications, find_trees(trees)))
@@ -210,7 +210,7 @@ def _write_csv(name: str, rows: Iterable[tuple[object, ...]]) -> None:
     (FOLDER / "data" / name).write_text(text.getvalue(), encoding="utf-8")
 
 
-def _json(document: PriorsDocument) -> str:
+def document_text(document: PriorsDocument) -> str:
     """Return a document with one key a line, so that changes show."""
     lines = []
     for key, value in document.model_dump(mode="json").items():

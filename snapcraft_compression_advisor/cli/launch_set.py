@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ..core.errors import BadDataError, UsageError
 from ..launch.guess.compare import compare_launches
+from ..launch.guess.explain import explain
 from ..launch.guess.guess import static_launch_set
 from ..launch.launch_set import LaunchSet, select_apps
 from ..launch.profile import LaunchProfile, guessed_profile, profile_text, read_profile
@@ -16,6 +17,7 @@ from ..payload.source import Payload, find_payload, open_payload
 from ..report.compare import (
     render_comparison_json,
     render_comparison_text,
+    render_explanation_text,
     render_guess_text,
 )
 from .arguments import PATH, Arguments, Command, format_argument, output_argument
@@ -32,7 +34,8 @@ class LaunchSetCommand(Command):
         "uses this guess unless a launch was recorded.\n\n"
         "With --output, the guess is written as a launch profile, which can be "
         "edited and given to 'advise' with --launch-profile. With --compare, it "
-        "is compared with a recorded launch."
+        "is compared with a recorded launch. With --explain, it says why one file "
+        "is expected, or why not."
     )
 
     arguments: ClassVar[Arguments] = {
@@ -42,6 +45,8 @@ class LaunchSetCommand(Command):
         **output_argument(text="the guess as a launch profile", default="not written"),
         "--compare RECORDED": "a recorded launch of the same app, to compare the guess "
         "with (default: none)",
+        "--explain FILE": "a file of the payload: print why it is expected, by which "
+        "way and in which share of launches; or why it isn't (default: none)",
         **format_argument(("text", "json"), text="the guess or the comparison"),
     }
 
@@ -52,6 +57,10 @@ class LaunchSetCommand(Command):
         recorded = read_profile(parsed_args.compare) if parsed_args.compare else None
         with open_payload(parsed_args.path or find_payload(Path.cwd())) as payload:
             app = _app(payload, parsed_args.app, recorded)
+            if parsed_args.explain is not None:
+                found = explain(payload, app, str(parsed_args.explain))
+                write_output(render_explanation_text(found), None)
+                return
             launch_set = static_launch_set(payload, app)
             text = _report(launch_set, recorded, payload, parsed_args.format)
         if parsed_args.output is not None:

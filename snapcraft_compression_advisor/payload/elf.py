@@ -9,6 +9,7 @@ alone, and so does whoever asks for no sections.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
@@ -19,6 +20,7 @@ from .elf_form import (
     PT_DYNAMIC,
     PT_INTERP,
     PT_LOAD,
+    SHF_ALLOC,
     SHT_NOBITS,
     BrokenElfError,
     Section,
@@ -40,6 +42,8 @@ MAX_HEADERS = 1_000
 64 KiB of program headers."""
 MAX_STRING_BYTES = 4_096
 """As long as paths get (PATH_MAX)."""
+LEAST_CARRIED_BYTES = 256 * 1024
+"""Two data blocks; signatures and the like are far smaller."""
 SECTION_NAMES_MAX_BYTES = 64 * 1024
 NAMES_MAX_BYTES = 16 * 1024 * 1024
 """Of dynamic symbols; a browser's program has some 100 KiB, an engine's 10 MiB."""
@@ -55,6 +59,12 @@ _DT_NULL, _DT_NEEDED, _DT_STRTAB = 0, 1, 5
 _DT_STRSZ = 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
 _STRINGS = (_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH)
+
+_NODE = b"\0_ZN4node5Start"  # its main function, which programs that embed it call
+_UNLOADED = re.compile(
+    rb"\.(z?debug|symtab|strtab|shstrtab|comment|note|gnu|stab|gdb|line|SUNW|llvm)"
+)
+"""Beginnings of names of sections with symbols and the like."""
 
 _MACHINES = {
     3: "EM_386",
@@ -212,6 +222,44 @@ class Elf:
         length, count = self._sections
         loaded = (each.end for each in self.segments if each.kind == PT_LOAD)
         return self.size_bytes - max(loaded, default=0) - length * count
+
+    @property
+    def carried(self) -> tuple[tuple[int, int], ...]:
+        """Where the file carries data that nothing loads and that aren't symbols.
+
+        What lies behind all sections, or in large ones of other names, is read by the
+        program itself: the files of .NET, Node, PyInstaller and others in one program.
+        """
+        if self.unloaded_bytes < LEAST_CARRIED_BYTES:
+            return ()
+        loaded = [each.end for each in self.segments if each.kind == PT_LOAD]
+        ends = [*loaded, *(each.end for each in self.sections), self.headers_end]
+        parts = [(max(ends), self.size_bytes)]
+        parts += [
+            (each.start, min(each.end, self.size_bytes))
+            for each in self.sections
+            if not each.flags & SHF_ALLOC and not _UNLOADED.match(each.name)
+        ]
+        return tuple(
+            sorted(part for part in parts if part[1] - part[0] >= LEAST_CARRIED_BYTES)
+        )
+
+    @property
+    def language(self) -> str:
+        """``Go``, ``Rust`` or ``Node``, whose programs are read alike; else empty.
+
+        Node is there under another name where a program was put into it.
+        """
+        if _NODE in self.dynamic_names():
+            return "Node"
+        for section in self.sections:
+            if section.name in (b".gopclntab", b".go.buildinfo"):
+                return "Go"
+            if section.name == b".comment":
+                length = min(section.end - section.start, MAX_STRING_BYTES)
+                if b"rustc version" in self._read(section.start, length):
+                    return "Rust"
+        return ""
 
     def linkage(self) -> ElfLinkage:
         """Return what the program headers and the dynamic segment say."""

@@ -10,6 +10,7 @@ from .. import __version__
 from ..core.printable import printable
 from ..core.units import format_bytes
 from ..launch.guess.compare import NAMED_FROM, block_bytes
+from ..payload.inventory import block_count
 from .contract import Count, Document, Part, Share, Text, filled
 from .lines import COLUMNS, wrapped
 from .phrases import counted
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..launch.guess.compare import Comparison
+    from ..launch.guess.explain import Explanation
     from ..launch.launch_set import LaunchFile, LaunchSet
 
 LISTED_FILES = 15
 """Files of each kind; the JSON names all."""
+
+LISTED_RUNS = 40
+"""Runs of blocks of one file."""
 
 
 class FileReport(Part):
@@ -89,6 +94,31 @@ def render_guess_text(launch_set: LaunchSet) -> str:
         for item in launch_set.unresolved:
             name, needed_by = printable(item.name), printable(item.needed_by)
             lines.append(f"  {name}: {item.supplier}, needed by {needed_by}")
+    return "\n".join(lines) + "\n"
+
+
+def render_explanation_text(found: Explanation) -> str:
+    """Return why a guess expects a file, or why it doesn't."""
+    blocks = block_count(found.size_bytes)
+    expected = f"{found.expected_blocks:.1f}".removesuffix(".0")
+    text = (
+        f"{printable(found.path)}: a launch of {printable(found.app)} is expected to "
+        f"read {expected} of its {counted(blocks, 'data block')} (estimated)"
+        if found.expected_blocks
+        else f"{printable(found.path)}: not expected in a launch of "
+        f"{printable(found.app)}"
+    )
+    lines = [*wrapped(text, COLUMNS), ""]
+    for sentence in found.sentences:
+        lines += wrapped(printable(sentence), COLUMNS)
+    if found.blocks:
+        lines += ["", "share  data blocks  of class"]
+    lines += [
+        f"{share:5.2f}  {f'{first}-{last}' if last > first else first:<11}  {kind}"
+        for first, last, share, kind in found.blocks[:LISTED_RUNS]
+    ]
+    if more := len(found.blocks) - LISTED_RUNS:
+        lines += [f"and {counted(more, 'run')} more"] if more > 0 else []
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,12 @@ from payloads import make_inventory
 from snap_metadata import snap_name
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.candidates import Candidate
-from snapcraft_compression_advisor.launch.guess.priors import Counts, Priors
+from snapcraft_compression_advisor.launch.guess.priors import (
+    Counts,
+    Priors,
+    parse_priors,
+)
+from snapcraft_compression_advisor.launch.guess.priors_document import read_document
 from static_accuracy import read_rows
 from static_data import (
     OWN_WEIGHT,
@@ -40,6 +45,7 @@ from static_folds import (
     summed,
     telling,
 )
+from vendor_counts import COUNTS, KINDS, _rows, with_vendors, without_vendors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -250,8 +256,23 @@ def test_priors_are_counted_from_all_recordings() -> None:
     document = json.loads(PRIORS.read_text())
     fitted_on = document["fit"]["fitted_on"]
     assert set(fitted_on) == set(recorded_names())
-    recorded = [name for kind in document["kinds"].values() for name in kind]
+    recorded = [
+        name
+        for kind, names in document["kinds"].items()
+        if kind not in KINDS
+        for name in names
+    ]
     assert sorted(recorded) == fitted_on
+
+
+def test_what_vendors_launches_tell_comes_on_top_of_debians() -> None:
+    priors = parse_priors(read_document(PRIORS.read_bytes()))
+    debian = without_vendors(priors)
+    assert with_vendors(debian) == priors
+    assert set(debian.kinds) == set(priors.kinds) - KINDS
+    for row in _rows(COUNTS):
+        table = debian.files if row["table"] == "files" else debian.blocks
+        assert row["key"] not in table.counted
 
 
 def test_nothing_is_fitted_to_the_blind_set() -> None:

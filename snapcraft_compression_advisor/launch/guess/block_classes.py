@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ...codecs.codec import DATA_BLOCK_BYTES
@@ -12,7 +13,7 @@ from ...payload.elf_form import PF_W, PF_X, PT_LOAD, BrokenElfError, Segment
 from ...payload.inventory import block_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
@@ -55,12 +56,15 @@ def block_keys(
         return tuple(_data_keys(candidate, block_count))
     size = _size_class(parts.text_bytes)
     name = file_name_class(candidate.entry.path)
+    if parts.language == "Node":  # under whichever name
+        name = "node"
     places = _places(parts)
     return tuple(
         (
             place,
             f"{place} {size}",
             f"{place} {size} {candidate.role}",
+            *([f"{place} {parts.language}"] if parts.language else ()),
             f"{place} {name}",
             *_stretch(place, name, number * STRETCHES // len(places)),
         )
@@ -76,6 +80,8 @@ def _stretch(place: str, name: str, stretch: int) -> Iterator[str]:
 def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ...]]:
     way = candidate.way
     name = candidate.entry.path.rpartition("/")[2]
+    if way == "java-linked-modules":  # put together otherwise than a whole runtime's
+        name = way
     long = not way.startswith("own-") and block_count >= LONG_FILE_BLOCKS
     for number in range(block_count):
         place = "data" if number else "data-first"
@@ -123,7 +129,7 @@ def _size_class(text_bytes: int) -> str:
 LINKING = "linking"
 """The part of an ELF file that says how it is linked: its head, and tables behind."""
 
-Part = Literal["linking", "data", "text", "constants", "unmapped"]
+Part = Literal["linking", "data", "text", "constants", "carried", "unmapped"]
 """What a block is for, the first that applies:
 
 - ``linking``: headers, symbols, relocations: the dynamic loader reads them from the
@@ -131,8 +137,12 @@ Part = Literal["linking", "data", "text", "constants", "unmapped"]
 - ``data``: writable segments: the loader relocates them;
 - ``text``: code;
 - ``constants``: read-only segments without code, unwind tables among them;
+- ``carried``: behind all of them, or in a section of its own: the program reads it;
 - ``unmapped``: outside of every segment: symbol tables and debug sections.
 """
+
+CARRIED: Part = "carried"
+"""The part that a program carries for itself (:attr:`.Elf.carried`)."""
 
 _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 """Tags of address and length: DT_RELA, DT_REL, DT_JMPREL, DT_RELR (elf.h)."""
@@ -140,25 +150,33 @@ _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 
 @frozen
 class ElfParts:
-    """An ELF file's blocks by what they are for."""
+    """An ELF file's blocks by what they are for.
+
+    :param language: of :attr:`.Elf.language`, of a program.
+    """
 
     parts: tuple[Part, ...]
     text_bytes: int
+    language: str = ""
 
 
-def parts_of(payload: Payload, entry: Entry) -> ElfParts | None:
+def parts_of(
+    payload: Payload, entry: Entry, *, program: bool = False
+) -> ElfParts | None:
     """Return what an ELF file's blocks hold, ``None`` for what can't be told.
 
     That is any other file, and one whose headers are broken.
+
+    :param program: whether it is one that is started.
     """
     try:
         elf = elf_of(payload, entry)
-        return read_parts(elf) if elf else None
+        return read_parts(elf, program=program) if elf else None
     except BrokenElfError:
         return None
 
 
-def read_parts(elf: Elf) -> ElfParts | None:
+def read_parts(elf: Elf, *, program: bool = False) -> ElfParts | None:
     """Return what an ELF file's blocks hold, ``None`` where nothing is loaded.
 
     :raises BrokenElfError: where its headers are broken.
@@ -168,7 +186,9 @@ def read_parts(elf: Elf) -> ElfParts | None:
         return None
     # The first block is for linking anyway; the tags are near the file's end.
     linking_end = 0 if elf.size_bytes <= DATA_BLOCK_BYTES else _linking_end(elf)
-    return _parts(loaded, linking_end, elf.size_bytes)
+    parts = _parts(loaded, elf.carried if program else (), linking_end, elf.size_bytes)
+    long = len(parts.parts) > EDGE_BLOCKS
+    return replace(parts, language=elf.language) if program and long else parts
 
 
 def _linking_end(elf: Elf) -> int:
@@ -186,9 +206,15 @@ def _linking_end(elf: Elf) -> int:
     )
 
 
-def _parts(loaded: list[Segment], linking_end: int, size_bytes: int) -> ElfParts:
+def _parts(
+    loaded: list[Segment],
+    carried: Iterable[tuple[int, int]],
+    linking_end: int,
+    size_bytes: int,
+) -> ElfParts:
     parts: list[Part] = ["unmapped"] * block_count(size_bytes)
     layers: tuple[tuple[Part, list[tuple[int, int]]], ...] = (
+        (CARRIED, [*carried]),
         ("constants", [(s.offset, s.end) for s in loaded if not s.flags & PF_X]),
         ("text", [(s.offset, s.end) for s in loaded if s.flags & PF_X]),
         ("data", [(s.offset, s.end) for s in loaded if s.flags & PF_W]),

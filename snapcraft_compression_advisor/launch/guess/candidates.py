@@ -34,7 +34,7 @@ from .family_table import (
     application_kind,
     opens_windows,
 )
-from .opengl import opengl_trigger, opengl_way
+from .opengl import opengl_trigger, opengl_way, program_trait
 from .own_files import is_data, own_files
 from .programs import find_programs
 from .runtimes import RUNTIMES
@@ -75,6 +75,7 @@ class Candidate(NamedTuple):
     :param under: the way of what must be read first where that isn't sure; else empty.
     :param reached: of an archive, the data blocks that hold members that are loaded;
         ``None`` where that isn't known.
+    :param by: the file that links it, or what else brought it in.
     """
 
     entry: Entry
@@ -83,6 +84,7 @@ class Candidate(NamedTuple):
     direct: bool = True
     under: str = ""
     reached: frozenset[int] | None = None
+    by: str = ""
 
 
 @frozen
@@ -190,6 +192,8 @@ class _Search:
             self._add(program, way="started", role="program", needs="linked")
             if trigger := opengl_trigger(self._payload, program):
                 self._triggers[Trigger(name=trigger)] = None
+            if trait := program_trait(self._payload, program):
+                self._triggers[Trigger(name=trait, folder="/")] = None
         for tool in self.programs.called:
             if not any(opens_windows(each.path) for each in self._closure(tool).files):
                 self._add(tool, way="called", role="program", needs="called")
@@ -308,6 +312,7 @@ class _Search:
                     way=file.way,
                     role="library" if file.library else "plugin",
                     needs=file.needs or file.way,
+                    by=runtime.kind,
                 )
                 if file.reached is not None:
                     known = self.files[file.entry.identity]
@@ -343,9 +348,11 @@ class _Search:
             if found is not None and opened[family.name] <= MAX_FAMILY_FILES:
                 needs_window = family.name in WINDOW_FAMILIES and not self._window
                 way = family.name + (NO_WINDOW if needs_window else "")
-                self._add(found, way=way, role="plugin", needs=way)
+                self._add(found, way=way, role="plugin", needs=way, by=family.trigger)
 
-    def _add(self, entry: Entry, *, way: str, role: Role, needs: str) -> None:
+    def _add(
+        self, entry: Entry, *, way: str, role: Role, needs: str, by: str = ""
+    ) -> None:
         closure = self._closure(entry)
         wanted = self._wanted(entry)
         for file in closure.files:
@@ -363,6 +370,7 @@ class _Search:
                     role=role if own else "library" if linked else "distant",
                     direct=own or needs == "linked" or found_by != needs,
                     under="" if way.startswith(UNREACHED) else self._under,
+                    by=by if own else entry.path,
                 )
             elif linked and known.role == "distant":
                 self.files[file.identity] = known._replace(role="library")
@@ -379,6 +387,7 @@ class _Search:
             folder=folder,
             near=linked and (started or way.endswith("-extension")),
             opens=(linked or started) and not way.startswith("own-"),
+            optional=way == "qt-themes",
         )
         self._triggers[trigger] = None
 

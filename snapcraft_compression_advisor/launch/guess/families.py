@@ -90,12 +90,14 @@ class Trigger(NamedTuple):
         of a script.
     :param opens: whether it would open windows: what was started, whatever that links,
         by however many libraries, and what modules link themselves.
+    :param optional: whether only a part brought it in that other desktops load.
     """
 
     name: str
     folder: str = ""
     near: bool = False
     opens: bool = False
+    optional: bool = False
 
 
 class FamilyFiles:

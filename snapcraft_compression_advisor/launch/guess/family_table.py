@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .families import compiled, opened_by
 from .family_others import OTHERS
-from .opengl import IMPORTS_OPENGL, OPENS_OPENGL, WINDOW_OF_OPENGL
+from .opengl import IMPORTS_OPENGL, OPENS_OPENGL, TRAITS, WINDOW_OF_OPENGL
 from .runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ _GTK = r"libg[td]k-\S+"
 _QT = r"libQt[56]Gui\.so\S*"
 _QT_WEB = r"libQt[56]WebEngineCore\S+"
 _FONTS = r"libfontconfig\.so\S*"
-_WEB = rf"chrom\S+|electron|resources\.pak|libxul\.so|{_QT_WEB}"
+_CHROMIUM = r"chrom\S+|electron|(resources|headless_lib_data)\.pak|libcef\.so"
+_WEB = rf"{_CHROMIUM}|libxul\.so|{_QT_WEB}"
+_FLUTTER = r"libflutter_linux\S*\.so"
 _OFFICE_PROGRAM = r"soffice\.bin"
 _ANY = r".*"
 _FONT_FILES = r".*\.(ttf|otf|ttc|pf[ab])"
@@ -198,6 +200,8 @@ _WEB_OPENS = (
         ("web-engine-resources", r"", r".*\.pak"),
         ("web-engine-locale", r"locales", r"en-US\.pak"),
         ("web-engine-crash-reports", r"", r"chrome_crashpad_handler"),
+        ("web-engine-drawing", r"(swiftshader)?", r"lib(GLESv2|EGL)\.so"),
+        ("web-engine-vulkan", r"", r"libvulkan\.so\.1|libvk_swiftshader\.so"),
         beside=True,
     ),
     *opened_by(
@@ -216,7 +220,9 @@ _WEB_OPENS = (
     *opened_by(
         _ANY,
         ("electron-code", r"resources", r"(electron|app)\.asar"),
-        ("web-engine-resources", r"", r"resources\.pak"),
+        ("web-engine-resources", r"", r"(resources|headless_lib_data)\.pak"),
+        ("web-engine-engine", r"", r"libcef\.so"),
+        ("web-engine-drawing", r"swiftshader", r"lib(GLESv2|EGL)\.so"),
         ("mozilla-code", r"", r"libxul\.so"),
         beside=True,
     ),
@@ -226,6 +232,13 @@ _WEB_OPENS = (
         ("mozilla-resources", r"(browser)?", r"omni\.ja"),
         beside=True,
     ),
+)
+_FLUTTER_OPENS = opened_by(
+    _FLUTTER,
+    ("flutter-code", r"lib", r"libapp\.so"),
+    ("flutter-code-points", r"data", r"icudtl\.dat"),
+    ("flutter-lists", r"flutter_assets", r"(Asset|Font)Manifest\.\w+|vm_\w+|kernel\S+"),
+    ("flutter-assets", r"flutter_assets(/.*)?", r".*"),
 )
 _OFFICE = (
     *opened_by(
@@ -263,6 +276,7 @@ FAMILIES: tuple[Family, ...] = (
     *_GTK_OPENS,
     *_QT_OPENS,
     *_WEB_OPENS,
+    *_FLUTTER_OPENS,
     *_OFFICE,
     *(family for runtime in RUNTIMES for family in runtime.families),
     *OTHERS,
@@ -298,7 +312,8 @@ def opens_windows(path: str) -> bool:
 _WINDOW_KINDS = (
     ("LibreOffice", _OFFICE_PROGRAM),
     ("Mozilla", r"libxul\.so"),
-    ("Chromium engine", rf"chrom\S+|electron|resources\.pak|{_QT_WEB}"),
+    ("Flutter", _FLUTTER),
+    ("Chromium engine", rf"{_CHROMIUM}|{_QT_WEB}"),
     ("Java", r"java|libjvm\.so"),
     ("GTK 4", r"libgtk-4\S+"),
     ("GTK 3", r"libgtk-3\S+"),
@@ -326,11 +341,15 @@ def application_kind(
     names = {
         trigger.name
         for trigger in triggers
-        if trigger.folder or ".so" in trigger.name  # one of a content snap
+        if (trigger.folder or ".so" in trigger.name)  # one of a content snap
+        and not trigger.optional
     }
     for kind, mapped in _WINDOW_KINDS if window else _RUNTIME_KINDS:
         if any(map(compiled(mapped).fullmatch, names)):
             return kind
+    for trait in () if window else TRAITS:
+        if trait in names:
+            return trait
     if not followed:
         return UNKNOWN
     return OTHER_WINDOW if window else PROGRAM

@@ -239,7 +239,10 @@ def opened_share(candidate: Candidate, priors: Priors) -> float:
 def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     """Return for every block of a file the classes of :func:`block_keys`."""
     entry = candidate.entry
-    parts = None if is_data(entry.path) else parts_of(payload, entry)
+    is_program = candidate.role == "program"
+    parts = (
+        None if is_data(entry.path) else parts_of(payload, entry, program=is_program)
+    )
     return block_keys(candidate, parts, block_count(entry.size_bytes))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 import shlex
@@ -41,6 +42,7 @@ _STARTED_UNSEEN = {
 
 _VARIABLE = re.compile(r"\$(\w+|\{\w+\})")
 _BUILT_IN = frozenset({"[", "echo", "false", "kill", "printf", "pwd", "test", "true"})
+_MODULE_PATHS = frozenset({"-p", "--module-path"})
 _STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
 End = Literal["run", "computed", "unnamed", "other"]
 """What became of a command of a script: a program of the payload runs; the script
@@ -379,6 +381,11 @@ class _Walk:
         self.invocations.append(invocation)
         if not self._start_if_shipped(words[0]):
             self._start_interpreter_elsewhere(words[0], needed_by)
+        for option, value in itertools.pairwise(words):
+            if option in _MODULE_PATHS:  # of Java: directories of archives
+                for each in value.split(":"):
+                    for place in invocation.places(each):
+                        list(map(self._add, self._paths.matching(f"{place}/*")))
         for word in words[1:]:
             if not word.startswith("-"):
                 places = invocation.places(word)

@@ -10,6 +10,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from ....core.frozen import frozen_in_order
+from ....payload.elf import ELF_MAGIC
+from ....squashfs.entry import EntryKind
+from ...launch_set import BlindSpot
 from ..families import opened_by
 from .runtime import Loaded, Runtime
 
@@ -88,17 +91,24 @@ def required_names(source: bytes) -> Iterator[str]:
 
 
 def required_files(
-    scripts: Iterable[Entry], payload: Payload, find: Callable[[str], Entry | None]
+    scripts: Iterable[Entry],
+    payload: Payload,
+    find: Callable[[str], Entry | None],
+    starts: set[str] | None = None,
 ) -> Iterator[Entry]:
     """Yield the files that scripts require, and those that these do.
 
     :param find: gives the file that a path of the payload leads to.
+    :param starts: takes the scripts that start programs or WebAssembly.
     """
     shipped = _Shipped(payload, find)
 
     def reads(path: str) -> Iterator[str]:
         if path.endswith(SCRIPTS) or "." not in path:
-            yield from required_by(shipped.read(path), path, shipped)
+            source = shipped.read(path)
+            if starts is not None and _STARTS.search(source):
+                starts.add(path)
+            yield from required_by(source, path, shipped)
 
     for path in followed((entry.path for entry in scripts), reads):
         yield payload.inventory.entries[path]
@@ -191,14 +201,53 @@ def _main(text: bytes) -> str:
     return main if isinstance(main, str) else ""
 
 
+_STARTS = re.compile(rb"\bchild_process\b|\bWebAssembly\.")
+_PACKAGE = re.compile(r"(?:.*/)?node_modules/(?:@[^/]+/)?(?P<name>[^/]+)(?=/)")
+MOST_NATIVES = 4
+"""Of a package, of which each may be started; those with more choose among them."""
+
 _MAPPED = re.compile(r"node(?:js)?|libnode\.so\S*")
 
 
-def _loads(app: StartedApp) -> Iterator[Loaded]:
-    if app.runs(_MAPPED):
-        scripts = app.scripts("node", ".js")
-        for entry in required_files(scripts, app.payload, app.paths.file):
-            yield Loaded(entry=entry, way="node-module")
+def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    if not app.runs(_MAPPED):
+        return
+    scripts, starts = app.scripts("node", ".js"), set[str]()
+    reached = {entry.path for entry in (*scripts, *app.programs.started)}
+    for entry in required_files(scripts, app.payload, app.paths.file, starts):
+        reached.add(entry.path)
+        yield Loaded(entry=entry, way="node-module")
+    for source in sorted(starts):
+        natives = [each for each in _natives(app, source) if each.path not in reached]
+        if natives:
+            yield BlindSpot(reason="computed-program", where=source)
+        for native in natives if len(natives) <= MOST_NATIVES else ():
+            reached.add(native.path)
+            yield Loaded(entry=native, way="node-child")
+
+
+def _natives(app: StartedApp, source: str) -> Iterator[Entry]:
+    """Yield the programs and WebAssembly of a source's package.
+
+    Those for one system are often in a package of their own, of nearly the same name.
+    """
+    package = _PACKAGE.match(source)
+    if package is None:
+        return
+    name = package["name"]
+    own = re.compile(
+        rf"{re.escape(package[0])}/.*"
+        rf"|.*node_modules/(@{re.escape(name)}/|(@[^/]+/)?{re.escape(name)}-)"
+        r"(cli-)?linux[^/]*/.*"
+    )
+    for path, entry in app.payload.inventory.entries.items():
+        if entry.kind is EntryKind.FILE and own.fullmatch(path):
+            head = path.endswith(".wasm") or (
+                entry.executable
+                and app.payload.read(path, offset=0, length=4) == ELF_MAGIC
+            )
+            if head and not path.endswith((".node", ".so")):
+                yield entry
 
 
 RUNTIME = Runtime(

@@ -96,6 +96,10 @@ class ModuleFinder:
                 package=name,
                 folder=folder,
             )
+        for suffix in self._suffixes:
+            package = self._entries.get(f"{place}/__init__{suffix}")
+            if package is not None:
+                return Module(read=package, source=None, package=name, folder=folder)
         above = name.rpartition(".")[0]
         for suffix in self._suffixes:
             extension = self._entries.get(place + suffix)

@@ -70,10 +70,17 @@ _UNSEEN_IMPORTS = (
 
 _BINDINGS = ("PyQt5", "PyQt6", "PySide2", "PySide6")
 _COMPUTED = re.compile(rb"\b(?:__import__|import_module)\(")
-_QUOTED_QT = re.compile(rb"[\"'](?P<name>Qt\w+)[\"']")
+_QUOTED_QT = re.compile(rb"[\"'](?P<name>Qt(?!Web)\w+)[\"']")
+"""Web views in such tables are for who asks for them: 130 MB that few read."""
+
 
 _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
 """What launchers call to load an entry point, whichever package has it."""
+
+_OPENS_LIBRARIES = re.compile(rb"\b(?:CDLL|LoadLibrary|dlopen)\(")
+_LIBRARY = re.compile(
+    rb"[\"'](?:[^\"'\n]{0,200}/)?(?P<name>[\w.+-]{1,100}\.so[.\d]{0,20})[\"']"
+)
 
 _REQUIRED_VERSION = re.compile(
     rb"require_version\(\s*[\"'](?P<name>\w+)[\"']\s*,\s*[\"'](?P<version>[\d.]+)"
@@ -92,6 +99,7 @@ class Importer:
     :ivar names: of all modules named.
     :ivar versions: in which GObject namespaces are asked for.
     :ivar blind_spots: imports that can't be known.
+    :ivar opens: names of the libraries that sources open by ``ctypes``, by source.
     """
 
     def __init__(
@@ -115,6 +123,7 @@ class Importer:
         self.names: set[str] = set()
         self.versions: dict[str, str] = {}
         self.blind_spots: dict[BlindSpot, None] = {}
+        self.opens: dict[str, list[str]] = {}
 
     def start_source(self, source: bytes, *, file: str) -> None:
         """Follow a program's source, all of its functions.
@@ -122,6 +131,7 @@ class Importer:
         :param file: that it stands in, or ``-c``.
         """
         self._note_versions(source)
+        self._note_libraries(source, file)
         code = self._parsed(source, package="", file=file, is_program=True)
         if code is None:
             names = imported_names(source, package="", in_functions=True)
@@ -176,6 +186,8 @@ class Importer:
         length = SOURCE_MAX_BYTES
         source = self._payload.read(found.source.path, offset=0, length=length)
         self._note_versions(source)
+        if not self._finder.is_standard(found.folder):
+            self._note_libraries(source, found.source.path)
         self._pending.extend(self._modules_of_bindings(source))
         if not self._is_own(name, found):
             names = imported_names(
@@ -275,6 +287,11 @@ class Importer:
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
         self.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
+
+    def _note_libraries(self, source: bytes, file: str) -> None:
+        if _OPENS_LIBRARIES.search(source):
+            names = (match["name"].decode() for match in _LIBRARY.finditer(source))
+            self.opens[file] = [*dict.fromkeys(names)]
 
     def _note_versions(self, source: bytes) -> None:
         for match in _REQUIRED_VERSION.finditer(source):

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
+    from .....payload.inventory import Entry
     from ....launch_set import BlindSpot
     from ..runtime import StartedApp
+
+MOST_LIBRARIES = 8
+"""Of a package, of which any may be opened; those with more choose among them."""
 
 _NAMESPACE = "gi.repository."
 
@@ -48,8 +52,37 @@ def loaded_files(
         yield Loaded(entry=entry, way=f"python-{kind}")
     for entry in points.read.values():
         yield Loaded(entry=entry, way="python-metadata")
+    for library in _opened(app, importer):
+        yield Loaded(entry=library, way="python-library", library=True)
     yield from typelibs
     yield from importer.blind_spots
+
+
+def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
+    """Yield the libraries that sources open by ``ctypes``.
+
+    Their names are often put together: then it is the few of the source's package.
+    """
+    if not importer.opens:
+        return
+    libraries = [
+        entry
+        for path, entry in app.payload.inventory.entries.items()
+        if ".so" in path and entry.kind is EntryKind.FILE
+    ]
+    for source, names in importer.opens.items():
+        folder = f"{posixpath.dirname(source)}/"
+        beside = [each for each in libraries if each.path.startswith(folder)]
+        known = [*beside, *libraries]
+        for name in names:
+            named = (each for each in known if posixpath.basename(each.path) == name)
+            if found := next(named, None):
+                yield found
+        own = [
+            each for each in beside if posixpath.basename(each.path).startswith("lib")
+        ]
+        if not names and len(own) <= MOST_LIBRARIES:
+            yield from own
 
 
 def _folders(app: StartedApp, program: re.Pattern[str]) -> Iterator[str]:

@@ -1,0 +1,186 @@
+"""Why a guess expects a file of a launch, or why it doesn't."""
+
+from __future__ import annotations
+
+import posixpath
+from itertools import groupby, islice
+from typing import TYPE_CHECKING
+
+from ...core.errors import UsageError
+from ...core.frozen import frozen
+from ...squashfs.entry import EntryKind
+from .blindness import UNREACHED
+from .candidates import find_candidates
+from .families import compiled
+from .family_table import FAMILIES
+from .guess import LEAST_SHARE, keys_of, opened_share, static_launch_set
+from .priors import built_in_priors
+from .snap_paths import SnapPaths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...payload.inventory import Entry
+    from ...payload.source import Payload
+    from ..launch_set import LaunchFile
+    from .candidates import Candidate, Candidates
+    from .families import Family
+
+MOST_RULES = 5
+"""Rules named that would bring in a file; a few name most files of a toolkit."""
+
+
+@frozen
+class Explanation:
+    """Why a file is expected, or not.
+
+    :param path: of the file, links followed.
+    :param sentences: the ways that lead to it, or what would have to be otherwise.
+    :param blocks: first and last of each run of data blocks, the share of launches that
+        read them, and their class.
+    """
+
+    app: str
+    path: str
+    size_bytes: int
+    expected_blocks: float
+    sentences: tuple[str, ...]
+    blocks: tuple[tuple[int, int, float, str], ...] = ()
+
+
+def explain(payload: Payload, app: str, path: str) -> Explanation:
+    """Explain what the guess makes of a file.
+
+    :param path: relative to the payload, or as the snap sees it.
+    :raises UsageError: if the payload has no such file.
+    """
+    entry = _file(payload, path)
+    candidates = find_candidates(payload, app)
+    expected = {
+        payload.inventory.entries[file.path].identity: file
+        for file in static_launch_set(payload, app).files
+    }.get(entry.identity)
+    known = (*candidates.files, *candidates.unreached)
+    found = next((c for c in known if c.entry.identity == entry.identity), None)
+    reasons = (
+        _ways(found, candidates) if found is not None else _reasons(entry, candidates)
+    )
+    return Explanation(
+        app=app,
+        path=entry.path,
+        size_bytes=entry.size_bytes,
+        expected_blocks=expected.expected_blocks if expected is not None else 0.0,
+        sentences=tuple(reasons),
+        blocks=_blocks(payload, found, expected) if found and expected else (),
+    )
+
+
+def _file(payload: Payload, path: str) -> Entry:
+    entry = SnapPaths(payload).shipped(path)
+    if entry is not None:
+        return entry
+    name = posixpath.basename(path.rstrip("/"))
+    alike = [
+        entry.path
+        for entry in payload.inventory.entries.values()
+        if name and entry.kind is EntryKind.FILE
+        if posixpath.basename(entry.path) == name
+    ]
+    message = f"The payload has no file {path!r}"
+    raise UsageError(
+        message,
+        resolution=f"Did you mean {alike[0]!r}?"
+        if alike
+        else "Specify a path relative to the payload, such as 'usr/bin/hello'.",
+    )
+
+
+def _ways(candidate: Candidate, candidates: Candidates) -> Iterator[str]:
+    """Yield how a file was found, and how often such a file is read."""
+    priors, way = built_in_priors(), candidate.way
+    yield _found(candidate)
+    read, counted = priors.files.read[way], priors.files.counted[way]
+    share = opened_share(candidate, priors)
+    recorded = (
+        f"{read:,} of {counted:,} files that recorded launches had by this way were "
+        "read"
+        if counted
+        else "no recorded launch had a file by this way, so the share is set by hand"
+    )
+    yield f"It is read in {share:.0%} of launches (estimated): {recorded}."
+    if candidate.under:
+        yield f"That is under the condition that {candidate.under!r} is read first."
+    if way.startswith(UNREACHED) and candidates.lost:
+        yield (
+            "The program that is started isn't known, so each block of the payload "
+            "counts as one that it may read."
+        )
+    elif share < LEAST_SHARE:
+        yield f"Files below {LEAST_SHARE:.0%} aren't listed."
+
+
+def _found(candidate: Candidate) -> str:
+    by = candidate.by
+    if candidate.way.startswith(UNREACHED):
+        return (
+            "The search didn't reach it; since it missed what the program does, files "
+            f"of its class ({candidate.way.removeprefix(UNREACHED)}) count as well."
+        )
+    if candidate.way == "started":
+        return (
+            "The app's command or one of its scripts starts or names it."
+            if (candidate.role == "program")
+            else f"{by} links it."
+        )
+    if by and candidate.role in ("library", "distant") and "/" in by:
+        return f"{by} links it (way {candidate.way!r})."
+    if by:
+        return f"The way {candidate.way!r} names it: of {by!r}."
+    return f"The way {candidate.way!r} names it."
+
+
+def _reasons(entry: Entry, candidates: Candidates) -> Iterator[str]:
+    """Yield why a file wasn't found."""
+    yield (
+        "Nothing that the search followed starts, links, imports or names it, and no "
+        "rule applies to it."
+    )
+    for family in islice(
+        filter(lambda each: _names(each, entry), FAMILIES), MOST_RULES
+    ):
+        yield (
+            f"The rule {family.name!r} would, if the launch started or mapped a file "
+            f"whose name matches {family.trigger!r}."
+        )
+    for spot in candidates.blind_spots:
+        what = f" ({spot.what})" if spot.what else ""
+        yield f"Not followed: {spot.reason} in {spot.where}{what}."
+
+
+def _names(family: Family, entry: Entry) -> bool:
+    folder, name = posixpath.split(entry.path)
+    if family.trigger == ".*" or not compiled(family.file).fullmatch(name):
+        return False
+    place = posixpath.basename(folder) if family.beside else folder
+    return compiled(family.folder).fullmatch(place) is not None
+
+
+def _blocks(
+    payload: Payload, candidate: Candidate, file: LaunchFile
+) -> tuple[tuple[int, int, float, str], ...]:
+    """Return runs of blocks of one share and class."""
+    keys = keys_of(payload, candidate)
+    rows = [
+        (number, share, keys[number][0])
+        for first, last, share in file.ranges()
+        for number in range(first, last + 1)
+    ]
+    runs = (
+        [*run]
+        for _, run in groupby(
+            enumerate(rows), lambda item: (item[1][0] - item[0], *item[1][1:])
+        )
+    )
+    return tuple(
+        (run[0][1][0], run[-1][1][0], run[0][1][1], run[0][1][2]) for run in runs
+    )
