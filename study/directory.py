@@ -29,6 +29,7 @@ from corpus_applications import APPLICATIONS, Application
 from directory_fit import LAUNCHES, print_fit, read_rows
 from launch import event_of
 from snapcraft_compression_advisor.capture.call_notices import call_filter
+from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.mount import mount_point, mounted
 from snapcraft_compression_advisor.capture.packed_images import packed_images
 from snapcraft_compression_advisor.capture.page_cache import resident_blocks
@@ -38,7 +39,6 @@ from snapcraft_compression_advisor.capture.record import (
     launch,
 )
 from snapcraft_compression_advisor.capture.record_directory import record_directory
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
 from snapcraft_compression_advisor.capture.start import app_command
 from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.launch.guess.compare import block_bytes

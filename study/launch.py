@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 
 from corpus_applications import APPLICATIONS, Application
 from corpus_tree import prune_tree
+from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
@@ -42,7 +43,6 @@ from snapcraft_compression_advisor.capture.launch_event import (
 from snapcraft_compression_advisor.capture.measure import in_turns, make_cold
 from snapcraft_compression_advisor.capture.mount import mount_point, mounted
 from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
 from snapcraft_compression_advisor.capture.start import app_command, time_launch
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import AdvisorError
@@ -144,7 +144,7 @@ def record(
             [
                 *around,
                 sys.executable, "-m", "snapcraft_compression_advisor", "record",
-                "--quiet", "--root", str(tree), "--chroot",
+                "--quiet", "--root", str(tree), "--unconfined", "--chroot",
                 "--until", application.event, "--timeout", str(timeout_s),
                 "--scratch", "/dev/shm",  # noqa: S108 # memory, a private directory
                 "--output", str(output),

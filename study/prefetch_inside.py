@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, cast
 
 from kernel_inside import run
 from kernel_reads import mounted
+from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.page_cache import replay
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
+from snapcraft_compression_advisor.capture.snap_environment import SnapApp
 from snapcraft_compression_advisor.capture.start import Command, start_request
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 
@@ -91,7 +92,7 @@ def _launch_s(root: Path, plan: dict[str, object], kind: str, home: Path) -> flo
     command = Command(
         words=(*before, *cast("Sequence[str]", plan["words"])),
         environment=cast("dict[str, str]", plan["environment"]),
-        snap_name=str(plan["name"]),
+        app=SnapApp(snap=str(plan["name"])),
         expands=True,
     )
     request = start_request(command, root, home=home, display=None)

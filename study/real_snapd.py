@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launch import DATA
+from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.launch_event import event_named
 from snapcraft_compression_advisor.capture.mount import (
     bind_mount,
@@ -42,7 +43,7 @@ from snapcraft_compression_advisor.capture.record import (
     cache_drops,
     caches_dropped,
 )
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
+from snapcraft_compression_advisor.capture.snap_environment import SnapApp
 from snapcraft_compression_advisor.capture.start import Command, time_launch
 from snapcraft_compression_advisor.capture.virtual_display import virtual_display
 from snapcraft_compression_advisor.core.scratch import unmount
@@ -173,7 +174,9 @@ def record_outside(folder: Path) -> LaunchProfile:
     """
     images = {name: next((folder / "snaps").glob(f"{name}_*.snap")) for name in ROLES}
     environment = {"SNAP": f"/{INSIDE}", "LANG": "C.UTF-8"}
-    command = Command(words=WORDS, environment=environment, chroot=True, snap_name=APP)
+    command = Command(
+        words=WORDS, environment=environment, chroot=True, app=SnapApp(snap=APP)
+    )
     with launch_home() as home, virtual_display():
         for attempt in range(ATTEMPTS + 1):
             with stacked(images) as stack:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launch import TIMEOUT_S
+from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.launch_event import event_named
 from snapcraft_compression_advisor.capture.page_cache import resident_blocks
-from snapcraft_compression_advisor.capture.snap_environment import launch_home
 from snapcraft_compression_advisor.capture.start import app_command, time_launch
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 from snapcraft_compression_advisor.payload.source import open_payload

@@ -32,6 +32,7 @@ import numpy as np
 
 from corpus_applications import APPLICATIONS, Application
 from launch import event_of
+from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.record import (
     RecordRequest,
     launch,
@@ -41,7 +42,7 @@ from snapcraft_compression_advisor.capture.record_trace import (
     strace_words,
     traced_files,
 )
-from snapcraft_compression_advisor.capture.snap_environment import INSIDE, launch_home
+from snapcraft_compression_advisor.capture.snap_environment import INSIDE
 from snapcraft_compression_advisor.capture.start import app_command
 from snapcraft_compression_advisor.capture.trace import Trace, follow
 from snapcraft_compression_advisor.core.errors import AdvisorError, ToolError

@@ -11,11 +11,11 @@ from pathlib import Path
 from ..core.frozen import frozen
 from ..launch.launch_set import LaunchFile
 from ..trial.result import Progress
+from .home import launch_home
 from .mount import Mount, mount_point, mounted
 from .page_cache import Storage, drop_file_cache, replay, storage_of
 from .record import RecordRequest
 from .samples import RunTime, Sample
-from .snap_environment import launch_home
 from .start import Command, time_launch
 
 _SEED = 1

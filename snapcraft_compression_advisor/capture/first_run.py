@@ -18,9 +18,9 @@ from pathlib import Path
 from ..core.frozen import frozen
 from ..core.trees import entries_below
 from .exec_trace import Exec, Exit, exec_trace
+from .home import launch_home
 from .mount import Mount
 from .samples import RunTime
-from .snap_environment import launch_home
 
 _FILES = {
     "fonts": r"(?:.*/)?fontconfig/.+\.cache-\w+",

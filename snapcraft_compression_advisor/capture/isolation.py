@@ -1,10 +1,11 @@
-"""What an isolated launch sees of this machine, and what isolates it.
+"""What a launch sees of this machine, and what keeps it from all else: bubblewrap.
 
-Such a launch has no network, a home and a /tmp of its own, a session bus without
-services where there is a dbus-daemon, and the payload read-only
-at ``/snap/NAME/x1``, where programs with built-in paths expect it. The rest of this
-machine is read-only, and stands in for the base. /sys, /run with its buses, and the
-homes of people are hidden. This guards against accidents, not against an attacker.
+Such a launch has namespaces of its own (user, mounts, processes, IPC, host name,
+control groups, network), no capability, and is never root: root's launches are those
+of another user. It sees a home and a /tmp of its own, a session bus without services
+if there is a dbus-daemon, and the payload at ``/snap/NAME/x1``, where programs with
+built-in paths expect it. The rest of this machine is read-only and stands in for the
+base. /sys, /run with its buses, and the homes of people are hidden.
 """
 
 from __future__ import annotations
@@ -13,37 +14,48 @@ import os
 import posixpath
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..core.frozen import frozen
-from .mount import may_administer
+from .home import HOME_DIRECTORIES
 from .snap_environment import INSIDE, REVISION, expand
 
-IsolatedBy = Literal["bubblewrap", "namespaces"]
 Step = tuple[str, ...]
 """An option of bwrap(1) without its hyphens, and its arguments."""
 
 BUBBLEWRAP = "bwrap"
+LAUNCH_USER = 65534
+"""Whose launches root's are (``nobody`` and ``nogroup``): to the kernel, even a root
+without capabilities may write /proc/sys and read all that belongs to root."""
+SHOWN = "/sys"
+"""Where root shows its launches what other users couldn't reach, in a mount namespace
+of the starter's own. It is there on every machine, and launches don't see it."""
+USER_NAMESPACE = "\0user-namespace"
+"""Stands for the descriptor of root's user namespace, which the starter makes."""
+
 _HIDDEN = (
     "boot", "dev", "home", "lost+found", "media", "mnt", "proc", "root", "run", "snap",
     "srv", "sys", "tmp",
 )  # fmt: skip
-"""Directories of the root that an isolated launch doesn't see."""
-_FRESH = ("/home", "/root", "/run", "/sys", "/tmp")  # noqa: S108 # in a root of its own
+"""Directories of the root that a launch doesn't see."""
+_FRESH = ("/home", "/root", "/run", "/sys")
+_WRITABLE = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 # in a root of its own
+_WRITABLE_BYTES = 256 * 1024 * 1024
+"""What a launch may write to each of these; what it writes beside them, to its home."""
 BUS_SOCKET = "/run/compression-advisor-bus"
-"""Where an isolated launch finds its session bus."""
+"""Where a launch finds its session bus."""
+AUTHORITY = "/run/compression-advisor-authority"
+"""Where a launch finds the key to its display."""
 _BENEATH = "/.beneath"
 """Shows directories of the machine that a layout puts something into."""
-_KEPT_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID")
-"""What services that run as root need, all of it within what they see."""
-_KEPT_VARIABLES = re.compile(
-    r"(?:DISPLAY|HOME|LANG|LANGUAGE|LC_\w+|PATH|SNAP\w*|TERM|TZ|XAUTHORITY|"
-    r"XDG_RUNTIME_DIR)"
-)
+_WITHOUT_LAYOUTS = ("", ".beneath", "dev", "proc", "run", "snap", "sys")
+"""Directories of the root that layouts put nothing into; snapd refuses most of them."""
+_MOST_LINKS = 40
+"""That lead to one place; the kernel follows as many."""
 _LOCAL_DISPLAY = re.compile(r"(?:unix/?)?:([0-9]+)(?:\.[0-9]+)?")
 _SNAP_NAME = re.compile(r"[a-z0-9-]+")
 
@@ -60,7 +72,6 @@ class Isolation:
         which are directories of it.
     """
 
-    by: IsolatedBy
     base: str = ""
     layout: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     bus: Path | None = None
@@ -68,84 +79,140 @@ class Isolation:
     contents: Mapping[str, Path] = field(default_factory=dict)
 
 
+@frozen
+class Surroundings:
+    """What one launch is shown beside the machine.
+
+    :param name: of the snap.
+    :param root: the payload's directory or mount.
+    :param home: what the launch may write to.
+    :param socket: of the display, if there is one.
+    :param authority: file with the key to the display, if there is one.
+    """
+
+    name: str
+    root: Path
+    home: Path
+    socket: str | None = None
+    authority: Path | None = None
+
+
+class Sources:
+    """Files of the machine by the paths that bubblewrap reaches them by.
+
+    Root's launches are another user's, who may reach no directory above them.
+
+    :ivar shown: what the starter shows in ``SHOWN``, by number.
+    """
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self._is_root = is_root()
+
+    def place(self, path: Path) -> str:
+        """Return the path by which bubblewrap reaches a file or directory."""
+        real = str(path.resolve())
+        if not self._is_root:
+            return real
+        if real == "/":
+            return ""
+        if real not in self.shown:
+            self.shown.append(real)
+        return f"{SHOWN}/{self.shown.index(real)}"
+
+
+def is_root() -> bool:
+    """Whether launches are of another user, since this one is root."""
+    return os.geteuid() == 0
+
+
+def launch_user() -> int:
+    """Return whose an isolated launch is."""
+    return LAUNCH_USER if is_root() else os.geteuid()
+
+
 def snap_directory(name: str) -> str:
     """Return where an isolated launch sees the payload."""
     return f"/snap/{name if _SNAP_NAME.fullmatch(name) else 'snap'}/{REVISION}"
 
 
-def is_visible(variable: str) -> bool:
-    """Tell whether an isolated launch sees a variable, beside those of its snap.
-
-    Buses, agents and secrets of whoever records stay outside.
-    """
-    return _KEPT_VARIABLES.fullmatch(variable) is not None
-
-
 def bubblewrap_words(
-    steps: Iterable[Step], *, added: Mapping[str, str], directory: str
+    steps: Sequence[Step], *, added: Mapping[str, str], directory: str
 ) -> list[str]:
-    """Return the words before a command that isolate it by bubblewrap.
+    """Return the words before a command that isolate it.
 
-    The System V memory stays shared: X clients pass pictures to the server in it.
-
+    :param steps: that make up its root directory.
     :param added: variables that are the command's alone, not bubblewrap's.
     """
-    program = shutil.which(BUBBLEWRAP) or BUBBLEWRAP
-    words = [program, "--unshare-net", "--unshare-pid", "--chdir", directory]
-    if may_administer():
-        words += ["--cap-drop", "ALL"]
-        for name in _KEPT_CAPABILITIES:
-            words += ["--cap-add", f"CAP_{name}"]
+    words = [
+        shutil.which(BUBBLEWRAP) or BUBBLEWRAP,
+        "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+        "--unshare-cgroup-try", "--new-session", "--die-with-parent",
+    ]  # fmt: skip
+    if is_root():
+        user = str(LAUNCH_USER)
+        # Of no use to --block-fd, which closes it: the command doesn't inherit it.
+        words += ["--userns", USER_NAMESPACE, "--block-fd", USER_NAMESPACE]
+        words += ["--uid", user, "--gid", user]
     else:
         words.append("--unshare-user")
     for name, *arguments in steps:
         words += [f"--{name}", *arguments]
     for key, value in added.items():
         words += ["--setenv", key, value]
-    return [*words, "--"]
+    return [*words, "--chdir", directory, "--"]
 
 
 def isolation_steps(
-    isolation: Isolation, *, name: str, root: Path, home: Path, socket: str | None
+    isolation: Isolation, seen: Surroundings, sources: Sources
 ) -> list[Step]:
-    """Return what makes up the root directory of an isolated launch.
-
-    :param name: of the snap.
-    :param root: the payload's directory or mount.
-    :param home: what the launch may write to.
-    :param socket: of the display, if there is one.
-    """
-    snap = snap_directory(name)
-    steps = [*_machine(isolation.machine), ("proc", "/proc"), ("dev", "/dev")]
-    steps += (("dir", path) for path in _FRESH)
-    steps += (("tmpfs", "/var/tmp"),)  # noqa: S108 # in a root of its own
+    """Return what makes up the root directory of an isolated launch."""
+    snap = snap_directory(seen.name)
+    machine = sources.place(isolation.machine).rstrip("/")
+    steps = [*_machine(isolation.machine, machine)]
+    steps += [("proc", "/proc"), ("dev", "/dev"), *(("dir", path) for path in _FRESH)]
+    for path in _WRITABLE:
+        # A base's may be a link, which bubblewrap would follow.
+        if path != "/var/tmp" or _is_plain(isolation.machine, "var", "tmp"):  # noqa: S108 # as above
+            steps += [("size", str(_WRITABLE_BYTES)), ("tmpfs", path)]
     steps += _other_snaps(posixpath.dirname(snap), isolation.base)
     steps += [
-        ("ro-bind", str(root.absolute()), snap),
+        ("ro-bind", sources.place(seen.root), snap),
         ("symlink", REVISION, f"{posixpath.dirname(snap)}/current"),
-        ("bind", str(home), INSIDE),
     ]
+    for name in HOME_DIRECTORIES:
+        steps.append(("bind", sources.place(seen.home / name), f"{INSIDE}/{name}"))
     for place, content in isolation.contents.items():
-        steps.append(("ro-bind", str(content.absolute()), f"{snap}/{place}"))
-    if socket is not None:
-        steps.append(("ro-bind", socket, socket))
+        steps.append(("ro-bind", sources.place(content), f"{snap}/{place}"))
+    if seen.socket is not None:
+        steps.append(("ro-bind", seen.socket, seen.socket))
     if isolation.bus is not None:
-        steps.append(("ro-bind", str(isolation.bus), BUS_SOCKET))
+        steps.append(("ro-bind", sources.place(isolation.bus), BUS_SOCKET))
+    if seen.authority is not None:
+        steps.append(("ro-bind", sources.place(seen.authority), AUTHORITY))
     layout = _Layout(
-        snap=snap, root=root.resolve(), home=home, machine=isolation.machine
+        snap=snap,
+        root=seen.root.resolve(),
+        shown_root=sources.place(seen.root),
+        machine=isolation.machine.resolve(),
+        shown_machine=machine,
     )
-    return [*steps, *layout.steps(isolation.layout)]
+    steps += layout.steps(isolation.layout)
+    return [*steps, ("remount-ro", "/dev"), ("remount-ro", "/")]
 
 
-def _machine(root: Path) -> Iterator[Step]:
-    """Yield the directories of this machine's root, or a base's, as far as shown."""
+def _machine(root: Path, shown: str) -> Iterator[Step]:
+    """Yield the directories of this machine's root, or a base's, as far as shown.
+
+    :param shown: the root by the path that bubblewrap reaches it by.
+    """
     for path in sorted(root.iterdir()):
         if path.name in _HIDDEN:
             continue
         if path.is_symlink():
             yield "symlink", str(path.readlink()), f"/{path.name}"
         elif path.is_dir():
-            yield "ro-bind", str(path), f"/{path.name}"
+            yield "ro-bind", f"{shown}/{path.name}", f"/{path.name}"
 
 
 def _other_snaps(own: str, base: str) -> Iterator[Step]:
@@ -174,17 +241,22 @@ def display_socket(display: str) -> str | None:
 class _Layout:
     """Puts the layouts of snap.yaml in their places, as snapd does.
 
-    Into a directory of the machine or of the payload, which is read-only, nothing can
-    be put: an empty one takes its place, with links to all that was in it.
+    What leads to the home is a link: nothing that an earlier launch may have left
+    there is followed but by the launch itself. Into a directory of the machine or of
+    the payload, which is read-only, nothing can be put: an empty one takes its place,
+    with links to all that was in it.
 
     :param root: the payload, no link.
-    :param machine: what is shown as the root.
+    :param machine: what is shown as the root, no link.
+    :param shown_root: the payload by the path that bubblewrap reaches it by.
+    :param shown_machine: likewise what is shown as the root.
     """
 
     snap: str
     root: Path
-    home: Path
+    shown_root: str
     machine: Path
+    shown_machine: str
 
     def steps(self, layout: Mapping[str, Mapping[str, Any]]) -> list[Step]:
         """Return the steps of all layouts that are what snapd takes."""
@@ -193,76 +265,105 @@ class _Layout:
         for target, how in layout.items():
             # No path at all, or in a directory that this user can't enter.
             with suppress(OSError, ValueError):
-                place = self._expanded(target)
-                is_path = posixpath.isabs(place) and "\0" not in place
-                step = self._step(how, place) if is_path else None
+                place = self._place(expanded(target, self.snap))
+                step = None if place is None else self._step(how, place)
                 if step is not None:
-                    opened.add(self._to_open(step))
                     placed[step[-1]] = step
+        for target in sorted(placed):
+            # snapd refuses one within another, and bubblewrap would follow its links.
+            if any(_is_within(target, each) for each in placed if each != target):
+                del placed[target]
+        for step in placed.values():
+            with suppress(OSError):
+                opened.add(self._to_open(step))
         taken = {*opened, *placed}
         openings: list[Step] = []
         for path in sorted(opened - {"/"}):
             with suppress(OSError):
                 openings += self._open(path, taken)
-        return [*openings, *(placed[target] for target in sorted(placed))]
+        closings = (("remount-ro", path) for path in sorted(opened - {"/"}))
+        return [*openings, *(placed[target] for target in sorted(placed)), *closings]
+
+    def _place(self, target: str) -> str | None:
+        """Return a target with all links before its last name followed.
+
+        bubblewrap would follow them itself, out of the root that it makes.
+
+        :returns: ``None`` for what snapd refuses.
+        """
+        if not posixpath.isabs(target) or "\0" in target:
+            return None
+        *pending, name = target.split("/")[1:]
+        found, links = "", 0
+        while pending:
+            part = pending.pop(0)
+            if part == "..":
+                found = posixpath.dirname(found).rstrip("/")
+                continue
+            backing = self._backing(f"{found}/{part}")
+            if part in {"", "."} or not backing.is_symlink():
+                found += f"/{part}" if part not in {"", "."} else ""
+                continue
+            leads_to, links = str(backing.readlink()), links + 1
+            if links > _MOST_LINKS:
+                return None
+            found = "" if leads_to.startswith("/") else found
+            pending = [*leads_to.split("/"), *pending]
+        place = f"{found}/{name}"
+        is_refused = place.split("/")[1] in _WITHOUT_LAYOUTS
+        is_inside = place.startswith(f"{self.snap}/")
+        return None if not name or (is_refused and not is_inside) else place
 
     def _step(self, how: Mapping[str, Any], target: str) -> Step | None:
-        parent, name = posixpath.split(target)
-        if not name:
-            return None
-        if not self._is_within(parent, self.snap):
-            target = posixpath.join(self._real(parent), name)
         if how.get("type") == "tmpfs":
-            return "tmpfs", target
+            return "symlink", f"{INSIDE}/{temporary_layout(target)}", target
         if "symlink" in how:
-            return "symlink", self._expanded(str(how["symlink"])), target
+            return "symlink", expanded(str(how["symlink"]), self.snap), target
         for key in ("bind", "bind-file"):
             if key in how:
-                return self._bound(self._expanded(str(how[key])), target, key)
+                return self._bound(expanded(str(how[key]), self.snap), target)
         return None
 
-    def _bound(self, source: str, target: str, key: str) -> Step | None:
+    def _bound(self, source: str, target: str) -> Step | None:
         """Return the step that shows a file of the payload or of the home."""
-        if self._is_within(source, INSIDE):
-            path = Path(str(self.home) + source.removeprefix(INSIDE))
-            (path if key == "bind" else path.parent).mkdir(parents=True, exist_ok=True)
-            if key == "bind-file":
-                path.touch()
-            return "bind", str(path), target
+        if _is_within(source, INSIDE):
+            return "symlink", source, target
         backing = self._backing(source)
-        if not self._is_within(source, self.snap) or not backing.exists():
+        if not _is_within(source, self.snap) or not backing.exists():
             return None
-        if not backing.resolve().is_relative_to(self.root):  # a link that leaves it
+        real = backing.resolve()
+        if not real.is_relative_to(self.root):  # a link that leaves it
             return None
-        return "ro-bind", str(backing.resolve()), target
+        shown = posixpath.join(self.shown_root, real.relative_to(self.root))
+        return "ro-bind", posixpath.normpath(shown), target
 
     def _to_open(self, step: Step) -> str:
         """Return the directory that a step needs to put something into.
 
         :returns: ``/`` for none: it is fresh, and so are those that aren't shown.
         """
-        kind, target = step[0], step[-1]
-        backing = self._backing(target)
-        is_place = backing.is_dir() if kind == "tmpfs" else _is_alike(step, backing)
+        target = step[-1]
         directory = posixpath.dirname(target)
-        if is_place and not backing.is_symlink():
-            return "/"
+        if step[0] != "symlink":
+            source = self.root / posixpath.relpath(step[1], self.shown_root)
+            backing = self._backing(target)
+            is_place = backing.exists() and source.is_dir() == backing.is_dir()
+            if is_place and not backing.is_symlink():
+                return "/"
         while not self._backing(directory).is_dir():
             directory = posixpath.dirname(directory)
         is_fresh = directory.split("/")[1] in _HIDDEN
-        return (
-            "/" if is_fresh and not self._is_within(directory, self.snap) else directory
-        )
+        return "/" if is_fresh and not _is_within(directory, self.snap) else directory
 
     def _open(self, directory: str, taken: set[str]) -> Iterator[Step]:
         beneath = f"{_BENEATH}{directory}"
-        backing = self._backing(directory)
-        yield "ro-bind", str(backing), beneath
+        backing, shown = self._backing(directory), self._shown(directory)
+        yield "ro-bind", shown, beneath
         yield "tmpfs", directory
         for path in sorted(backing.iterdir()):
             place = f"{directory}/{path.name}"
             if any(each.startswith(f"{place}/") for each in taken):
-                yield "ro-bind", str(path), place
+                yield "ro-bind", f"{shown}/{path.name}", place
             elif place not in taken:
                 is_link = path.is_symlink()
                 leads_to = path.readlink() if is_link else Path(beneath, path.name)
@@ -270,39 +371,55 @@ class _Layout:
 
     def _backing(self, path: str) -> Path:
         """Return what of this machine a launch sees at some place."""
-        if self._is_within(path, self.snap):
+        if _is_within(path, self.snap):
             return Path(str(self.root) + path.removeprefix(self.snap))
         return self.machine / path.lstrip("/")
 
-    def _real(self, directory: str) -> str:
-        """Return where a directory of the machine's really is, links followed."""
-        machine = self.machine.resolve()
-        found = Path(os.path.realpath(machine / directory.lstrip("/")))
-        if not found.is_relative_to(machine):  # a base's absolute link
-            return directory
-        return posixpath.normpath(f"/{found.relative_to(machine)}")
-
-    def _expanded(self, text: str) -> str:
-        places = {
-            "SNAP": self.snap,
-            "SNAP_DATA": f"{INSIDE}/data",
-            "SNAP_COMMON": f"{INSIDE}/common",
-        }
-        return posixpath.normpath(expand(text, places))
-
-    @staticmethod
-    def _is_within(path: str, directory: str) -> bool:
-        return path == directory or path.startswith(f"{directory}/")
+    def _shown(self, path: str) -> str:
+        """Return the same by the path that bubblewrap reaches it by."""
+        if _is_within(path, self.snap):
+            return self.shown_root + path.removeprefix(self.snap)
+        return self.shown_machine + path
 
 
-def _is_alike(step: Step, backing: Path) -> bool:
-    """Tell whether what is there can be covered by what a step binds."""
-    if step[0] == "symlink":
-        return False
-    source = Path(step[1])
-    return source.is_dir() == backing.is_dir() and backing.exists()
+def expanded(text: str, snap: str) -> str:
+    """Return a path of a layout as the launch sees it.
+
+    :param snap: where it sees the payload.
+    """
+    places = {
+        "SNAP": snap,
+        "SNAP_DATA": f"{INSIDE}/data",
+        "SNAP_COMMON": f"{INSIDE}/common",
+    }
+    return posixpath.normpath(expand(text, places))
 
 
-def has_bubblewrap() -> bool:
-    """Tell whether bubblewrap is installed."""
-    return shutil.which(BUBBLEWRAP) is not None
+def home_places(layout: Mapping[str, Mapping[str, Any]], name: str) -> Iterator[str]:
+    """Yield directories that layouts lead to, relative to the home.
+
+    :param name: of the snap.
+    """
+    snap = snap_directory(name)
+    for target, how in layout.items():
+        if how.get("type") == "tmpfs":
+            yield temporary_layout(expanded(target, snap))
+        elif "bind" in how:
+            source = expanded(str(how["bind"]), snap)
+            if _is_within(source, INSIDE):
+                yield source.removeprefix(INSIDE).strip("/")
+
+
+def temporary_layout(target: str) -> str:
+    """Return the directory of the home, relative to it, that a ``tmpfs`` is."""
+    return f"layouts/{target.strip('/').replace('/', '-')}"
+
+
+def _is_plain(root: Path, *names: str) -> bool:
+    """Whether a directory is there, and no name of its path is a link."""
+    paths = [root.joinpath(*names[: end + 1]) for end in range(len(names))]
+    return all(path.is_dir() and not path.is_symlink() for path in paths)
+
+
+def _is_within(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(f"{directory}/")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..core.errors import ToolError
 from .launch_event import LaunchEvent, LaunchState, Watch
+from .prepared_process import not_started
 from .process_tree import ProcessTree
 from .session_bus import PROGRAM as BUS_PROGRAM
 
@@ -40,6 +41,7 @@ _NO_NETWORK = re.compile(
     re.IGNORECASE,
 )
 _NO_BUS = re.compile(r"D-?Bus|session bus", re.IGNORECASE)
+_NOT_STARTED = re.compile(r"bwrap: execvp .*: (?P<reason>[^:]+)")
 _READ_ONLY = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
 _ABSOLUTE_PATH = re.compile(r"(?<![\w/])/(?:[\w.+-]+/)+[\w.+-]+")
 
@@ -168,6 +170,9 @@ class Observer:
             selector.unregister(self._tree.process.exit_descriptor)
         if status == 0 and self._tree.process_ids():
             return
+        lines = "".join(self._last_lines)
+        if self._is_isolated and (refused := _NOT_STARTED.fullmatch(lines)):
+            raise not_started(self._name, refused["reason"])
         if status < 0:
             how = f"was ended by {_signal_name(-status) or f'signal {-status}'}"
         else:
@@ -197,8 +202,8 @@ def _wanted_elsewhere(lines: Sequence[str], root: Path) -> str | None:
         if not os.path.lexists(path) and os.path.lexists(f"{root}{path}"):
             return (
                 f"The app looks for {path!r}, which is in the payload only. Add a "
-                "layout to snapcraft.yaml that puts it there, and record with "
-                "--isolate, which follows layouts."
+                "layout to snapcraft.yaml that puts it there, and record without "
+                "--unconfined: an isolated launch follows layouts."
             )
     return None
 
@@ -215,8 +220,8 @@ def _not_inside(lines: Sequence[str]) -> str | None:
     if _NO_NETWORK.search(text):
         return (
             "An isolated launch has no network. Have the app start without one, or "
-            "record with 'record', which isolates only with --isolate, and use "
-            "--launch-profile."
+            "record it with your network and as your own program: 'record "
+            "--unconfined', then use --launch-profile."
         )
     if _READ_ONLY.search(text):
         return (

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, field
 from pathlib import Path
 
 from ..core.errors import ToolError
@@ -32,7 +32,9 @@ class StartRequest:
     :param directory: to start in, as the command sees it.
     :param new_root: a system tree to take as root directory; needs root.
     :param shared_as: for a new root: a directory of the host, and where to show it.
-    :param steps: that make up a root without network or privileges.
+    :param user: whom bubblewrap is to start the command as, if this one is root.
+    :param shown: files that this user is shown, by number.
+    :param limits: of resources, by their names in :mod:`resource`.
     :param call_filter: what holds system calls until they were taken note of.
     :param leaves_group: whether it moves to a control group of somebody else, as what
         snapd starts does; which processes it has, their parents tell then.
@@ -43,7 +45,9 @@ class StartRequest:
     directory: str
     new_root: Path | None = None
     shared_as: tuple[Path, str] | None = None
-    steps: tuple[tuple[str, ...], ...] = ()
+    user: int | None = None
+    shown: tuple[str, ...] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
     call_filter: CallFilter | None = None
     leaves_group: bool = False
 
@@ -165,9 +169,14 @@ class PreparedProcess:
 
     def _not_started(self, report: str) -> ToolError:
         reason = report.removeprefix("error ") or "it ended before it started"
-        message = f"Cannot start {self._request.words[0]!r}: {reason}"
-        return ToolError(
-            message,
-            resolution="Check that the payload contains the program and its "
-            "interpreter, and that the program is executable.",
-        )
+        return not_started(self._request.words[0], reason)
+
+
+def not_started(program: str, reason: str) -> ToolError:
+    """Return the error of a program that can't be started."""
+    message = f"Cannot start {program!r}: {reason}"
+    return ToolError(
+        message,
+        resolution="Check that the payload contains the program and its interpreter, "
+        "and that the program is executable.",
+    )

@@ -116,6 +116,16 @@ def read_process(pid: int, *, proc: Path = PROC) -> Process | None:
     )
 
 
+def tasks_of(user: int, *, proc: Path = PROC) -> int:
+    """Return how many processes and threads a user has, which limits count."""
+    tasks = 0
+    for path in proc.iterdir():
+        with suppress(OSError):  # gone meanwhile
+            if path.name.isdecimal() and path.stat().st_uid == user:
+                tasks += len(os.listdir(path / "task"))  # noqa: PTH208 # names alone
+    return tasks
+
+
 def is_standing_still(pid: int, *, proc: Path = PROC) -> bool:
     """Tell whether no thread of a process runs: all are stopped or have ended.
 

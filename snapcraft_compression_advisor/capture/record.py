@@ -20,13 +20,13 @@ from ..launch.profile import (
 from ..payload.source import Payload
 from ..trial.result import Progress
 from .call_notices import HeldCall
+from .home import launch_home
 from .launch_event import LaunchEvent
 from .metadata_reads import metadata_reads
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
 from .page_cache import drop_caches, resident_blocks, storage_of
 from .running_kernel import recorded_kernel
-from .snap_environment import launch_home
 from .start import Command, Launched, time_launch
 
 KEPT_THREADS = 20

@@ -26,6 +26,7 @@ from ..payload.inventory import Inventory
 from ..payload.source import Payload
 from ..trial.exact import payload_directory
 from ..trial.result import Progress
+from .home import launch_home
 from .mount_reads import BLOCK_PAGES, mount_blocks, reads_code_forward
 from .page_cache import block_ranges, evict, resident_blocks, strangers_file
 from .page_tables import PageTables, Touch
@@ -40,7 +41,6 @@ from .record import (
 )
 from .record_trace import SeenFile, seen_file
 from .running_kernel import recorded_kernel
-from .snap_environment import launch_home
 from .start import Command, Launched
 
 _NAMED_FILES = 3
@@ -277,6 +277,6 @@ def _check_unchanged(
         raise ToolError(
             message,
             details="\n".join(changed[1:]) or None,
-            resolution="A snap is read-only. Build the payload again, and use "
-            "--isolate: the app then can't write there.",
+            resolution="A snap is read-only. Build the payload again, and record "
+            "without --unconfined: the app then can't write there.",
         )

@@ -29,10 +29,10 @@ from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from ..trial.exact import payload_directory
 from ..trial.result import Progress
+from .home import launch_home
 from .page_cache import named_files
 from .record import RecordRequest, cpu_time, launch, rounded
 from .running_kernel import recorded_kernel
-from .snap_environment import launch_home
 from .trace import TRACED_CALLS, Trace, follow
 
 _HEAD_BYTES = 4096

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import platform
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,19 +27,21 @@ from ..payload.source import Payload, open_payload
 from ..settings.lint_policy import Recording
 from ..squashfs.entry import EntryKind
 from ..trial.result import Progress
-from .isolation import IsolatedBy, Isolation, display_socket, has_bubblewrap
+from .isolation import BUBBLEWRAP, Isolation
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
 from .record import RecordRequest
 from .record_launch import record_unmounted
 from .session_bus import session_bus
 from .start import Command, app_command, time_launch
-from .virtual_display import can_bring_display, virtual_display
+from .virtual_display import can_bring_display, own_display
 
 KEPT_RECORDINGS = 100
 """The newest of all payloads; one takes up to some hundred kilobytes."""
 
 _READ_BYTES = MIB
 _PROBE_TIMEOUT_S = 10.0
+_TRIAL = Path("/usr")
+"""Stands for a payload where isolation is tried."""
 _OS_RELEASE = Path("/etc/os-release")
 _LOCALE = ("LANG", "LANGUAGE", "LC_")
 
@@ -197,10 +201,11 @@ class _Launch:
 
         :param doing: what is done with it, for the user.
         """
-        with _display(self._told), found_isolation(self._payload) as isolation:
+        self._told.progress("Starting a virtual display (Xvfb)")
+        with own_display(), found_isolation(self._payload) as isolation:
             self._told.note(
                 f"{doing} {self._app}: this runs the payload's program, isolated by "
-                f"{isolation.by}"
+                "bubblewrap"
             )
             self._say_whose_libraries()
             yield RecordRequest(
@@ -211,8 +216,7 @@ class _Launch:
             )
 
     def _chosen_event(self, until: str | None) -> LaunchEvent:
-        display = os.environ.get("DISPLAY", "")
-        has_display = can_bring_display() or display_socket(display) is not None
+        has_display = can_bring_display()
         event = (
             event_named(until)
             if until is not None
@@ -317,41 +321,36 @@ def found_isolation(payload: Payload) -> Iterator[Isolation]:
 
 
 def find_isolation(payload: Payload) -> Isolation:
-    """Return how a program can be isolated here, tried with one that does nothing.
+    """Return how a program is isolated here, tried with one that does nothing.
 
     :raises ToolError: where it can't be.
     """
-    snap, tried = payload.snap, []
-    ways: tuple[IsolatedBy, ...] = ("bubblewrap", "namespaces")
-    for by in ways:
-        if by == "bubblewrap" and not has_bubblewrap():
-            tried.append("bubblewrap: not installed")
-            continue
-        command = Command(words=("true",), isolation=Isolation(by=by))
-        try:
-            time_launch(command, payload.path, EXITED, timeout_s=_PROBE_TIMEOUT_S)
-        except ToolError as error:
-            tried.append(f"{by}: {error.details or error}")
-        else:
-            return Isolation(by=by, base=snap.base_name, layout=snap.layout)
+    program, snap = shutil.which(BUBBLEWRAP), payload.snap
+    refusal = "bubblewrap isn't installed" if program is None else _refusal(program)
+    if refusal is None:
+        return Isolation(base=snap.base_name, layout=snap.layout)
     message = "The program can't be isolated here, and isn't started"
+    install = "Install bubblewrap ('sudo apt-get install bubblewrap'), or"
+    allow = "Allow user namespaces, or"
     raise ToolError(
         message,
-        details="\n".join(tried),
-        resolution="Install bubblewrap ('sudo apt-get install bubblewrap'), or allow "
-        "user namespaces; 'record' and --launch-profile do without isolation.",
+        details=refusal,
+        resolution=f"{install if program is None else allow} record it without "
+        "isolation, as your own program: 'record --unconfined', then use "
+        "--launch-profile.",
     )
 
 
-@contextmanager
-def _display(told: Told) -> Iterator[None]:
-    """Bring a display of its own, so that no window is shown to anybody."""
-    if not can_bring_display():
-        yield
-        return
-    told.progress("Starting a virtual display (Xvfb)")
-    with virtual_display():
-        yield
+@functools.cache
+def _refusal(_program: str) -> str | None:
+    """Return why bubblewrap isolates nothing here, ``None`` where it does."""
+    command = Command(words=("true",), isolation=Isolation())
+    try:
+        time_launch(command, _TRIAL, EXITED, timeout_s=_PROBE_TIMEOUT_S)
+    except ToolError as error:
+        said = error.details or ""
+        return said if "bwrap" in said else str(error)
+    return None
 
 
 def _app(payload: Payload, recording: Recording, apps: Sequence[str]) -> str:

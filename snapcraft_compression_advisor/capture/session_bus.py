@@ -26,13 +26,15 @@ _CONFIGURATION = """\
   <listen>unix:path={path}</listen>
   <auth>EXTERNAL</auth>
   <policy context="default">
+    <allow user="*"/>
     <allow send_destination="*" eavesdrop="true"/>
     <allow eavesdrop="true"/>
     <allow own="*"/>
   </policy>
 </busconfig>
 """
-"""The bus starts no service: those of this machine aren't the snap's."""
+"""The bus starts no service: those of this machine aren't the snap's. Root's launches
+are another user's."""
 
 
 @contextmanager
@@ -50,7 +52,7 @@ def session_bus() -> Iterator[Path | None]:
     with private_server(
         PROGRAM,
         _words,
-        resolution="Record with 'record' without --isolate: it starts no bus.",
+        resolution="Remove dbus-daemon: launches then have no bus.",
         place=Path("/tmp") if too_long else None,  # noqa: S108 # of a random name
     ) as (_, directory):
         yield directory / _SOCKET

@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
-from ..core.deferred_signals import deferred_signals
-from ..core.errors import StorageError
-from ..core.scratch import ScratchDirectory
+from ..core.frozen import frozen
 
 SNAP_LIBRARY_PATH = "/var/lib/snapd/lib/gl:/var/lib/snapd/lib/gl32:/var/lib/snapd/void"
 """The host's graphics drivers (snapd ``snap/snapenv/snapenv.go``)."""
@@ -43,6 +39,7 @@ _WITHHELD = re.compile(
     r"PYTHON|VIRTUAL_ENV|LD_|SNAP|GCONV_PATH|WAYLAND_|BASH_FUNC_|"
     r"XDG_(?:CACHE|CONFIG|DATA|STATE)_HOME"
 )
+_SEEN = re.compile(r"LANG|LANGUAGE|LC_\w+|TERM|TZ")
 # os.Expand of Go, which snapd calls: ${NAME} up to the first brace, $NAME, or $ and
 # one special character. There is no ${NAME:+…}: such a name has no value.
 _REFERENCE = re.compile(
@@ -51,68 +48,96 @@ _REFERENCE = re.compile(
 )
 
 
-@contextmanager
-def launch_home(directory: Path | None = None) -> Iterator[Path]:
-    """Make the directories that launches may write to; they last from launch to launch.
+@frozen
+class SnapApp:
+    """What of snap.yaml an app's variables say.
 
-    :param directory: that holds them and stays; by default one that doesn't.
-    :raises StorageError: where they can't be made.
+    :param app: its name; the snap's for a command that is no app.
+    :param common_id: of the app, if it has one.
     """
-    with ExitStack() as stack:
-        signals = stack.enter_context(deferred_signals())
-        try:
-            if directory is None:
-                temporary = ScratchDirectory(ignores_errors=True)
-                directory = Path(stack.enter_context(temporary))
-            for name in ("user", "user-common", "data", "common", "runtime"):
-                (directory / name).mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            message = f"Cannot create a home directory for the launch: {error}"
-            raise StorageError(
-                message, resolution="Set TMPDIR to a directory that you can write to."
-            ) from error
-        with signals.delivered():
-            yield directory.absolute()
+
+    snap: str = "snap"
+    version: str = ""
+    app: str = ""
+    common_id: str = ""
+    has_desktop_file: bool = False
 
 
-def launch_environment(
+def launch_environment(  # noqa: PLR0913 # each says another variable
+    app: SnapApp,
     *,
-    name: str,
     snap: str,
-    home: Path,
     seen_as: str,
+    user: int,
+    inherited: Mapping[str, str],
     added: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return the environment of an app.
+    """Return the environment of an app: all that snapd sets, and no more.
+
+    Launchers that run with ``set -u`` need each of them.
 
     :param snap: where the payload is, as the app sees it.
-    :param home: what it may write to.
     :param seen_as: the home's directory, as the app sees it.
+    :param user: whose launch it is.
+    :param inherited: what the app may see of this run's environment.
     :param added: of snap.yaml: values may refer to variables before them.
     """
-    environment = kept_environment()
-    environment |= {
+    name = app.snap
+    desktop_file = f"/var/lib/snapd/desktop/applications/{name}_{app.app}.desktop"
+    environment = {
+        **inherited,
         "PATH": PATH,
         "HOME": f"{seen_as}/user",
+        "TMPDIR": "/tmp",  # noqa: S108 # as snap-confine sets it
         "SNAP": snap or "/",
         "SNAP_NAME": name,
         "SNAP_INSTANCE_NAME": name,
+        "SNAP_INSTANCE_KEY": "",
+        "SNAP_VERSION": app.version,
         "SNAP_REVISION": REVISION,
         "SNAP_ARCH": snap_architecture(),
         "SNAP_LIBRARY_PATH": SNAP_LIBRARY_PATH,
+        "SNAP_APP_NAME": app.app or name,
+        "SNAP_APP_COMMON_ID": app.common_id,
+        "SNAP_APP_DESKTOP_FILE": desktop_file if app.has_desktop_file else "",
+        "SNAP_COMPONENTS": f"/snap/{name}/components/{REVISION}",
+        "SNAP_CONTEXT": "",
+        "SNAP_COOKIE": "",
+        "SNAP_REEXEC": "",
+        "SNAP_UID": str(user),
+        "SNAP_EUID": str(user),
+        "SNAP_REAL_HOME": f"{seen_as}/real-home",
         "SNAP_USER_DATA": f"{seen_as}/user",
         "SNAP_USER_COMMON": f"{seen_as}/user-common",
         "SNAP_DATA": f"{seen_as}/data",
         "SNAP_COMMON": f"{seen_as}/common",
+        "SNAP_SAVE_DATA": f"{seen_as}/save",
         "XDG_RUNTIME_DIR": f"{seen_as}/runtime",
     }
-    # Where the X client library looks without XAUTHORITY lies in another home now.
-    if _copy_authority(home):
-        environment["XAUTHORITY"] = f"{seen_as}/runtime/Xauthority"
     references = {**environment, "SNAP": snap}
     for key, value in added.items():
         references[key] = environment[key] = expand(value, references)
     return environment
+
+
+def display_authority() -> Path | None:
+    """Return the file with the key to the X display, if there is one.
+
+    Where the X client library looks without XAUTHORITY lies in a launch's other home.
+    """
+    try:
+        path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
+    except RuntimeError:  # a user without a home
+        return None
+    return path if os.access(path, os.R_OK) and path.is_file() else None
+
+
+def seen_environment() -> dict[str, str]:
+    """Return what an isolated launch sees of this run's environment.
+
+    Buses, agents and secrets of whoever records stay outside.
+    """
+    return {key: value for key, value in os.environ.items() if _SEEN.fullmatch(key)}
 
 
 def kept_environment() -> dict[str, str]:
@@ -138,15 +163,3 @@ def snap_architecture() -> str:
     """Return this machine's architecture as Debian and snapd call it."""
     machine = platform.machine()
     return _ARCHITECTURES.get(machine, machine)
-
-
-def _copy_authority(home: Path) -> bool:
-    """Copy the key to the X display, if there is one."""
-    source = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
-    target = home / "runtime/Xauthority"
-    try:
-        shutil.copyfile(source, target)
-        target.chmod(0o600)
-    except (OSError, shutil.SameFileError):
-        return False
-    return True

@@ -16,21 +16,44 @@ from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .call_notices import HeldCall, call_notices
+from .home import launch_home, make_places
 from .isolation import (
+    AUTHORITY,
     BUS_SOCKET,
     Isolation,
+    Sources,
+    Surroundings,
     bubblewrap_words,
     display_socket,
-    is_visible,
+    home_places,
+    is_root,
     isolation_steps,
+    launch_user,
     snap_directory,
 )
 from .launch_event import LaunchEvent
 from .observer import Observer
 from .prepared_process import StartRequest
 from .process_tree import process_tree
-from .processes import ThreadFigures
-from .snap_environment import INSIDE, PATH, expand, launch_environment, launch_home
+from .processes import ThreadFigures, tasks_of
+from .snap_environment import (
+    INSIDE,
+    PATH,
+    SnapApp,
+    display_authority,
+    expand,
+    kept_environment,
+    launch_environment,
+    seen_environment,
+)
+
+MOST_TASKS = 4096
+"""Processes and threads of an isolated launch; a browser's are some hundred."""
+MOST_FILE_BYTES = 1024 * 1024 * 1024
+"""Of a file that an isolated launch writes."""
+_NO_CORE_BYTES = 1
+"""0 wouldn't do: a program of the system's (``core_pattern``) would be started still
+(``do_coredump`` in Linux's ``fs/coredump.c``)."""
 
 PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 """Where a bare program name is looked up in a payload, in this order."""
@@ -45,7 +68,7 @@ class Command:
     :param environment: what is added, as in snap.yaml: values may refer to variables.
     :param chroot: whether the payload is a whole system tree, to be taken as root
         directory; needs root.
-    :param snap_name: for ``SNAP_NAME``.
+    :param app: what its variables say of the snap.
     :param expands: whether references to variables in the words are replaced, as
         snapd does with those of snap.yaml.
     :param traced_by: words of an strace to start it with, its log's path last.
@@ -57,7 +80,7 @@ class Command:
     words: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     chroot: bool = False
-    snap_name: str = "snap"
+    app: SnapApp = SnapApp()
     expands: bool = False
     traced_by: tuple[str, ...] = ()
     isolation: Isolation | None = None
@@ -104,7 +127,13 @@ def app_command(payload: Payload, app: str) -> Command:
     return Command(
         words=(*map(_in_snap, (*description.command_chain, program)), *arguments),
         environment={**payload.snap.environment, **description.environment},
-        snap_name=payload.snap.name,
+        app=SnapApp(
+            snap=payload.snap.name,
+            version=payload.snap.version,
+            app=app,
+            common_id=description.common_id,
+            has_desktop_file=description.desktop is not None,
+        ),
         expands=True,
     )
 
@@ -123,7 +152,7 @@ def given_command(payload: Payload, words: Sequence[str]) -> Command:
     return Command(
         words=(_find_program(payload, program), *arguments),
         environment=payload.snap.environment,
-        snap_name=payload.snap.name,
+        app=SnapApp(snap=payload.snap.name, version=payload.snap.version),
     )
 
 
@@ -209,24 +238,24 @@ def start_request(
             directory="/",
             leaves_group=True,
         )
+    if command.isolation is not None:
+        return _isolated(command, command.isolation, (root, home), display)
     if command.chroot:
         _check_root(root)
     snap = "" if command.chroot else str(root.absolute())
-    if command.isolation is not None:
-        snap = snap_directory(command.snap_name)
-    has_own_root = command.chroot or command.isolation is not None
     environment = launch_environment(
-        name=command.snap_name,
+        command.app,
         snap=snap,
-        home=home,
-        seen_as=INSIDE if has_own_root else str(home),
+        seen_as=INSIDE if command.chroot else str(home),
+        user=os.geteuid(),
+        inherited=kept_environment(),
         added=command.environment,
     )
+    if (authority := display_authority()) is not None:
+        environment["XAUTHORITY"] = str(authority)
     if display is not None:
         environment["DISPLAY"] = display
     words = _expanded(command, {**environment, "SNAP": snap})
-    if command.isolation is not None:
-        return _isolated(command, command.isolation, words, environment, (root, home))
     if command.traced_by:
         # The libraries of the payload are not for the tracer.
         added = {key: environment.pop(key) for key in command.environment}
@@ -248,48 +277,55 @@ def _traced(command: Command, added: Mapping[str, str]) -> list[str]:
 def _isolated(
     command: Command,
     isolation: Isolation,
-    words: Sequence[str],
-    environment: Mapping[str, str],
     places: tuple[Path, Path],
+    display: str | None,
 ) -> StartRequest:
-    """Return how a command is started with a root of its own.
+    """Return how a command is started by bubblewrap.
 
     :param places: the payload and the home.
     """
     root, home = places
-    socket = display_socket(environment.get("DISPLAY", ""))
-    steps = isolation_steps(
-        isolation,
-        name=command.snap_name,
+    display = display or os.environ.get("DISPLAY", "")
+    seen = Surroundings(
+        name=command.app.snap,
         root=root,
         home=home,
-        socket=socket,
+        socket=display_socket(display),
+        authority=display_authority(),
     )
-    added = {key: environment[key] for key in command.environment}
-    kept = {key: value for key, value in environment.items() if is_visible(key)}
-    if socket is None:
-        kept.pop("DISPLAY", None)
+    kept = seen_environment()
+    if seen.socket is not None:
+        kept["DISPLAY"] = display
+    if seen.authority is not None:
+        kept["XAUTHORITY"] = AUTHORITY
     if isolation.bus is not None:
         kept["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={BUS_SOCKET}"
-    directory = environment["HOME"]
-    if isolation.by == "bubblewrap":
-        before = bubblewrap_words(steps, added=added, directory=directory)
-        return StartRequest(
-            words=(*_traced(command, {}), *before, *words),
-            environment=kept,
-            directory="/",
-        )
-    if command.traced_by:  # from within: its log has to be seen there
-        log_directory = posixpath.dirname(command.traced_by[-1])
-        steps.append(("bind", log_directory, log_directory))
-        words = [*_traced(command, added), *words]
-    else:
-        kept |= added
+    snap, user = snap_directory(command.app.snap), launch_user()
+    make_places(home, home_places(isolation.layout, command.app.snap), user=user)
+    environment = launch_environment(
+        command.app,
+        snap=snap,
+        seen_as=INSIDE,
+        user=user,
+        inherited=kept,
+        added=command.environment,
+    )
+    added = {key: environment.pop(key) for key in command.environment}
+    words = _expanded(command, {**environment, **added})
+    sources = Sources()
+    steps = isolation_steps(isolation, seen, sources)
+    before = bubblewrap_words(steps, added=added, directory=f"{INSIDE}/user")
     return StartRequest(
-        words=tuple(words),
-        environment=kept,
-        directory=directory,
-        steps=tuple(steps),
+        words=(*_traced(command, {}), *before, *words),
+        environment=environment,
+        directory="/",
+        user=user if is_root() else None,
+        shown=tuple(sources.shown),
+        limits={
+            "RLIMIT_NPROC": MOST_TASKS + tasks_of(user),
+            "RLIMIT_FSIZE": MOST_FILE_BYTES,
+            "RLIMIT_CORE": _NO_CORE_BYTES,
+        },
     )
 
 

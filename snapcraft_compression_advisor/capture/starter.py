@@ -3,7 +3,8 @@
 Run as a script of its own by :mod:`process_tree`, not imported: what has to happen
 between fork and exec (joining a control group, mounting, changing the root) isn't
 safe in a copy of a process that has threads. It imports nothing of this package.
-The interpreter's start is over before the clock starts.
+The interpreter's start is over before the clock starts, and the command inherits no
+descriptor but the standard ones.
 
 Protocol: the specification (one line of JSON) comes in through the descriptor of
 the first argument, ``ready`` goes out through that of the second; the next line in
@@ -13,28 +14,30 @@ The descriptor closes with exec; a line that follows says why exec failed.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
-import fcntl
 import json
 import os
+import resource
 import signal
 import socket
+import stat
 import struct
 import sys
 import time
 from typing import Any
 
 # linux/sched.h, linux/mount.h, linux/prctl.h, asm-generic/unistd.h
-_CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
 _MS_NOSUID, _MS_NODEV = 2, 4
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
-_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8  # linux/seccomp.h
-_SYS_MOUNT_SETATTR, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 442, 0x8000, 1
-_MOUNT_ATTR_WORDS = 4
-_CAPABILITIES = 64
-_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1  # linux/sockios.h, linux/if.h
+_STANDARD_ERROR = 2
+_SHOWN = "/sys"
+_USER_NAMESPACE = "\0user-namespace"
+"""As :mod:`isolation` has them."""
 
 SHARED = ("proc", "dev", "sys", "tmp")
 """Directories of the host that a launch in a root of its own sees."""
@@ -50,39 +53,50 @@ def main() -> None:
     os.set_inheritable(report, False)  # noqa: FBT003 # positional in the library
     try:
         specification = json.loads(source.readline())
-        _prepare(specification)
-        program = _find(specification["words"][0], specification["environment"])
+        namespace = _prepare(specification)
+        words = [
+            str(namespace) if word == _USER_NAMESPACE else word
+            for word in specification["words"]
+        ]
+        program = _find(words[0], specification["environment"])
         os.write(report, b"ready\n")
         if not source.readline():
             return  # the advisor is gone
         source.close()
+        _keep_descriptors(namespace)
         if specification["call_filter"]:
             _have_calls_noticed(
                 **specification["call_filter"], channel=int(sys.argv[3])
             )
         os.write(report, b"%d\n" % time.monotonic_ns())
         os.execve(  # noqa: S606 # there is to be no shell
-            program, specification["words"], specification["environment"]
+            program, words, specification["environment"]
         )
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         os.write(report, f"error {error.strerror}{where}\n".encode(errors="replace"))
 
 
-def _prepare(specification: dict[str, Any]) -> None:
+def _prepare(specification: dict[str, Any]) -> int | None:
+    """Do what a specification asks for.
+
+    :returns: descriptor of a user namespace, if one was made.
+    """
+    namespace = None
     if specification["control_group"]:
         with open(specification["control_group"], "w") as processes:  # noqa: PTH123 # pathlib is slow to import
             processes.write("0")
     if specification["new_root"]:
         _change_root(specification["new_root"], specification["shared_as"])
-    if specification["steps"]:
-        _isolate(specification["steps"])
-    # A new user namespace takes it back.
+    if specification["user"] is not None:
+        namespace = _become_other(specification["user"], specification["shown"])
+    _limit(specification["limits"])
     _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     os.chdir(specification["directory"])
     # Python ignores these two, and what is ignored stays so over exec.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    return namespace
 
 
 def _have_calls_noticed(seccomp: int, program: list[list[int]], channel: int) -> None:
@@ -132,73 +146,82 @@ def _change_root(root: str, shared_as: list[str]) -> None:
     os.chroot(root)
 
 
-def _isolate(steps: list[list[str]]) -> None:
-    """Take a root made of steps, without network or privileges.
+def _become_other(user: int, shown: list[str]) -> int:
+    """Be ready to run bubblewrap as root, and its command as another user.
 
-    :param steps: as :mod:`isolation` has them.
+    In a mount namespace that ends with us, files are shown where that user reaches
+    them.
+
+    :returns: descriptor of a user namespace that has that user alone.
     """
-    try:
-        _call("unshare", _CLONE_NEWNS | _CLONE_NEWNET)
-    except PermissionError:
-        _unshare_as_user()
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as network:
-        loopback = struct.pack("16sh22x", b"lo", _IFF_UP)
-        fcntl.ioctl(network, _SIOCSIFFLAGS, loopback)
+    os.setgroups([])
+    _call("unshare", _CLONE_NEWNS)
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
-    # There on every machine, and nothing that is shown comes from it.
-    root = "/sys"
-    _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV)
-    for name, *arguments in steps:
-        _take_step(name, arguments, root)
-    os.chroot(root)
-    for number in range(_CAPABILITIES):
-        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
-    _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    _mount("tmpfs", _SHOWN, "tmpfs", _MS_NOSUID | _MS_NODEV)
+    os.chmod(_SHOWN, 0o711)  # noqa: PTH101, S103 # as above; to pass through
+    for number, source in enumerate(shown):
+        _show(source, f"{_SHOWN}/{number}")
+    return _user_namespace(user)
 
 
-def _unshare_as_user() -> None:
-    user, group = os.geteuid(), os.getegid()
-    _call("unshare", _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWNET)
-    maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1"}
-    for name, text in {**maps, "gid_map": f"{group} {group} 1"}.items():
-        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 # as above
-            file.write(text)
-
-
-def _take_step(name: str, arguments: list[str], root: str) -> None:
-    place = root + arguments[-1]
-    if name == "symlink":
-        os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120 # as above
-        os.symlink(arguments[0], place)  # noqa: PTH211 # as above
-    elif name == "dev":
+def _show(source: str, place: str) -> None:
+    """Show a directory or socket at a place; the content of a regular file."""
+    descriptor = os.open(source, os.O_PATH | os.O_NOFOLLOW)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISDIR(mode):
         os.mkdir(place)  # noqa: PTH102 # as above
-        os.mkdir(f"{place}/shm")  # noqa: PTH102 # as above
-        for device in ("null", "zero", "full", "random", "urandom", "tty"):
-            _bind(f"/dev/{device}", f"{place}/{device}")
-        os.symlink("/proc/self/fd", f"{place}/fd")  # noqa: PTH211 # as above
-    elif name in ("dir", "tmpfs"):
-        os.makedirs(place, exist_ok=True)  # noqa: PTH103 # as above
-        if name == "tmpfs":
-            _mount("tmpfs", place, "tmpfs", _MS_NOSUID | _MS_NODEV)
     else:
-        _bind(arguments[0], place)
-        if name != "bind":
-            attributes = (ctypes.c_uint64 * _MOUNT_ATTR_WORDS)(_MOUNT_ATTR_RDONLY)
-            size = ctypes.sizeof(attributes)
-            path = os.fsencode(place)
-            call = (_SYS_MOUNT_SETATTR, -1, path, _AT_RECURSIVE, attributes, size)
-            _call("syscall", *call, where=place)
+        with open(place, "wb") as file:  # noqa: PTH123 # as above
+            if stat.S_ISREG(mode):
+                with open(f"/proc/self/fd/{descriptor}", "rb") as original:  # noqa: PTH123 # as above
+                    file.write(original.read())
+        os.chmod(place, 0o444)  # noqa: PTH101 # as above
+    if not stat.S_ISREG(mode):
+        _mount(f"/proc/self/fd/{descriptor}", place, "", _MS_BIND | _MS_REC)
+    os.close(descriptor)
 
 
-def _bind(source: str, place: str) -> None:
-    """Show a file or directory at a place, which is made."""
-    if os.path.isdir(source):  # noqa: PTH112 # as above
-        os.makedirs(place, exist_ok=True)  # noqa: PTH103 # as above
-    else:
-        os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120 # as above
-        with open(place, "a"):  # noqa: PTH123 # as above
-            pass
-    _mount(source, place, "", _MS_BIND | _MS_REC)
+def _user_namespace(user: int) -> int:
+    """Make a user namespace that has one user, who is the same outside."""
+    made, made_end = os.pipe()
+    mapped, mapped_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(mapped_end)
+        try:
+            _call("unshare", _CLONE_NEWUSER)
+            os.write(made_end, b"+")
+            os.read(mapped, 1)
+        finally:
+            os._exit(0)
+    os.close(made_end)
+    if not os.read(made, 1):
+        raise OSError(errno.EPERM, "no user namespace can be made")
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/{child}/{name}", "w") as file:  # noqa: PTH123 # as above
+            file.write(f"{user} {user} 1")
+    namespace = os.open(f"/proc/{child}/ns/user", os.O_RDONLY)
+    for end in (made, mapped, mapped_end):
+        os.close(end)
+    os.waitpid(child, 0)
+    return namespace
+
+
+def _limit(limits: dict[str, int]) -> None:
+    """Set limits of resources, by their names in :mod:`resource`."""
+    for name, value in limits.items():
+        kind = getattr(resource, name)
+        _, hard = resource.getrlimit(kind)
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def _keep_descriptors(kept: int | None) -> None:
+    """Have exec close all descriptors but the standard ones and one that is kept."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 # as above
+        with contextlib.suppress(OSError):  # that of the listing
+            if int(name) > _STANDARD_ERROR:
+                os.set_inheritable(int(name), int(name) == kept)
 
 
 def _mount(source: str, target: str, kind: str, flags: int) -> None:

@@ -57,7 +57,21 @@ def _words(directory: Path, number_end: int) -> Sequence[str]:
     return (
         "-displayfd", str(number_end), "-screen", "0", _SCREEN,
         "-nolisten", "tcp", "-noreset", "-auth", str(authority),
+        # A client could name any shared memory of this machine.
+        "-extension", "MIT-SHM",
     )  # fmt: skip
+
+
+@contextmanager
+def own_display() -> Iterator[None]:
+    """Bring a display for launches alone; without Xvfb they have none.
+
+    On the user's, a program could read what is typed.
+
+    :raises AdvisorError: where Xvfb doesn't start.
+    """
+    with virtual_display() if can_bring_display() else _named("", Path(os.devnull)):
+        yield
 
 
 @contextmanager

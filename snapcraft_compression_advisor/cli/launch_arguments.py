@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from ..capture.launch_event import LaunchEvent, event_named, usual_event
 from ..capture.mount import UBUNTU_READ_AHEAD_KB
+from ..capture.recordings import found_isolation
 from ..capture.start import Command, app_command, given_command
-from ..capture.virtual_display import can_bring_display, virtual_display
+from ..capture.virtual_display import can_bring_display, own_display
 from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..core.terminal import emit
@@ -42,6 +43,7 @@ class LaunchOptions:
     timeout_s: float
     display: str | None
     chroot: bool
+    unconfined: bool
 
     @property
     def has_display(self) -> bool:
@@ -50,7 +52,13 @@ class LaunchOptions:
 
 
 def launch_options(parsed_args: argparse.Namespace) -> LaunchOptions:
-    """Return what the arguments of ``LAUNCH_ARGUMENTS`` say."""
+    """Return what the arguments of ``LAUNCH_ARGUMENTS`` say.
+
+    :raises UsageError: where they don't fit together.
+    """
+    if parsed_args.chroot and not parsed_args.unconfined:
+        message = "--chroot is given without --unconfined"
+        raise UsageError(message, resolution="Add --unconfined, or leave out --chroot.")
     return LaunchOptions(
         app=parsed_args.app,
         words=tuple(parsed_args.command_word),
@@ -58,21 +66,44 @@ def launch_options(parsed_args: argparse.Namespace) -> LaunchOptions:
         timeout_s=parsed_args.timeout,
         display=parsed_args.display,
         chroot=parsed_args.chroot,
+        unconfined=parsed_args.unconfined,
     )
 
 
 @contextmanager
-def launch_display(options: LaunchOptions) -> Iterator[None]:
-    """Bring a display for launches where there is none; nothing without Xvfb.
+def launch_display(
+    options: LaunchOptions, *, is_isolated: bool | None = None
+) -> Iterator[None]:
+    """Bring a display for launches that need one; nothing without Xvfb.
 
+    An isolated launch isn't shown the user's own, unless that is named.
+
+    :param is_isolated: by default, what the options say.
     :raises AdvisorError: where Xvfb doesn't start.
     """
-    if options.has_display or not can_bring_display():
+    is_isolated = not options.unconfined if is_isolated is None else is_isolated
+    if options.display or (options.has_display and not is_isolated):
         yield
         return
-    emit.progress("No display: starting a virtual one (Xvfb)", permanent=True)
-    with virtual_display():
+    if can_bring_display():
+        emit.progress("Starting a virtual display (Xvfb)", permanent=True)
+    with own_display():
         yield
+
+
+@contextmanager
+def confined(
+    command: Command, options: LaunchOptions, payload: Payload
+) -> Iterator[Command]:
+    """Isolate a command unless the user wants it without.
+
+    :raises ToolError: where it can't be isolated here.
+    """
+    if options.unconfined:
+        yield command
+        return
+    with found_isolation(payload) as isolation:
+        yield replace(command, isolation=isolation)
 
 
 def chosen_launch(
@@ -178,10 +209,13 @@ LAUNCH_ARGUMENTS: Arguments = {
         type=quantity(SECONDS.parse),
         default=LAUNCH_TIMEOUT_S,
     ),
-    "--display NAME": "the X display to start it on (default: the variable DISPLAY, "
-    "else a virtual display of Xvfb, if installed)",
-    "--chroot": "use the payload as root directory, if it is a whole system tree; "
-    "requires root",
+    "--unconfined": "start the app without isolation, as any program of yours: with "
+    "your files, network, session and display (default: isolated by bubblewrap)",
+    "--display NAME": "the X display to start it on, which the app can then see all "
+    "of (default: a virtual display of Xvfb, if installed; with --unconfined, the "
+    "variable DISPLAY before that)",
+    "--chroot": "with --unconfined, use the payload as root directory, if it is a "
+    "whole system tree; requires root",
     "--home DIR": "home directory for the launches, kept afterwards (default: a "
     "temporary one)",
 }

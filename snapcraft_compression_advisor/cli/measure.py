@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from ..capture.first_run import FirstLaunch, first_run
+from ..capture.home import launch_home
 from ..capture.measure import (
     WALKS_AT_MOST,
     Launch,
@@ -20,9 +20,7 @@ from ..capture.measure import (
 )
 from ..capture.page_cache import fit_for_replay, replay
 from ..capture.precision import LEAST_ROUNDS, MOST_ROUNDS, Precision
-from ..capture.recordings import found_isolation
 from ..capture.samples import PLAIN_COPIES, RunTime
-from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import UsageError
@@ -48,6 +46,7 @@ from .launch_arguments import (
     LAUNCH_ARGUMENTS,
     READ_AHEAD_ARGUMENT,
     chosen_launch,
+    confined,
     launch_display,
     launch_options,
 )
@@ -121,8 +120,7 @@ class MeasureCommand(Command):
         ),
         "--first-run": "also time first runs, in a new home directory without caches "
         "of fonts, settings, icons and MIME types: what they spend on making these, on "
-        "reading and decompressing, and on the app's own work; all launches are then "
-        "isolated, as those of 'advise --record' are",
+        "reading and decompressing, and on the app's own work",
         "--walk": f"also time reading every file, up to {WALKS_AT_MOST} times with "
         "each codec",
         **format_argument(RENDERERS),
@@ -211,10 +209,7 @@ def _launch(
         stack.enter_context(launch_display(options))
         kept_home = stack.enter_context(launch_home(parsed_args.home))
         command, event, timeout_s = chosen_launch(options, payload)
-        if parsed_args.first_run and not command.chroot:
-            # Else it finds this machine's caches, and as root makes new ones there.
-            isolation = stack.enter_context(found_isolation(payload))
-            command = replace(command, isolation=isolation)
+        command = stack.enter_context(confined(command, options, payload))
 
         def start(root: Path, home: Path) -> RunTime:
             launched = time_launch(command, root, event, timeout_s=timeout_s, home=home)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..capture.isolation import Isolation
+from ..capture.home import launch_home
 from ..capture.measure import timed_here
 from ..capture.measure_stack import (
     StackLaunch,
@@ -18,9 +18,8 @@ from ..capture.measure_stack import (
     measure_stack,
 )
 from ..capture.page_cache import fit_for_replay, replay
+from ..capture.recordings import found_isolation
 from ..capture.samples import RunTime
-from ..capture.session_bus import session_bus
-from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import SHIPPABLE
 from ..core.errors import UsageError
@@ -36,6 +35,7 @@ from .launch_arguments import chosen_launch, launch_display, launch_options
 
 _NOT_OF_STACKS = (
     "compare", "walk", "first_run", "until_precise", "max_runs", "chroot",
+    "unconfined",
 )  # fmt: skip
 """Options whose measurements are of one mount."""
 
@@ -115,13 +115,9 @@ def _started(
     with (
         launch_display(options),
         launch_home(parsed_args.home) as home,
-        session_bus() as bus,
+        found_isolation(payload) as isolation,
     ):
         command, event, timeout_s = chosen_launch(options, payload)
-        snap = payload.snap
-        isolation = Isolation(
-            by="namespaces", base=snap.base_name, layout=snap.layout, bus=bus
-        )
 
         def start(places: Sequence[Path]) -> RunTime:
             """Launch the app once from where the layers are mounted."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar, get_args
 
 from ..capture.record import RecordRequest
 from ..capture.record_launch import record_launch, told
 from ..capture.record_trace import import_trace
-from ..capture.recordings import found_isolation
-from ..capture.start import Command as StartCommand
 from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..core.units import format_seconds
@@ -27,6 +23,7 @@ from .launch_arguments import (
     READ_AHEAD_ARGUMENT,
     chosen_app,
     chosen_launch,
+    confined,
     launch_display,
     launch_options,
 )
@@ -48,8 +45,10 @@ class RecordCommand(Command):
         "kernel's page cache. Otherwise, the payload's own files are dropped from "
         "the cache, the app starts from the directory, and the blocks follow from "
         "the cache and from the app's page tables; for files that other programs "
-        "use, from a trace with strace. Without a display, Xvfb provides one. Files "
-        "of the base snap are taken from this machine."
+        "use, from a trace with strace. The app is isolated by bubblewrap: without a "
+        "network, with a home of its own unless --home names one, the payload "
+        "read-only in /snap, and the layouts of snap.yaml in their places. Xvfb "
+        "provides a display. Files of the base snap are taken from this machine."
     )
 
     arguments: ClassVar[Arguments] = {
@@ -64,9 +63,6 @@ class RecordCommand(Command):
         "--root PAYLOAD": "the same as PATH (default: PATH)",
         **output_argument(text="the launch profile"),
         **LAUNCH_ARGUMENTS,
-        "--isolate": "start the app as 'advise --record' does: without a network, with "
-        "a home of its own unless --home names one, the payload read-only in /snap, "
-        "and the layouts of snap.yaml in their places",
         "--no-warm-up": details(
             "skip the unrecorded first launch, so that the app's first run in a new "
             "home directory is recorded",
@@ -130,9 +126,7 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
     with ExitStack() as stack:
         stack.enter_context(launch_display(options))
         command, event, timeout_s = chosen_launch(options, payload)
-        if parsed_args.isolate:
-            isolated = _isolated(command, payload)
-            command = stack.enter_context(isolated)
+        command = stack.enter_context(confined(command, options, payload))
         request = RecordRequest(
             app=app,
             command=command,
@@ -146,15 +140,6 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         return record_launch(
             payload, request, emit.progress, method=parsed_args.method, note=_note
         )
-
-
-@contextmanager
-def _isolated(command: StartCommand, payload: Payload) -> Iterator[StartCommand]:
-    if command.chroot:
-        message = "Both --chroot and --isolate are given"
-        raise UsageError(message, resolution="Leave out one of the two.")
-    with found_isolation(payload) as isolation:
-        yield replace(command, isolation=isolation)
 
 
 def _note(text: str) -> None:

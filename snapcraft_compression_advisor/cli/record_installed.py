@@ -26,8 +26,8 @@ from .launch_arguments import (
 )
 
 _NOT_WITH_IT = (
-    "path", "root", "app", "command_word", "chroot", "home", "isolate", "method", "log",
-    "prefix", "scratch",
+    "path", "root", "app", "command_word", "chroot", "home", "unconfined", "method",
+    "log", "prefix", "scratch",
 )  # fmt: skip
 """Options that are about a payload that isn't installed."""
 
@@ -50,7 +50,7 @@ def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
     options = launch_options(parsed_args)
     with (
         installed_snap(name, SnapRoots.here()) as snap,
-        launch_display(options),
+        launch_display(options, is_isolated=False),
     ):
         app = chosen_app(options, snap.payload)
         request = InstalledLaunch(

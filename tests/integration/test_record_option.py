@@ -361,7 +361,8 @@ def test_nothing_is_started_where_nothing_isolates(
     assert "Recording" not in ran.stderr
     if demanded:
         assert ran.returncode == 69
-        assert "sudo apt-get install bubblewrap" in ran.stderr
+        assert "Allow user namespaces" in ran.stderr
+        assert "--unconfined" in ran.stderr
     else:
         assert ran.returncode == 0, ran.stderr
         assert f"Warning: The launch of launchy is guessed, not recorded: {said}" in (
@@ -415,16 +416,19 @@ def test_user_without_rights_records(
     assert len(kept(variables)) == 1
 
 
-def test_record_isolates_where_it_is_told_to(
+def test_record_isolates_unless_it_is_told_not_to(
     prime: Path, variables: dict[str, str], tmp_path: Path
 ) -> None:
     output = tmp_path / "launch.json"
     arguments = ("record", "--root", prime, "--app", "placed", "-o", output)
-    alone = advisor(*arguments, "--method", "trace", cwd=None, **variables)
+    traced = (*arguments, "--method", "trace")
+    alone = advisor(*traced, "--unconfined", cwd=None, **variables)
     assert alone.returncode == 69
     assert "/usr/share/launchy/themes/first" in alone.stderr
-    ran = advisor(*arguments, "--method", "trace", "--isolate", cwd=None, **variables)
+    assert "record without --unconfined" in alone.stderr
+    ran = advisor(*traced, cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     assert "bin/placed" in {file.path for file in read_profile(output).files}
-    both = advisor(*arguments, "--chroot", "--isolate", cwd=None, **variables)
-    assert both.returncode == 64
+    rooted = advisor(*arguments, "--chroot", cwd=None, **variables)
+    assert rooted.returncode == 64
+    assert "--chroot is given without --unconfined" in rooted.stderr

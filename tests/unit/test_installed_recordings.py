@@ -245,7 +245,7 @@ def parsed(*arguments: str) -> argparse.Namespace:
         (("--app", "other"), "--app"),
         (("--home", "home"), "--home"),
         (("--chroot",), "--chroot"),
-        (("--isolate",), "--isolate"),
+        (("--unconfined",), "--unconfined"),
         (("--method", "trace"), "--method"),
         (("--import", "log"), "--import"),
     ],

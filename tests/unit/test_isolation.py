@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from machine import write_script
+from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.isolation import (
     Isolation,
+    Sources,
+    Surroundings,
     bubblewrap_words,
     display_socket,
-    is_visible,
     isolation_steps,
     snap_directory,
 )
 from snapcraft_compression_advisor.capture.launch_event import EXITED
 from snapcraft_compression_advisor.capture.recordings import find_isolation
+from snapcraft_compression_advisor.capture.snap_environment import SnapApp
 from snapcraft_compression_advisor.capture.start import Command, time_launch
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
-    from snapcraft_compression_advisor.capture.isolation import IsolatedBy, Step
+    from snapcraft_compression_advisor.capture.isolation import Step
 
 pytestmark = pytest.mark.users
 
@@ -50,29 +55,27 @@ def prime(tmp_path: Path) -> Path:
     return payload
 
 
-@pytest.fixture(params=["bubblewrap", "namespaces"])
-def say(request: pytest.FixtureRequest, prime: Path, tmp_path: Path) -> Shell:
+@pytest.fixture
+def say(prime: Path, tmp_path: Path) -> Iterator[Shell]:
     """Return what runs a shell script in isolation, and gives back what it printed."""
-    by: IsolatedBy = request.param
     home = tmp_path / "home"
 
     def run(script: str) -> str:
         command = Command(
             words=("sh", "-c", f"{{ {script}; }} > $HOME/said 2>&1; exit 0"),
-            snap_name="sample",
+            app=SnapApp(snap="sample"),
             environment={"GREETING": "hello from $SNAP"},
-            isolation=Isolation(by=by, base="core24", layout=LAYOUT),
+            isolation=Isolation(base="core24", layout=LAYOUT),
         )
-        for name in ("user", "user-common", "data", "common", "runtime"):
-            (home / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         time_launch(command, prime, EXITED, timeout_s=20, home=home)
         return (home / "user/said").read_text()
 
     try:
-        run("true")
+        find_isolation(DirectoryPayload(prime))
     except ToolError as error:
-        pytest.skip(f"needs {by}: {error.details or error}")
-    return run
+        pytest.skip(f"{error}: {error.details}")
+    with launch_home(home):
+        yield run
 
 
 def test_payload_is_where_snapd_mounts_it_and_read_only(say: Shell) -> None:
@@ -119,6 +122,7 @@ def test_layouts_are_in_their_places_beside_what_was_there(say: Shell) -> None:
         "of the payload\n" * 2
     )
     assert say("readlink /usr/share/sample-link") == "/snap/sample/x1/data\n"
+    assert say("cd /var/lib/sample && pwd -P") == "/run/compression-advisor/data/lib\n"
     assert say("ls /usr/share/doc | wc -l; cat /etc/passwd | wc -l") == say(
         "ls /.beneath/usr/share/doc | wc -l; cat /.beneath/etc/passwd | wc -l"
     )
@@ -142,14 +146,12 @@ def test_base_of_a_classic_snap_leads_to_the_machine(say: Shell) -> None:
     )
 
 
-def steps_of(prime: Path, layout: dict[str, dict[str, str]]) -> list[Step]:
-    return isolation_steps(
-        Isolation(by="bubblewrap", layout=layout),
-        name="sample",
-        root=prime,
-        home=prime.parent / "home",
-        socket=None,
-    )
+def steps_of(
+    prime: Path, layout: Mapping[str, Mapping[str, str]], machine: Path = Path("/")
+) -> list[Step]:
+    seen = Surroundings(name="sample", root=prime, home=prime.parent / "home")
+    isolation = Isolation(layout=layout, machine=machine)
+    return isolation_steps(isolation, seen, Sources())
 
 
 @pytest.mark.parametrize(
@@ -165,6 +167,11 @@ def steps_of(prime: Path, layout: dict[str, dict[str, str]]) -> list[Step]:
         ("/usr/share/x", {"bind": "$SNAP/no-such-file"}),
         ("/usr/share/x", {"bind": "$SNAP/leaving"}),
         ("/usr/share/x", {"unknown": "$SNAP/data"}),
+        ("/dev/x", {"bind": "$SNAP/data"}),
+        ("/run/x", {"bind": "$SNAP/data"}),
+        ("/snap/other/x", {"bind": "$SNAP/data"}),
+        ("$SNAP_DATA/x", {"bind": "$SNAP/data"}),
+        ("$SNAP/loop/x", {"bind": "$SNAP/data"}),
     ],
 )
 def test_layout_that_snapd_refuses_is_left_out(
@@ -185,12 +192,35 @@ def test_name_that_is_no_snaps_makes_no_path() -> None:
     assert snap_directory("../../etc") == "/snap/snap/x1"
 
 
-@pytest.mark.parametrize(
-    ("variable", "seen"),
-    [("DISPLAY", True), ("LC_ALL", True), ("SNAP_NAME", True), ("GITHUB_TOKEN", False)],
-)
-def test_what_is_seen_of_the_environment(variable: str, *, seen: bool) -> None:
-    assert is_visible(variable) is seen
+def test_links_before_a_targets_last_name_are_followed_within_the_new_root(
+    prime: Path, tmp_path: Path
+) -> None:
+    """Bubblewrap would follow them while it sees this machine in /oldroot."""
+    base = tmp_path / "base"
+    (base / "usr").mkdir(parents=True)
+    (base / "opt").symlink_to("/oldroot/home")
+    (base / "srv").symlink_to("usr")
+    (prime / "out").symlink_to("/oldroot/tmp")
+    targets = ("/opt/x/y", "/srv/x", "$SNAP/out/new")
+    layout = {target: {"bind": "$SNAP/data"} for target in targets}
+    shown = {step[-1] for step in steps_of(prime, layout, base)}
+    assert {"/oldroot/home/x/y", "/usr/x", "/oldroot/tmp/new"} <= shown
+    assert not {"/opt/x/y", "/srv/x", "/snap/sample/x1/out/new"} & shown
+
+
+def test_layout_within_another_is_left_out(prime: Path) -> None:
+    outer = {"/usr/share/a": {"symlink": "/oldroot/tmp"}}
+    inner = {"/usr/share/a/b": {"bind-file": "$SNAP/data/file"}}
+    assert steps_of(prime, {**outer, **inner}) == steps_of(prime, outer)
+
+
+def test_temporary_directory_of_a_base_that_is_a_link_is_not_taken(
+    prime: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "base/var").mkdir(parents=True)
+    (tmp_path / "base/var/tmp").symlink_to("/oldroot/tmp")
+    shown = {step[-1] for step in steps_of(prime, {}, tmp_path / "base")}
+    assert "/var/tmp" not in shown  # noqa: S108 # in another root
 
 
 def test_variables_of_the_snap_are_not_for_bubblewrap() -> None:
@@ -200,17 +230,25 @@ def test_variables_of_the_snap_are_not_for_bubblewrap() -> None:
     assert words[-1] == "--"
 
 
-def test_bubblewrap_that_fails_is_not_taken(
+def test_bubblewrap_that_fails_says_why_and_how_to_do_without(
     prime: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "bwrap").write_text("#!/bin/sh\necho no namespaces >&2\nexit 1\n")
-    (tmp_path / "bwrap").chmod(0o755)
+    write_script(tmp_path / "bwrap", "echo bwrap: no namespaces >&2; exit 1")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    try:
-        by: str = find_isolation(DirectoryPayload(prime)).by
-    except ToolError as error:
-        by = error.details or ""
-    assert by == "namespaces" or "bubblewrap: no namespaces" in by
+    with pytest.raises(ToolError, match="isn't started") as raised:
+        find_isolation(DirectoryPayload(prime))
+    assert raised.value.details == "bwrap: no namespaces"
+    assert "--unconfined" in str(raised.value.resolution)
+
+
+def test_missing_bubblewrap_is_named(
+    prime: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match="isn't started") as raised:
+        find_isolation(DirectoryPayload(prime))
+    assert raised.value.details == "bubblewrap isn't installed"
+    assert "apt-get install bubblewrap" in str(raised.value.resolution)
 
 
 def test_mounted_base_takes_the_place_of_this_machine(
@@ -219,16 +257,14 @@ def test_mounted_base_takes_the_place_of_this_machine(
     base, content = tmp_path / "base", tmp_path / "content"
     (base / "usr/share").mkdir(parents=True)
     (base / "bin").symlink_to("usr/bin")
-    isolation = Isolation(
-        by="namespaces", layout=LAYOUT, machine=base, contents={"platform": content}
-    )
-    steps = isolation_steps(
-        isolation, name="sample", root=prime, home=tmp_path, socket=None
-    )
-    assert ("ro-bind", f"{base}/usr", "/usr") in steps
+    isolation = Isolation(layout=LAYOUT, machine=base, contents={"platform": content})
+    seen, sources = Surroundings(name="sample", root=prime, home=tmp_path), Sources()
+    steps = isolation_steps(isolation, seen, sources)
+    root = sources.place(base)
+    assert ("ro-bind", f"{root}/usr", "/usr") in steps
     assert ("symlink", "usr/bin", "/bin") in steps
-    assert ("ro-bind", str(content), "/snap/sample/x1/platform") in steps
-    assert ("ro-bind", f"{base}/usr/share", "/.beneath/usr/share") in steps
+    assert ("ro-bind", sources.place(content), "/snap/sample/x1/platform") in steps
+    assert ("ro-bind", f"{root}/usr/share", "/.beneath/usr/share") in steps
     shown = {step[-1] for step in steps}
     assert "/usr/share/sample/themes" in shown
     assert "/usr/lib" not in shown

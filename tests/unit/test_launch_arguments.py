@@ -174,5 +174,5 @@ def test_snap_without_apps_needs_a_command() -> None:
 
 @pytest.mark.usefixtures("said")
 def test_system_tree_is_asked_for() -> None:
-    assert choose("--chroot", "--app", "tool")[0].chroot
+    assert choose("--unconfined", "--chroot", "--app", "tool")[0].chroot
     assert not choose("--app", "tool")[0].chroot

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from snapcraft_compression_advisor.capture.home import launch_home, make_places
 from snapcraft_compression_advisor.capture.snap_environment import (
     PATH,
     SNAP_LIBRARY_PATH,
+    SnapApp,
+    display_authority,
     expand,
+    kept_environment,
     launch_environment,
-    launch_home,
+    seen_environment,
     snap_architecture,
 )
 from snapcraft_compression_advisor.core.errors import StorageError
@@ -36,57 +41,87 @@ def test_variables_are_replaced_as_snapd_does(text: str, expanded: str) -> None:
     assert expand(text, {"A": "1", "B": "2"}) == expanded
 
 
-def environment_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    monkeypatch.setenv("XAUTHORITY", str(home / "key"))
-    with launch_home(home) as place:
-        return launch_environment(
-            name="hello",
-            snap="/mnt/x",
-            home=place,
-            seen_as="/seen",
-            added={
-                "LD_LIBRARY_PATH": "$SNAP_LIBRARY_PATH${LD_LIBRARY_PATH:+:$X}:$SNAP/l",
-                "PATH": "$SNAP/bin:$PATH",
-                "SECOND": "$LD_LIBRARY_PATH!",
-            },
-        )
+SNAPD = {
+    "SNAP", "SNAP_NAME", "SNAP_INSTANCE_NAME", "SNAP_INSTANCE_KEY", "SNAP_VERSION",
+    "SNAP_REVISION", "SNAP_ARCH", "SNAP_COMMON", "SNAP_DATA", "SNAP_USER_COMMON",
+    "SNAP_USER_DATA", "SNAP_REAL_HOME", "SNAP_UID", "SNAP_EUID", "SNAP_APP_NAME",
+    "SNAP_REEXEC", "SNAP_LIBRARY_PATH", "SNAP_CONTEXT", "SNAP_COOKIE", "HOME",
+    "XDG_RUNTIME_DIR", "TMPDIR", "SNAP_COMPONENTS", "SNAP_SAVE_DATA",
+    "SNAP_APP_DESKTOP_FILE", "SNAP_APP_COMMON_ID",
+}  # fmt: skip
+"""What snapd sets for an app (``snap/snapenv/snapenv.go``, ``snap-confine``)."""
+APP = SnapApp(snap="hello", version="1.0", app="world", common_id="org.hello")
 
 
-def test_app_sees_what_snapd_sets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    environment = environment_of(tmp_path, monkeypatch)
+def environment_of(**added: str) -> dict[str, str]:
+    return launch_environment(
+        APP,
+        snap="/mnt/x",
+        seen_as="/seen",
+        user=1000,
+        inherited={"LANG": "de_DE.UTF-8"},
+        added=added,
+    )
+
+
+def test_app_sees_all_that_snapd_sets_and_no_more() -> None:
+    environment = environment_of()
+    assert set(environment) == {*SNAPD, "PATH", "LANG"}
     assert environment["SNAP"] == "/mnt/x"
-    assert environment["SNAP_NAME"] == "hello"
     assert environment["SNAP_ARCH"] == snap_architecture()
+    assert environment["SNAP_UID"] == environment["SNAP_EUID"] == "1000"
+    assert (environment["SNAP_APP_NAME"], environment["SNAP_VERSION"]) == (
+        "world",
+        "1.0",
+    )
     assert environment["HOME"] == environment["SNAP_USER_DATA"] == "/seen/user"
     assert environment["XDG_RUNTIME_DIR"] == "/seen/runtime"
+
+
+def test_values_refer_to_variables_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "secret")
+    environment = environment_of(
+        LD_LIBRARY_PATH="$SNAP_LIBRARY_PATH${LD_LIBRARY_PATH:+:$X}:$SNAP/l",
+        PATH="$SNAP/bin:$PATH",
+        SECOND="$LD_LIBRARY_PATH!",
+        STOLEN="$GITHUB_TOKEN",
+    )
     assert environment["LD_LIBRARY_PATH"] == f"{SNAP_LIBRARY_PATH}:/mnt/x/l"
     assert environment["PATH"] == f"/mnt/x/bin:{PATH}"
     assert environment["SECOND"] == f"{SNAP_LIBRARY_PATH}:/mnt/x/l!"
+    assert environment["STOLEN"] == ""
 
 
-def test_app_does_not_see_what_is_the_advisors_own(
+@pytest.mark.parametrize(
+    ("variable", "isolated", "unconfined"),
+    [
+        ("LANG", True, True),
+        ("LC_ALL", True, True),
+        ("GITHUB_TOKEN", False, True),
+        ("DBUS_SESSION_BUS_ADDRESS", False, True),
+        ("PYTHONPATH", False, False),
+        ("SNAP_VERSION", False, False),
+        ("LD_PRELOAD", False, False),
+        ("WAYLAND_DISPLAY", False, False),
+    ],
+)
+def test_what_is_seen_of_this_runs_environment(
+    variable: str, monkeypatch: pytest.MonkeyPatch, *, isolated: bool, unconfined: bool
+) -> None:
+    monkeypatch.setenv(variable, "x")
+    assert (variable in seen_environment()) is isolated
+    assert (variable in kept_environment()) is unconfined
+
+
+def test_key_to_the_display_is_found_where_it_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("PYTHONPATH", "SNAP_VERSION", "LD_PRELOAD", "WAYLAND_DISPLAY"):
-        monkeypatch.setenv(name, "x")
-    monkeypatch.setenv("LANG", "de_DE.UTF-8")
-    environment = environment_of(tmp_path, monkeypatch)
-    assert not {"PYTHONPATH", "SNAP_VERSION", "LD_PRELOAD"} & set(environment)
-    assert "WAYLAND_DISPLAY" not in environment
-    assert environment["LANG"] == "de_DE.UTF-8"
-
-
-def test_key_to_the_display_comes_along(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    monkeypatch.setenv("XAUTHORITY", str(tmp_path / "key"))
+    assert display_authority() is None
     (tmp_path / "key").write_bytes(b"cookie")
-    environment = environment_of(tmp_path, monkeypatch)
-    assert environment["XAUTHORITY"] == "/seen/runtime/Xauthority"
-    copy = tmp_path / "runtime/Xauthority"
-    assert copy.read_bytes() == b"cookie"
-    assert copy.stat().st_mode & 0o777 == 0o600
+    assert display_authority() == tmp_path / "key"
+    monkeypatch.setenv("XAUTHORITY", "/dev/null")
+    assert display_authority() is None
 
 
 def test_home_is_fresh_and_goes_unless_it_is_named(tmp_path: Path) -> None:
@@ -107,3 +142,23 @@ def test_home_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
         launch_home(tmp_path / "file/home"),
     ):
         pass
+
+
+def test_link_in_the_place_of_a_homes_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "home/data").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError, match="is a link"), launch_home(tmp_path / "home"):
+        pass
+
+
+def test_places_are_not_made_through_what_a_launch_left(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with launch_home(tmp_path / "home") as home:
+        (home / "data/door").symlink_to(elsewhere)
+        (home / "data/file").touch()
+        places = ("data/door/new", "data/file/new", "common/a/b")
+        make_places(home, places, user=os.geteuid())
+        assert (home / "common/a/b").is_dir()
+    assert list(elsewhere.iterdir()) == []

@@ -102,7 +102,7 @@ def test_app_starts_with_its_chain_and_environment() -> None:
         "$SNAP/snap/chain", "$SNAP/bin/app", "--name", "a b", "$SNAP/x",
     )  # fmt: skip
     assert command.environment == {"A": "1", "B": "3"}
-    assert command.snap_name == "hello"
+    assert command.app.snap == "hello"
 
 
 @pytest.mark.parametrize(
