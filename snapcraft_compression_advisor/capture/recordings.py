@@ -40,6 +40,7 @@ KEPT_RECORDINGS = 100
 
 _READ_BYTES = MIB
 _PROBE_TIMEOUT_S = 10.0
+_MISSING = "bubblewrap isn't installed"
 _TRIAL = Path("/usr")
 """Stands for a payload where isolation is tried."""
 _OS_RELEASE = Path("/etc/os-release")
@@ -325,8 +326,7 @@ def find_isolation(payload: Payload) -> Isolation:
 
     :raises ToolError: where it can't be.
     """
-    program, snap = shutil.which(BUBBLEWRAP), payload.snap
-    refusal = "bubblewrap isn't installed" if program is None else _refusal(program)
+    snap, refusal = payload.snap, isolation_refusal()
     if refusal is None:
         return Isolation(base=snap.base_name, layout=snap.layout)
     message = "The program can't be isolated here, and isn't started"
@@ -335,10 +335,16 @@ def find_isolation(payload: Payload) -> Isolation:
     raise ToolError(
         message,
         details=refusal,
-        resolution=f"{install if program is None else allow} record it without "
+        resolution=f"{install if refusal == _MISSING else allow} record it without "
         "isolation, as your own program: 'record --unconfined', then use "
         "--launch-profile.",
     )
+
+
+def isolation_refusal() -> str | None:
+    """Return why nothing can be isolated here, ``None`` where it can."""
+    program = shutil.which(BUBBLEWRAP)
+    return _MISSING if program is None else _refusal(program)
 
 
 @functools.cache
