@@ -138,6 +138,7 @@ class ProcessTree:
 
     def threads(self) -> tuple[ThreadFigures, ...]:
         """Return what the threads did since the start, those of one name as one."""
+        self._notice_orphans()  # the first process of an isolated launch is one
         figures = thread_figures(self.process_ids())
         for thread, before in self._threads_before.items():
             if thread in figures:
