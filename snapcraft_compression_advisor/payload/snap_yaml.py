@@ -115,7 +115,7 @@ class App(_Model):
     command: str | None = None
     command_chain: Annotated[tuple[str, ...], pydantic.BeforeValidator(_as_list)] = ()
     desktop: str | None = None
-    common_id: Annotated[str, pydantic.BeforeValidator(_as_version)] = ""
+    common_id: Annotated[Name, pydantic.BeforeValidator(_as_version)] = ""
     daemon: Name | None = None
     environment: Environment = {}
     plugs: Names = ()

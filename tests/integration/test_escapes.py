@@ -23,6 +23,8 @@ from real_launches import fill_launchable
 from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.capture.recordings import isolation_refusal
 
+pytestmark = pytest.mark.bubblewrap
+
 OTHER_USER = 64999
 SECRET = "only-for-whoever-records"  # noqa: S105 # stands for one
 SLEEP = "47991"
@@ -291,6 +293,7 @@ cd $SNAP_DATA && rm -rf door && ln -s $folder door && ln -sfn $folder/made file
 ln -sfn $folder/authority $XDG_RUNTIME_DIR/Xauthority
 mv $SNAP_COMMON $SNAP_COMMON-gone; ln -sfn $folder $SNAP_COMMON
 echo > /usr/share/stranger/door/written; echo > /etc/stranger.conf
+mkdir -p $HOME/a/b; chmod 000 $HOME/a
 exit 0
 """
 LAYOUT = """\
