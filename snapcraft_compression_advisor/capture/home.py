@@ -12,12 +12,17 @@ from pathlib import Path
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError
-from ..core.scratch import ScratchDirectory
+from ..core.scratch import ScratchDirectory, unmount
+from .mount import memory_mount
 
 HOME_DIRECTORIES = (
     "user", "user-common", "data", "common", "runtime", "real-home", "save", "layouts",
 )  # fmt: skip
 """A launch sees each of them; it can't put a link in the place of one."""
+
+HOME_BYTES = 1024 * 1024 * 1024
+HOME_FILES = 200_000
+"""What launches may write to a home; a browser's first run writes some hundred MB."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -35,6 +40,8 @@ def launch_home(directory: Path | None = None) -> Iterator[Path]:
             if directory is None:
                 temporary = ScratchDirectory(ignores_errors=True)
                 directory = Path(stack.enter_context(temporary))
+                stack.enter_context(_bounded(directory))
+                directory /= "home"
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name in HOME_DIRECTORIES:
                 place = directory / name
@@ -49,6 +56,45 @@ def launch_home(directory: Path | None = None) -> Iterator[Path]:
             ) from error
         with signals.delivered():
             yield directory.absolute()
+
+
+@contextmanager
+def _bounded(scratch: Path) -> Iterator[None]:
+    """Have a home in memory that takes so much and no more, if one can be mounted."""
+    place = scratch / "home"
+    place.mkdir(mode=0o700)
+    try:
+        memory_mount(place, size_bytes=HOME_BYTES, files=HOME_FILES)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        unmount(str(place))
+
+
+class HomeQuota:
+    """Notices that a home's file system lost more than launches may write.
+
+    Without root, a home is on a disk, where the kernel bounds no more than each file.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._bytes, self._files = self._free()
+
+    def is_exceeded(self) -> bool:
+        """Whether so much was written since the beginning, by whomever."""
+        free_bytes, free_files = self._free()
+        return (
+            self._bytes - free_bytes > HOME_BYTES
+            or self._files - free_files > HOME_FILES
+        )
+
+    def _free(self) -> tuple[int, int]:
+        status = os.statvfs(self._home)
+        return status.f_bfree * status.f_frsize, status.f_ffree
 
 
 def make_places(home: Path, places: Iterable[str], *, user: int) -> None:

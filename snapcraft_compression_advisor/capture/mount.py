@@ -38,7 +38,8 @@ MountMethod = Literal["kernel", "squashfuse"]
 
 _CAP_SYS_ADMIN = 21
 _READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
-_VIRTUAL = 2 | 4 | 8  # MS_NOSUID, MS_NODEV, MS_NOEXEC
+_NO_EXECUTION = 8  # MS_NOEXEC
+_VIRTUAL = 2 | 4 | _NO_EXECUTION  # MS_NOSUID, MS_NODEV
 _BIND = 4096  # MS_BIND
 _BIND_READ_ONLY = 32 | _BIND | _READ_ONLY_NO_SETUID_NO_DEVICES  # 32: MS_REMOUNT
 _REFUSED = {errno.EPERM, errno.EACCES}
@@ -237,6 +238,16 @@ def virtual_mount(file_system: str, root: Path) -> None:
     _mount(Path("none"), root, file_system, _VIRTUAL)
 
 
+def memory_mount(root: Path, *, size_bytes: int, files: int) -> None:
+    """Mount a file system in memory that takes so much and no more.
+
+    :raises OSError: where the kernel refuses.
+    """
+    options = f"size={size_bytes},nr_inodes={files},mode=700"
+    flags = _VIRTUAL & ~_NO_EXECUTION
+    _mount(Path("none"), root, "tmpfs", flags, options.encode())
+
+
 def bind_mount(directory: Path, root: Path) -> None:
     """Show a directory at another place too, read-only as above.
 
@@ -250,13 +261,15 @@ def bind_mount(directory: Path, root: Path) -> None:
         raise
 
 
-def _mount(source: Path, root: Path, file_system: str, flags: int) -> None:
+def _mount(
+    source: Path, root: Path, file_system: str, flags: int, options: bytes | None = None
+) -> None:
     failed = _LIBC.mount(
         os.fsencode(source),
         os.fsencode(root),
         file_system.encode() or None,
         ctypes.c_ulong(flags),
-        None,
+        options,
     )
     if failed:
         code = ctypes.get_errno()

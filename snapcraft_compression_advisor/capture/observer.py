@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..core.errors import ToolError
+from ..core.units import format_bytes
+from .home import HOME_BYTES, HOME_FILES, HomeQuota
 from .launch_event import LaunchEvent, LaunchState, Watch
 from .prepared_process import not_started
 from .process_tree import ProcessTree
@@ -22,6 +24,8 @@ from .session_bus import PROGRAM as BUS_PROGRAM
 KEPT_LINES = 20
 """Last lines of output that an error shows."""
 
+_QUOTA_S = 0.05
+"""Between two looks at what a launch has written."""
 _LOOK_S = 0.02
 """Between two looks at the processes of a launch that is watched."""
 _LOOK_SHARE = 0.05
@@ -56,7 +60,8 @@ class Observer:
     :param name: of the command, for errors.
     :param watched: called with the ids of all processes, again and again.
     :param root: the payload's directory or mount.
-    :param is_isolated: whether the command has no network, and a read-only payload.
+    :param quota: of the home, if the command is isolated: it has no network then, and
+        a read-only payload.
     """
 
     def __init__(  # noqa: PLR0913 # four say what of, two how
@@ -68,14 +73,14 @@ class Observer:
         *,
         watched: Callable[[set[int]], object] | None,
         root: Path,
-        is_isolated: bool = False,
+        quota: HomeQuota | None = None,
     ) -> None:
         self._tree = tree
         self._watch = watch
         self._event = event
         self._watched = watched
         self._root = root
-        self._is_isolated = is_isolated
+        self._quota = quota
         self._looked_s = 0.0
         self._name = name
         self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
@@ -100,6 +105,7 @@ class Observer:
                 if self._watch.has_happened(state):
                     return now_s
                 self._check_exit(selector)
+                self._check_quota()
                 if state.elapsed_s >= timeout_s:
                     message = (
                         f"{self._name!r} {self._event.missed} within {timeout_s:g} s"
@@ -109,7 +115,25 @@ class Observer:
                     raise self._failed(message)
                 due_s = min(timeout_s, self._watch.due_s or timeout_s)
                 due_s = min(due_s, self._next_look_s(started_s))
+                if self._quota is not None:
+                    due_s = min(due_s, state.elapsed_s + _QUOTA_S)
                 selector.select(max(0.0, started_s + due_s - time.monotonic()))
+
+    def _check_quota(self) -> None:
+        """End a launch that has written too much.
+
+        :raises ToolError: in that case.
+        """
+        if self._quota is not None and self._quota.is_exceeded():
+            message = (
+                f"More than {format_bytes(HOME_BYTES)} or {HOME_FILES:,} files were "
+                f"written while {self._name!r} was started"
+            )
+            raise ToolError(
+                message,
+                resolution="Have the app write less, or end other programs that write "
+                "to the same disk.",
+            )
 
     def _next_look_s(self, started_s: float) -> float:
         """Have the processes looked at where it is time, and return when it is again.
@@ -171,7 +195,7 @@ class Observer:
         if status == 0 and self._tree.process_ids():
             return
         lines = "".join(self._last_lines)
-        if self._is_isolated and (refused := _NOT_STARTED.fullmatch(lines)):
+        if self._quota is not None and (refused := _NOT_STARTED.fullmatch(lines)):
             raise not_started(self._name, refused["reason"])
         if status < 0:
             how = f"was ended by {_signal_name(-status) or f'signal {-status}'}"
@@ -191,7 +215,7 @@ class Observer:
             message,
             details="\n".join(kept) or "It printed nothing.",
             resolution=_wanted_elsewhere(kept, self._root)
-            or (_not_inside(kept) if self._is_isolated else None)
+            or (_not_inside(kept) if self._quota is not None else None)
             or _START_ADVICE,
         )
 

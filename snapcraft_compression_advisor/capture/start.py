@@ -16,7 +16,7 @@ from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .call_notices import HeldCall, call_notices
-from .home import launch_home, make_places
+from .home import HOME_BYTES, HomeQuota, launch_home, make_places
 from .isolation import (
     AUTHORITY,
     BUS_SOCKET,
@@ -49,8 +49,6 @@ from .snap_environment import (
 
 MOST_TASKS = 4096
 """Processes and threads of an isolated launch; a browser's are some hundred."""
-MOST_FILE_BYTES = 1024 * 1024 * 1024
-"""Of a file that an isolated launch writes."""
 _NO_CORE_BYTES = 1
 """0 wouldn't do: a program of the system's (``core_pattern``) would be started still
 (``do_coredump`` in Linux's ``fs/coredump.c``)."""
@@ -196,7 +194,7 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
             _shown(command),
             watched=watched,
             root=root,
-            is_isolated=command.isolation is not None,
+            quota=None if command.isolation is None else HomeQuota(home),
         )
         happened_s = observer.wait(started_s, timeout_s=timeout_s)
         tree.freeze()
@@ -323,7 +321,7 @@ def _isolated(
         shown=tuple(sources.shown),
         limits={
             "RLIMIT_NPROC": MOST_TASKS + tasks_of(user),
-            "RLIMIT_FSIZE": MOST_FILE_BYTES,
+            "RLIMIT_FSIZE": HOME_BYTES,
             "RLIMIT_CORE": _NO_CORE_BYTES,
         },
     )

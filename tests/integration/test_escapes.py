@@ -212,10 +212,10 @@ def record(
         "PYTHONPATH": ":".join([str(Path.cwd()), sysconfig.get_path("purelib")]),
         **variables,
     }
-    as_user = {} if user == os.geteuid() else {"user": user, "group": user}
+    other = None if user == os.geteuid() else user
     return subprocess.run(
         command, cwd="/", env=environment, check=False, capture_output=True, text=True,
-        **as_user, extra_groups=() if as_user else None,
+        user=other, group=other, extra_groups=None if other is None else (),
     )  # fmt: skip
 
 
@@ -240,10 +240,11 @@ def successes(stage: Path, user: int, *options: str) -> set[str]:
             other.listen()
         victim = stack.enter_context(
             subprocess.Popen(
-                ["sleep", "4799.5"], env={"X": SECRET},
-                **({} if user == os.geteuid() else {"user": user}),
+                ["sleep", "4799.5"],
+                env={"X": SECRET},
+                user=None if user == os.geteuid() else user,
             )
-        )  # fmt: skip
+        )
         stack.callback(victim.kill)
         facts = {
             "mark": mark, "folder": folder, "segment": segment, "victim": victim.pid,
@@ -329,4 +330,25 @@ def test_links_that_a_payload_leaves_lead_nowhere(stage: Path, user: int) -> Non
             status.st_mode,
             status.st_mtime_ns,
         )
+    assert list((stage / "scratch").iterdir()) == []
+
+
+FILLS = """\
+#!/bin/sh
+for each in 1 2 3 4 5 6; do
+    head -c 400M /dev/zero > $HOME/$each || exit 4
+    sleep 0.2
+done
+"""
+
+
+def test_full_disk_stays_within_the_quota(stage: Path, user: int) -> None:
+    (stage / "prime/bin/stranger").write_text(FILLS)
+    ran = record(stage, user)
+    assert ran.returncode == 69
+    if user == 0:
+        assert "ended with status 4" in ran.stderr
+        assert "No space left on device" in ran.stderr
+    else:
+        assert "More than 1.07 GB or 200,000 files were written" in ran.stderr
     assert list((stage / "scratch").iterdir()) == []
