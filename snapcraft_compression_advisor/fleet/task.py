@@ -161,7 +161,7 @@ def failure(identity: Row, error: AdvisorError) -> Row:
     message = ". ".join(filter(None, (str(error), error.resolution)))
     return {
         **identity,
-        "error": printable(message),
+        "error": message,
         "error_status": error.retcode,
     }
 

@@ -13,7 +13,7 @@ from typing import Any
 from snapcraft.errors import SnapcraftError
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
-from ..core.printable import printable
+from ..core.printable import printable, safe_line
 from ..core.terminal import emit
 from ..lint.finding import Finding
 from ..lint.lint import check_rules
@@ -79,12 +79,12 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
         where = ""
         if place.kind == "project":
             line = f":{place.line}" if place.line else ""
-            where = f"{printable(place.path)}{line}: "
+            where = f"{place.path}{line}: "
         return LinterIssue(
             name=self._name,
             result=results[finding.severity],
             filename=printable(place.path) if in_payload else None,
-            text=f"{finding.rule} {finding.name}: {where}{finding.message}",
+            text=safe_line(f"{finding.rule} {finding.name}: {where}{finding.message}"),
         )
 
 

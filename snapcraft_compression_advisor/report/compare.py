@@ -81,7 +81,7 @@ def render_guess_text(launch_set: LaunchSet) -> str:
     total = sum(size for size, _ in sizes)
     share = launch_set.read_share
     text = (
-        f"App {printable(launch_set.app)}, guessed from files: "
+        f"App {launch_set.app}, guessed from files: "
         f"{counted(len(sizes), 'file')}, "
         f"{format_bytes(total * share.mid)} expected to be read (estimated; "
         f"{format_bytes(total * share.low)} to {format_bytes(total * share.high)} in "

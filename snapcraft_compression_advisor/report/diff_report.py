@@ -193,7 +193,7 @@ def _signed(value: float, text: str) -> str:
 def render_diff_text(difference: BuildDifference) -> str:
     """Return the difference for people, in 80 columns."""
     old, new = (printable(str(each.path)) for each in (difference.old, difference.new))
-    lines = [printable(difference.name), f"  old: {old}", f"  new: {new}", ""]
+    lines = [difference.name, f"  old: {old}", f"  new: {new}", ""]
     lines += row_lines(_rows(difference), COLUMNS)
     causes = [
         f"{launch.app} on {launch.device}: {signed_seconds(cause.seconds)} because "

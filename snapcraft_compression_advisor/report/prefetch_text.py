@@ -40,7 +40,7 @@ def render_prefetch_text(
     :param chain: what the app's command-chain has already.
     :param written_to: where the program and the list are; ``None`` if nowhere.
     """
-    lines = [f"{printable(snap)}, app {printable(plan.app)}", ""]
+    lines = [f"{snap}, app {plan.app}", ""]
     lines += _plan_lines(plan)
     if proof is not None:
         lines += ["", *_proof_lines(proof)]
@@ -144,6 +144,6 @@ def _paste_lines(
     yield "      plugin: dump"
     yield f"      source: {printable(str(written_to or _DIRECTORY))}"
     yield "  apps:"
-    yield f"    {printable(plan.app)}:"
+    yield f"    {plan.app}:"
     entries = ", ".join(printable(each) for each in (own, *chain))
     yield f"      command-chain: [{entries}]"

@@ -41,7 +41,7 @@ def render_trim_text(plan: TrimPlan, *, risky: bool, proof: Proof | None = None)
 
     :param risky: whether to list the filters of what may be needed, too.
     """
-    lines = [f"{printable(plan.snap)}: {printable(str(plan.path))}", ""]
+    lines = [f"{plan.snap}: {printable(str(plan.path))}", ""]
     lines += wrapped(_summary(plan))
     for group in plan.groups:
         lines += ["", *_group_lines(plan, group, filters=risky or group.risk is None)]

@@ -106,11 +106,8 @@ def record_installed(name: str) -> str:
 
     :param name: of the snap, with that of its app if it has another.
     """
-    file = shlex.quote(f"{printable(name)}.json")
-    return (
-        f"compression-advisor record --installed {shlex.quote(printable(name))} "
-        f"-o {file}"
-    )
+    file = shlex.quote(f"{name}.json")
+    return f"compression-advisor record --installed {shlex.quote(name)} -o {file}"
 
 
 def _apps(analysis: Analysis, known: str) -> Sequence[str]:
@@ -127,4 +124,4 @@ def _record(path: str, app: str) -> str:
 
 
 def _named(apps: Iterable[str]) -> str:
-    return "".join(f" --app {shlex.quote(printable(app))}" for app in apps)
+    return "".join(f" --app {shlex.quote(app)}" for app in apps)

@@ -182,7 +182,10 @@ BAD_INPUT = {64, 65, 66, 69, 74}
 
 def _values(argument: ArgumentText, root: Path) -> Iterator[str]:
     """Yield what an argument takes: its choices; or else a hostile one, and a good."""
-    yield from argument.choices or (EVIL, str(root / "text"))
+    if argument.choices:
+        yield from argument.choices
+        return
+    yield from (EVIL, str(root / "text"))
     names = (*argument.names, argument.metavar)
     found = next((GOOD[name] for name in names if name in GOOD), None)
     if found is not None:

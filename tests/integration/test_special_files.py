@@ -1,4 +1,4 @@
-"""Every command, with what is no file in the place of each file that it opens.
+"""Every command, with FIFOs, devices and sockets instead of files.
 
 The command lines are made from the table of commands: a new one is tried too.
 """

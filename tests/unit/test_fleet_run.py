@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.fleet.columns import KNOWN
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
 from snapcraft_compression_advisor.fleet.sources import Snap
-from snapcraft_compression_advisor.fleet.task import identity_of
+from snapcraft_compression_advisor.fleet.task import identity_of, lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -107,6 +107,11 @@ def test_settings_are_those_that_rows_depend_on(tmp_path: Path) -> None:
         with_base = type(request)(lint=request.lint, bases=(base,))
         digests.add(settings_digest(with_base))
     assert len(digests) == 3
+
+
+def test_a_snap_that_no_worker_finished_is_not_read_again() -> None:
+    row = lost(Snap(path="/dev/zero"), ToolError("too long"))
+    assert (row["error"], row["digest"]) == ("too long", None)
 
 
 def test_a_missing_extra_is_named_with_what_installs_it(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +13,10 @@ pytest.importorskip("craft_application", reason="craft-application isn't install
 from host_app import squash
 from host_doubles import LinterResult, install_snapcraft
 from host_projects import LZO_PAYS, make_project, project_file, write_policy
+from lint_reports import DEBUG_SYMBOLS
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.lint.finding import Location
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +60,17 @@ def test_findings_have_the_rules_ids_and_the_line(
     assert issue.result is LinterResult.WARNING
     assert issue.text.startswith("SCA101 lzo-would-gain: snap/snapcraft.yaml:8: ")
     assert issue.filename is None
+
+
+def test_no_name_makes_lines_of_its_own(linter_module: ModuleType) -> None:
+    linter = linter_module.compression_linter(Advisor)(
+        name="compression", snap_metadata=None, lint=None, build_base=None
+    )
+    name = "a\n::error::\x1b"
+    for kind in ("payload", "project"):
+        finding = replace(DEBUG_SYMBOLS, message=name, location=Location(kind, name))
+        issue = linter._issue(finding, enforces=False)
+        assert f"{issue.text}{issue.filename or ''}".isprintable()
 
 
 @pytest.mark.parametrize("mode", ["advise", "apply", "write"])
