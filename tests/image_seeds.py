@@ -14,6 +14,7 @@ _WAYS = {
     "": ("-no-fragments", "-b", "128K"),
     "-fragments": ("-b", "4K", "-always-use-fragments"),
 }
+_YAML = b"name: x\nversion: '1'\nbase: core24\napps: {x: {command: text}}\n"
 _SAME = ("-nopad", "-all-root", "-mkfs-time", str(MODIFIED_S), "-processors", "1")
 """What makes mksquashfs write the same image each time, and a short one."""
 
@@ -21,7 +22,7 @@ _SAME = ("-nopad", "-all-root", "-mkfs-time", str(MODIFIED_S), "-processors", "1
 def write_small_tree(root: Path) -> None:
     """Write a handful of files, with a block of every kind and tails."""
     for name, contents in {
-        "meta/snap.yaml": b"name: x\nversion: '1'\nbase: core24\n",
+        "meta/snap.yaml": _YAML,
         "copy": text(300),
         "noise": noise(5000, 1),
         "text": text(300),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -36,19 +38,22 @@ def ending_with_us(
     return (*interpreter, script, str(os.getpid()), str(int(number)), *command)
 
 
-def run_child(
+def run_child(  # noqa: PLR0913 # keywords with defaults, one command
     command: Sequence[str],
     *,
     directory: Path | None = None,
     watch: Callable[[int], None] = lambda _: None,
     environment: Mapping[str, str] | None = None,
     umask: int = -1,
+    limit_s: float = math.inf,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and return what it said; interrupted, end it first.
 
     :param watch: told now and then how many bytes the program has written.
     :param umask: -1 for that of this process.
+    :param limit_s: time after which it is ended.
     :raises OSError: where it can't be started.
+    :raises subprocess.TimeoutExpired: if it takes longer than that.
     """
     with deferred_signals() as signals:
         process = subprocess.Popen(
@@ -65,19 +70,22 @@ def run_child(
         )
         try:
             with signals.delivered():
-                output, errors = _output(process, watch)
+                output, errors = _output(process, watch, limit_s)
         finally:
             end_child(process)
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def _output(
-    process: subprocess.Popen[str], watch: Callable[[int], None]
+    process: subprocess.Popen[str], watch: Callable[[int], None], limit_s: float
 ) -> tuple[str, str]:
+    end_s = time.monotonic() + limit_s
     while True:
         try:
             return process.communicate(timeout=_POLL_S)
         except subprocess.TimeoutExpired:  # noqa: PERF203 # twice a second
+            if time.monotonic() >= end_s:
+                raise
             watch(_written_bytes(process.pid))
 
 

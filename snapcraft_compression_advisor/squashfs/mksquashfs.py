@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ MINIMUM_IMAGE_BYTES = 16 * 1024
 
 SYSTEM_SNAP_TYPES = frozenset({"os", "core", "base", "snapd"})
 """Types whose extended attributes and owners ``snap pack`` keeps."""
+
+TIME_LIMIT_S = 2 * 3600
+"""After which a tool is ended: xz packs a MB a second on one slow core, so 7 GB."""
 
 _UNSUPPORTED = re.compile(r"compressor .* is not supported", re.IGNORECASE)
 _LOST_FILE = re.compile(r"creating empty file|, ignoring")
@@ -176,7 +180,12 @@ def _execute(command: Sequence[str], **options: Any) -> tuple[int, str]:  # noqa
             "squashfs-tools'.",
         )
     try:
-        result = run_child(command, **options)
+        result = run_child(command, limit_s=TIME_LIMIT_S, **options)
+    except subprocess.TimeoutExpired as error:
+        message = f"{command[0]} was ended after {TIME_LIMIT_S / 60:.0f} minutes"
+        raise ToolError(
+            message, resolution="Check that the snap is what it should be."
+        ) from error
     except OSError as error:
         message = f"Cannot run {command[0]}: {error.strerror}"
         raise ToolError(

@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.core.scratch import (
 from snapcraft_compression_advisor.core.trees import entries_below, remove_tree
 from snapcraft_compression_advisor.payload.inventory import Entry
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
+from trees import make_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,20 +34,6 @@ def memory() -> Iterator[Path]:
     place = Path(tempfile.mkdtemp(dir="/dev/shm"))
     yield place
     remove_tree(place)
-
-
-def make_deep(root: Path, depth: int) -> Path:
-    """Make nested directories with a file in the last one."""
-    root.mkdir(exist_ok=True)
-    folder = os.open(root, os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir("a", dir_fd=folder)
-        below = os.open("a", os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = below
-    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
-    os.close(folder)
-    return root
 
 
 def without_times(payload: Payload) -> list[Entry]:

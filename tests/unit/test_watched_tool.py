@@ -11,6 +11,7 @@ import pytest
 
 from snapcraft_compression_advisor.core import child
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
+from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.mksquashfs import run_watched
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ def test_full_disk_is_an_error_of_storage() -> None:
     code = "print('write failed: No space left on device'); raise SystemExit(1)"
     with pytest.raises(StorageError, match="The disk is full"):
         run_watched(python(code), watch=nothing)
+
+
+def test_tool_that_does_not_end_is_ended(mocker: MockerFixture) -> None:
+    mocker.patch.object(mksquashfs, "TIME_LIMIT_S", 0)
+    with pytest.raises(ToolError, match="was ended after 0 minutes"):
+        run_watched(python("import signal; signal.pause()"), watch=nothing)
 
 
 def test_missing_program_is_named() -> None:

@@ -1,0 +1,184 @@
+"""Commands on every hostile image: how they end, what that takes, what is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from command_probe import COMMANDS
+from image_bombs import bombs, snap
+from image_corpus import corpus
+from image_sources import mksquashfs
+from snapcraft_compression_advisor.core.trees import remove_tree
+from snapcraft_compression_advisor.core.units import MIB
+from trees import make_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+TESTS = Path(__file__).resolve().parents[1]
+DOCUMENTED = {0, 1, 64, 65, 66, 69, 74}
+"""Statuses of docs/reference/commands.md, without that of the program's own errors."""
+PEAK_BYTES = 300 * MIB
+DEEP = 1500
+TERABYTES = 4 << 40
+FLEET_STEP = 4
+"""``fleet`` gets all bombs, and one of so many other images."""
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
+)
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with the corpus."""
+    scratch = tmp_path_factory.mktemp("corpus")
+    folder = scratch / "images"
+    folder.mkdir()
+    for name, raw in corpus(scratch):
+        (folder / name).write_bytes(raw)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the directory that runs have for temporary files."""
+    return tmp_path_factory.mktemp("temporary")
+
+
+def plan(folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield each image with its commands: a bomb with all, any other with the next."""
+    of_bombs = {name for name, _ in bombs()}
+    for number, path in enumerate(sorted(folder.iterdir())):
+        next_one = (COMMANDS[number % len(COMMANDS)],)
+        yield (str(path), *(COMMANDS if path.name in of_bombs else next_one))
+
+
+def run_all(
+    lines: Sequence[Sequence[str]], right: Path, temporary: Path
+) -> list[dict[str, Any]]:
+    """Return how each run ended; a process for each processor runs them."""
+    count = len(os.sched_getaffinity(0))
+    environment = {
+        **os.environ, "PYTHONPATH": f"{TESTS.parent}:{TESTS}", "TMPDIR": str(temporary)
+    }  # fmt: skip
+    processes = []
+    for number in range(count):
+        process = subprocess.Popen(
+            [sys.executable, TESTS / "command_probe.py", right],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=temporary,
+        )
+        assert process.stdin is not None
+        process.stdin.write("\n".join(map(json.dumps, lines[number::count])))
+        process.stdin.close()
+        processes.append(process)
+    found = []
+    for process in processes:
+        assert process.stdout is not None
+        found += [json.loads(line) for line in process.stdout]
+        process.stdout.close()
+        assert process.wait() == 0
+    return found
+
+
+@pytest.fixture(scope="module")
+def runs(images: Path, temporary: Path) -> list[dict[str, Any]]:
+    """Return what became of every run."""
+    return run_all([*plan(images)], images / "gzip-right", temporary)
+
+
+def test_no_run_ends_in_a_traceback_or_an_undocumented_status(
+    runs: list[dict[str, Any]],
+) -> None:
+    assert len(runs) > 1200
+    faults = [
+        run
+        for run in runs
+        if run["status"] not in DOCUMENTED or "Traceback" in run["output"]
+    ]
+    assert faults == []  # more than five seconds would be one
+
+
+def test_no_run_takes_more_than_300_mib(runs: list[dict[str, Any]]) -> None:
+    assert max(run["peak_bytes"] for run in runs) < PEAK_BYTES
+
+
+def test_no_run_leaves_anything_behind(
+    runs: list[dict[str, Any]], temporary: Path
+) -> None:
+    assert [run for run in runs if run["left_processes"]] == []
+    assert list(temporary.iterdir()) == []
+
+
+def test_deep_folders_are_unpacked_packed_and_removed(tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
+    deep = tmp_path / "deep.snap"
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        root = Path(memory)
+        (root / "meta").mkdir()
+        (root / "meta/snap.yaml").write_text("name: deep\n")
+        make_deep(root, DEEP)
+        mksquashfs(root, deep, "-no-fragments", "-all-root", "-no-xattrs")
+        remove_tree(root / "a")
+    line = (str(deep), "lint --resquash", "advise --exact", "lint --resquash")
+    for run in run_all([line], deep, tmp_path / "temporary"):
+        assert run["status"] in {0, 1}, run["output"]
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_command_that_is_a_hole_of_terabytes_is_refused(tmp_path: Path) -> None:
+    prime = tmp_path / "prime"
+    (prime / "meta").mkdir(parents=True)
+    (prime / "meta/snap.yaml").write_text("name: x\napps: {x: {command: program}}\n")
+    with (prime / "program").open("wb") as program:
+        program.truncate(TERABYTES)
+    for run in run_all([(str(prime), *COMMANDS)], prime, tmp_path):
+        assert run["status"] == os.EX_DATAERR
+        assert "'program'" in run["output"] or "claim" in run["output"]
+        assert run["processor_s"] < 2
+
+
+def test_a_fleet_gets_a_row_for_each_image(images: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    folder, temporary = tmp_path / "snaps", tmp_path / "temporary"
+    folder.mkdir()
+    temporary.mkdir()
+    of_bombs = {name for name, _ in bombs()}
+    for number, path in enumerate(sorted(images.iterdir())):
+        if path.name in of_bombs or number % FLEET_STEP == 0:
+            (folder / f"{path.name}.snap").hardlink_to(path)
+    fleet = (sys.executable, "-m", "snapcraft_compression_advisor", "fleet")
+    limits = ("--time-limit", "60", "--memory-limit", "300")
+    subprocess.run(
+        [*fleet, folder, "-o", tmp_path / "rows", *limits],
+        check=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True,
+    )
+    import pyarrow.dataset  # noqa: PLC0415 - of an extra
+
+    rows = pyarrow.dataset.dataset(tmp_path / "rows", partitioning="hive").to_table()
+    statuses = rows["error_status"].to_pylist()
+    assert len(statuses) == len(list(folder.iterdir()))
+    assert set(statuses) - {None} <= {65, 66}
+    assert list(temporary.iterdir()) == []
+
+
+def test_one_wrong_run_is_seen(tmp_path: Path) -> None:
+    right = tmp_path / "right"
+    right.write_bytes(snap(b"name: x\n"))
+    wrong, *_ = run_all([(str(right), "no-such-command")], right, tmp_path)
+    assert wrong["status"] == os.EX_USAGE
