@@ -11,6 +11,7 @@ from pathlib import Path
 from ..core.errors import NoInputError
 from ..core.files import read_regular
 from ..core.frozen import frozen
+from ..core.trees import entries_below
 from .remote import is_remote, list_remote
 
 LIST_SUFFIXES = (".txt", ".list")
@@ -79,11 +80,9 @@ def _paths(source: str, *, nested: bool = False) -> Iterator[str]:
 
 def _below(directory: str) -> Iterator[str]:
     """Yield snaps of a directory by name, then those of the directories in it."""
-    for folder, folders, names in os.walk(directory):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(_SUFFIXES):
-                yield str(Path(folder, name))
+    for entry in entries_below(Path(directory)):
+        if entry.name.endswith(_SUFFIXES) and not entry.is_dir():
+            yield str(Path(entry.path))
 
 
 def _lines(path: str) -> Iterator[str]:
