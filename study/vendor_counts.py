@@ -22,10 +22,12 @@ import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.opengl import TRAITS
 from snapcraft_compression_advisor.launch.guess.priors import (
+    FEWEST_WAITING,
     Counts,
     Priors,
     parse_priors,
@@ -35,9 +37,11 @@ from static_data import count, read_application, score
 from static_fit import PRIORS, document_text, priors_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from static_data import Application
+
+Value = TypeVar("Value")
 
 DATA = Path(__file__).parent / "data"
 LAUNCHES = DATA / "vendor"
@@ -123,7 +127,25 @@ def with_vendors(priors: Priors) -> Priors:
         if row["kind"] in KINDS and row["read_expected"]:
             own = (row["application"], float(row["read_expected"]))
             kinds[row["kind"]] = (*kinds.get(row["kind"], ()), own)
-    return replace(with_counts(priors, kept_counts()), kinds={**priors.kinds, **kinds})
+    spreads = {
+        kind: _spread(priors.read_share, [ratio for _, ratio in rows])
+        for kind, rows in kinds.items()
+    }
+    return replace(
+        with_counts(priors, kept_counts()),
+        kinds={**priors.kinds, **kinds},
+        kind_shares={**priors.kind_shares, **spreads},
+    )
+
+
+def _spread(share: Interval, ratios: list[float]) -> Interval:
+    """Return what a kind reads per byte expected, by that of all others.
+
+    A few recordings only widen it; of one or two, half or twice as much may be read.
+    """
+    if len(ratios) < FEWEST_WAITING:
+        return Interval(low=0.5, mid=1.0, high=2.0)
+    return replace(share, low=min(share.low, *ratios), high=max(share.high, *ratios))
 
 
 def without_vendors(priors: Priors) -> Priors:
@@ -136,8 +158,17 @@ def without_vendors(priors: Priors) -> Priors:
         for kept, more in ((files, more_files), (blocks, more_blocks)):
             for key in more.counted:
                 del kept.counted[key], kept.read[key]
-    kinds = {name: rows for name, rows in priors.kinds.items() if name not in KINDS}
-    return replace(priors, files=files, blocks=blocks, kinds=kinds)
+    return replace(
+        priors,
+        files=files,
+        blocks=blocks,
+        kinds=_besides(priors.kinds),
+        kind_shares=_besides(priors.kind_shares),
+    )
+
+
+def _besides(kinds: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in kinds.items() if name not in KINDS}
 
 
 def kept_counts() -> Iterator[tuple[Counts, Counts]]:

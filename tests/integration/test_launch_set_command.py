@@ -57,9 +57,17 @@ def test_guess_is_compared_with_a_recording(small_prime: Path, tmp_path: Path) -
     assert json.loads(found.stdout)["app"] == "other"
 
 
+def test_file_is_explained(small_prime: Path) -> None:
+    text = advisor("launch-set", small_prime, "--explain", "usr/bin/sample").stdout
+    assert text.startswith("usr/bin/sample: a launch of sample is expected to read")
+    unread = advisor("launch-set", small_prime, "--explain", "usr/share/data/text")
+    assert "not expected in a launch of sample" in unread.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--explain", "usr/bin/nothing"], "has no file 'usr/bin/nothing'"),
         (["--app", "nobody"], "has no app 'nobody'"),
         (["--app", "sample", "--compare", "recorded.json"], "is for app 'other'"),
         (["--compare", "nowhere.json"], "Cannot read the launch profile"),

@@ -210,6 +210,17 @@ def test_launcher_in_front_of_a_program_never_hides_what_it_reads(
     assert verdict(found) in ("undecided", verdict(truth))
 
 
+@pytest.mark.parametrize("function", ["execv", "execlp", "execvpe", "posix_spawn"])
+def test_small_program_that_starts_another_does_not_hide_it(function: str) -> None:
+    big = {"opt/lib/hello": make_elf(padding_bytes=60_000_000)}
+    launcher = {"usr/bin/hello": make_elf(symbols=["main", function])}
+    found = launch_set(launcher, big)
+    assert reasons(found) == {"computed-command"}
+    assert "opt/lib/hello" in {file.path for file in found.files}
+    assert verdict(found) == "undecided"
+    assert reasons(launch_set({"usr/bin/hello": make_elf()}, big)) == set()
+
+
 def spread_of(found: LaunchSet) -> Interval:
     assert found.basis is not None
     return built_in_priors().spread_of(found.basis.kind)

@@ -13,7 +13,7 @@ from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import MAX_FAMILY_FILES
 from snapcraft_compression_advisor.launch.guess.family_table import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.guess import (
-    UNREACHED_SHARE,
+    UNREACHED_SMALL_SHARE,
     static_launch_set,
 )
 from snapcraft_compression_advisor.launch.guess.priors import (
@@ -188,7 +188,7 @@ def test_huge_script_is_read_in_part() -> None:
     text = b"#!/bin/sh\n" + b"# \n" * SCRIPT_MAX_BYTES + b"exec $SNAP/usr/bin/other\n"
     found = guess({"usr/bin/hello": text, "usr/bin/other": make_elf()})
     (other,) = (file for file in found.files if file.path == "usr/bin/other")
-    assert other.shares == (UNREACHED_SHARE,)
+    assert other.shares == (UNREACHED_SMALL_SHARE,)
 
 
 @settings(max_examples=60)

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...core.frozen import frozen
+from ...payload.inventory import block_count
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
 from ..launch_set import BlindSpot
 from .blindness import (
@@ -34,7 +35,7 @@ from .family_table import (
     application_kind,
     opens_windows,
 )
-from .opengl import opengl_trigger, opengl_way, program_trait
+from .opengl import opengl_trigger, opengl_way, program_trait, starts_others
 from .own_files import is_data, own_files
 from .programs import find_programs
 from .runtimes import RUNTIMES
@@ -58,6 +59,12 @@ MAX_ROUNDS = 8
 
 MAX_FAMILY_FILES = 500
 """Files of one rule that are followed; a launch that opens more is none we know."""
+
+STARTER_REACHES = 0.05
+"""Of a payload's blocks; of those in ``study/data/vendor``, 0.06 and more are."""
+
+LEAST_BEHIND = 160
+"""Data blocks, 20 MiB: what a smaller payload has can't take a launch long."""
 
 _OWN_LIBRARY = "own-library"
 
@@ -208,6 +215,7 @@ class _Search:
         for path in islice(self._finder.unread, 1):
             spot = BlindSpot(reason="limit-reached", where=path, what="libraries")
             self.blind_spots[spot] = None
+        self._note_launcher()
         self._judge_blindness(evidence, windowless=windowless)
         self.kind = application_kind(
             self._triggers, window=self._window, followed=self.programs.followed
@@ -251,6 +259,24 @@ class _Search:
             unreached=tuple(files[True]),
             lost=any(spot.reason in OF_LAUNCHERS for spot in self.blind_spots),
         )
+
+    def _note_launcher(self) -> None:
+        """Note a program that may only start another, unless that was found as well.
+
+        Most of the payload is for the app: it is the only one, and hardly anything else
+        was reached.
+        """
+        inventory, programs = self._payload.inventory, self.programs.started
+        if len(self._payload.snap.apps) > 1 or inventory.data_blocks < LEAST_BEHIND:
+            return
+        reached = sum(
+            block_count(file.entry.size_bytes) for file in self.files.values()
+        )
+        if reached < STARTER_REACHES * inventory.data_blocks:
+            for program in programs:
+                if starts_others(self._payload, program):
+                    spot = BlindSpot(reason="computed-command", where=program.path)
+                    self.blind_spots[spot] = None
 
     def _judge_blindness(self, evidence: BlindSpot | None, *, windowless: bool) -> None:
         """Tell how much the search missed.

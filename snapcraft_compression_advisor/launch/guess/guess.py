@@ -7,6 +7,7 @@ from math import log, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from ...codecs.codec import DATA_BLOCK_BYTES
 from ...payload.inventory import block_count
 from ..launch_set import (
     WAITED_SHARE,
@@ -35,8 +36,12 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
     from .candidates import Candidate, Candidates
 
-UNREACHED_SHARE = 0.25
-"""Of the blocks of a payload whose program wasn't reached."""
+UNREACHED_SHARE, UNREACHED_SMALL_SHARE = 0.35, 0.05
+"""Of the blocks of a payload whose program wasn't reached: those of large files, and of
+small ones. That is what the middle one of the launches in ``study/data/vendor`` read of
+them (large: 0.17 to 1; small, of payloads that have many: 0 to 0.16)."""
+
+_LARGE_BYTES = 8 * DATA_BLOCK_BYTES
 
 LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""
@@ -206,7 +211,11 @@ def _anything_of(
             path=path,
             size_bytes=candidate.entry.size_bytes,
             blocks=((0, block_count(candidate.entry.size_bytes) - 1),),
-            shares=(UNREACHED_SHARE,),
+            shares=(
+                UNREACHED_SHARE
+                if candidate.entry.size_bytes >= _LARGE_BYTES
+                else UNREACHED_SMALL_SHARE,
+            ),
         )
         for candidate in unreached
         if candidate.entry.size_bytes

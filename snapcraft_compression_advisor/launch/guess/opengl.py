@@ -120,6 +120,23 @@ def _trait(elf: Elf, program: Entry) -> str:
     return f"program in {elf.language}" if elf.language else ""
 
 
+STARTER_MAX_BYTES = 1024 * 1024
+"""Of a program that only starts another: a launcher written in C."""
+
+_STARTS = re.compile(rb"\0(exec[lv]p?e?|posix_spawnp?)(?=\0)")
+
+
+def starts_others(payload: Payload, program: Entry) -> bool:
+    """Tell whether a small program calls what starts others."""
+    if is_data(program.path) or program.size_bytes > STARTER_MAX_BYTES:
+        return False
+    try:
+        elf = elf_of(payload, program)
+        return bool(elf is not None and _STARTS.search(elf.dynamic_names()))
+    except BrokenElfError:
+        return False
+
+
 def opengl_way(way: str, name: str) -> str:
     """Return the way of a file that a rule of OpenGL named, or a library of such a one.
 
