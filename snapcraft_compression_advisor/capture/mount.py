@@ -298,7 +298,9 @@ def fuse_mount(image: Path, root: Path) -> Iterator[None]:
     :raises ToolError: where squashfuse or FUSE is missing, or refuses the image.
     """
     program = find_squashfuse()
-    options = ("-f", "-o", "ro,nodev,nosuid")
+    # Root's launches are another user's.
+    others = ",allow_other" if os.geteuid() == 0 else ""
+    options = ("-f", "-o", f"ro,nodev,nosuid{others}")
     command = (program, *options, str(image.absolute()), str(root.absolute()))
     with (
         tempfile.TemporaryFile() as said,

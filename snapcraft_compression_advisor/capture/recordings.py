@@ -27,8 +27,9 @@ from ..payload.source import Payload, open_payload
 from ..settings.lint_policy import Recording
 from ..squashfs.entry import EntryKind
 from ..trial.result import Progress
-from .isolation import BUBBLEWRAP, Isolation
+from .isolation import BUBBLEWRAP, Isolation, is_root
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
+from .mount import may_administer
 from .record import RecordRequest
 from .record_launch import record_unmounted
 from .session_bus import session_bus
@@ -344,7 +345,11 @@ def find_isolation(payload: Payload) -> Isolation:
 def isolation_refusal() -> str | None:
     """Return why nothing can be isolated here, ``None`` where it can."""
     program = shutil.which(BUBBLEWRAP)
-    return _MISSING if program is None else _refusal(program)
+    if program is None:
+        return _MISSING
+    if is_root() and not may_administer():
+        return "Root without CAP_SYS_ADMIN can't have another user start it"
+    return _refusal(program)
 
 
 @functools.cache

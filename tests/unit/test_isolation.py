@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from machine import write_script
+from machine import no_right_to_mount, write_script
 from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.isolation import (
     Isolation,
@@ -249,6 +249,13 @@ def test_missing_bubblewrap_is_named(
         find_isolation(DirectoryPayload(prime))
     assert raised.value.details == "bubblewrap isn't installed"
     assert "apt-get install bubblewrap" in str(raised.value.resolution)
+
+
+@pytest.mark.root
+def test_root_without_privileges_starts_nothing(prime: Path) -> None:
+    with no_right_to_mount(), pytest.raises(ToolError) as raised:
+        find_isolation(DirectoryPayload(prime))
+    assert "CAP_SYS_ADMIN" in str(raised.value.details)
 
 
 def test_mounted_base_takes_the_place_of_this_machine(
