@@ -8,6 +8,7 @@ program gets a namespace. A test names what it needs by a marker, ``bubblewrap``
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ OTHER_USER = 65534
 REFUSED = "this machine refuses"
 """Begins the reason of a skip where nothing is missing."""
 
+_PATH = re.compile(r"/\S+")
 _TIMEOUT_S = 60.0
 
 
@@ -119,7 +121,8 @@ def why_not(name: str) -> str | None:
     except FileNotFoundError as error:
         return f"needs {error.filename}"
     except (OSError, subprocess.SubprocessError) as error:
-        lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-        reason = lines[-1].rpartition(": ")[2].partition(", ")[0]
-        return f"{REFUSED} {name}: {reason}"
+        said = getattr(error, "stderr", None) or getattr(error, "strerror", None)
+        line = (said or str(error)).strip().splitlines()[-1]
+        reason = line.rpartition(": ")[2].partition(", ")[0]
+        return f"{REFUSED} {name}: {_PATH.sub('a file', reason)}"
     return None
