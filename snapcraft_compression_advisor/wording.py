@@ -22,7 +22,7 @@ from .advice.reasons import (
     Verdict,
 )
 from .core.printable import printable
-from .core.units import Interval, format_bytes, format_seconds
+from .core.units import Interval, format_bytes, format_range, format_seconds
 from .launch.launch_set import BlindReason
 
 _BLIND: Mapping[BlindReason, str] = {
@@ -290,10 +290,13 @@ def _saving(saving: Saving) -> str:
     where = f"cold launch of {saving.app} {place_of(saving)}"
     if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
         return f"lzo changes a {where} by less than 0.01 s (estimated)."
-    return (
-        f"lzo saves an estimated {format_seconds(seconds.mid)} per {where} (between "
-        f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})."
-    )
+    return f"lzo saves an estimated {with_interval(seconds)} per {where}."
+
+
+def with_interval(seconds: Interval) -> str:
+    """Return a duration with the ends of its interval."""
+    mid, ends = format_range(seconds)
+    return f"{mid} ({ends})"
 
 
 def habits_text(habits: Habits) -> str:
@@ -317,8 +320,7 @@ def month_text(month: Month) -> str:
     shown = total if total.mid >= 0 else total.map(lambda seconds: -seconds)
     return (
         f"Over {habits_text(month.habits)}, lzo {verb} an estimated "
-        f"{format_seconds(shown.mid)} (between {format_seconds(shown.low)} and "
-        f"{format_seconds(shown.high)}): {_listed(parts)}. "
+        f"{with_interval(shown)}: {_listed(parts)}. "
         f"{month.decided_by.capitalize()} decide."
     )
 
@@ -333,8 +335,7 @@ def _sooner(saved: Interval) -> str:
 
 def _cold_start(start: ColdStart) -> str:
     takes = " and ".join(
-        f"{format_seconds(seconds.mid)} with {codec} (between "
-        f"{format_seconds(seconds.low)} and {format_seconds(seconds.high)})"
+        f"{with_interval(seconds)} with {codec}"
         for codec, seconds in start.seconds.items()
     )
     unknown = "" if start.own_time_known else ", excluding the app's own time"

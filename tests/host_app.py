@@ -275,4 +275,8 @@ if __name__ == "__main__":
         PACKAGES[os.environ.get("HOST_APP_PACKAGE", "artifacts")],
         lifecycle=LIFECYCLES[os.environ.get("HOST_APP_LIFECYCLE", "copy")],
     )
-    sys.exit(application.run())
+    status = application.run()
+    if "HOST_APP_LOADED" in os.environ:
+        files = (getattr(each, "__file__", None) for each in [*sys.modules.values()])
+        Path(os.environ["HOST_APP_LOADED"]).write_text("\n".join(filter(None, files)))
+    sys.exit(status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import snapcraft_compression_advisor
@@ -32,6 +33,22 @@ DAMAGES = {
     ),
 }
 """A file by the damage's name, and what is appended to it."""
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _break_syntax(path: Path) -> None:
+    path.write_text("def ():\n")
+
+
+HOW: Mapping[str, Callable[[Path], None]] = {
+    "truncated": _truncate,
+    "syntax error": _break_syntax,
+    "missing": Path.unlink,
+}
+"""Ways in which a module of the advisor is damaged."""
 
 
 def copy_advisor(folder: Path) -> None:

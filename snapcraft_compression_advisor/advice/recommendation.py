@@ -100,7 +100,7 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         added.mid, decides.saving.seconds.mid, policy.link_mbit_per_s
     )
     paid: tuple[Reason, ...] = ()
-    if launches and judgement.verdict != "no-benefit":
+    if launches and (judgement.compression == "lzo" or _is_on_paying(judgement)):
         paid = (PaidAfter(launches, policy.link_mbit_per_s),)
     month = _month(evidence, policy, decides.saving, added)
     if month is not None:
@@ -119,6 +119,14 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         break_even_launches=launches,
         month=month,
     )
+
+
+def _is_on_paying(judgement: Recommendation) -> bool:
+    """Whether it follows from how soon the download pays for itself, or may."""
+    reason = judgement.reasons[0]
+    if isinstance(reason, InDoubt):
+        return "paying" in reason.conditions
+    return isinstance(reason, Fails) and reason.condition == "paying"
 
 
 def _month(

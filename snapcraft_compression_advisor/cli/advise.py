@@ -116,7 +116,7 @@ class AdviseCommand(Command):
             )
             analysis = _analyse(payload, request)
             if parsed_args.format == "text":
-                _write_text(analysis, timings, parsed_args.output)
+                _write_text(analysis, timings, parsed_args)
             if in_full:
                 report = _pages().full_report(
                     analysis,
@@ -148,13 +148,16 @@ def _analyse(payload: Payload, request: Request) -> Analysis:
 
 
 def _write_text(
-    analysis: Analysis, timings: SnapdTimings | None, output: Path | None
+    analysis: Analysis,
+    timings: SnapdTimings | None,
+    parsed_args: argparse.Namespace,
 ) -> None:
+    output, sets_key = parsed_args.output, parsed_args.set
     style = style_for(sys.stdout, os.environ) if output is None else FILE_STYLE
     if emit.get_mode() in {EmitterMode.QUIET, EmitterMode.BRIEF}:
-        text = render_answer(analysis, style)
+        text = render_answer(analysis, style, sets_key=sets_key)
     else:
-        text = render_text(analysis, style, timings=timings)
+        text = render_text(analysis, style, timings=timings, sets_key=sets_key)
     write_output(text, output)
 
 

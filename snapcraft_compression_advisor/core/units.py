@@ -101,6 +101,18 @@ def format_range(seconds: Interval) -> tuple[str, str]:
     else:
         unit, texts = "s", [format_seconds(end).removesuffix(" s") for end in ends]
     low, mid, high = texts
+    return f"{mid} {unit}", join_ends(f"{low} {unit}", f"{high} {unit}")
+
+
+def join_ends(low: str, high: str) -> str:
+    """Return the ends of an interval, with their unit once.
+
+    >>> join_ends("12.0 MB", "13.8 MB"), join_ends("980.0 kB", "1.1 MB")
+    ('12.0\N{EN DASH}13.8 MB', '980.0 kB\N{EN DASH}1.1 MB')
+    """
+    number, _, unit = low.partition(" ")
+    if unit and high.endswith(f" {unit}"):
+        low = number
     # A dash beside a minus can't be read.
     between = " to " if low.startswith("-") else "\N{EN DASH}"
-    return f"{mid} {unit}", f"{low}{between}{high} {unit}"
+    return f"{low}{between}{high}"

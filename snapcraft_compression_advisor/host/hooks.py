@@ -40,7 +40,9 @@ def install(app: Application, here: Path) -> list[str]:
     problems = (
         _problem(name, step, app, find_advisor) for name, step in _STEPS.items()
     )
-    return [problem for problem in problems if problem is not None]
+    found = [problem for problem in problems if problem is not None]
+    # A module that ends too early may still load, and say nothing.
+    return found if find_advisor() is not None else [*found, "it gives no advice"]
 
 
 def _problem(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ..analysis import Analysis
-from ..core.units import Interval, format_bytes, format_seconds
+from ..core.units import Interval, format_bytes, format_seconds, join_ends
 from ..diff.figures import BaselineDelta
 from .finding import Origin
 
@@ -24,7 +25,7 @@ def interval_text(figure: Interval, shown: Callable[[float], str]) -> str:
     """Return a figure with its interval, unless it is known exactly."""
     if figure.known:
         return shown(figure.mid)
-    return f"{shown(figure.mid)} ({shown(figure.low)} to {shown(figure.high)})"
+    return f"{shown(figure.mid)} ({join_ends(shown(figure.low), shown(figure.high))})"
 
 
 def seconds_text(seconds: Interval) -> str:
@@ -32,7 +33,7 @@ def seconds_text(seconds: Interval) -> str:
 
     >>> from snapcraft_compression_advisor.core.units import Interval
     >>> seconds_text(Interval(low=0.45, mid=1.07, high=3.13))
-    '1.07 s (0.45 s to 3.13 s)'
+    '1.07 s (0.45\N{EN DASH}3.13 s)'
     """
     return interval_text(seconds, format_seconds)
 
@@ -55,7 +56,7 @@ def launches_text(count: float) -> str:
     """
     if count > _MANY_LAUNCHES:
         return f"more than {_MANY_LAUNCHES:,}"
-    return "the first" if count <= 1 else f"{count:.0f}"
+    return "the first" if count <= 1 else f"{math.ceil(round(count, 1))}"
 
 
 def size_origin(size: Interval, analysis: Analysis) -> Origin:

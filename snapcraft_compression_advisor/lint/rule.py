@@ -177,6 +177,12 @@ class Rule:
         )
 
 
+def packed_with(context: Context) -> str:
+    """Return the beginning of a sentence on the codec, which a directory only gets."""
+    is_built = context.analysis.payload.image_bytes is not None
+    return f"The snap {'is' if is_built else 'would be'} packed with"
+
+
 def current_codec(context: Context) -> str:
     """Return what the payload is packed with, or will be."""
     return context.analysis.payload.declared_compression or SNAPCRAFT_DEFAULT

@@ -34,15 +34,20 @@ _IN_FIGURES = (Decides, Growth, PaidAfter)
 """Reasons whose figures the table and the lines below it have."""
 
 
-def render_answer(analysis: Analysis, style: TextStyle = FILE_STYLE) -> str:
-    """Return what a publisher needs to decide, in at most 16 lines of 80 columns."""
+def render_answer(
+    analysis: Analysis, style: TextStyle = FILE_STYLE, *, sets_key: bool = False
+) -> str:
+    """Return what a publisher needs to decide, in at most 16 lines of 80 columns.
+
+    :param sets_key: whether the advice is followed right after.
+    """
     steps = what_decides(analysis)
     blocks = [
         [*_missing_programs(analysis)],
         [*_headline(analysis, steps, style)],
         [*_table(analysis, style)],
         [*_reasons(analysis, style)],
-        [*_to_type(analysis)],
+        [*_to_type(analysis, sets_key=sets_key)],
     ]
     text = "\n\n".join("\n".join(block) for block in blocks if block)
     return text.replace("\N{EN DASH}", _dash(style)) + "\n"
@@ -288,12 +293,12 @@ def _how_known(launch: LaunchAnalysis) -> str:
     return f"{text} ({known.basis.kind} guesses: {low:.2f}\N{EN DASH}{high:.2f}x)."
 
 
-def _to_type(analysis: Analysis) -> Iterator[str]:
+def _to_type(analysis: Analysis, *, sets_key: bool) -> Iterator[str]:
     """Yield the commands that follow the advice, or make it surer."""
     advice, payload = analysis.recommendation, analysis.payload
     words = ["advise", printable(str(payload.path)), *payload.stack_options]
     advise = f"compression-advisor {shlex.join(words)}"
-    if advice.verdict == "change":
+    if advice.verdict == "change" and not sets_key:
         yield f"Apply:      {advise} --set"
     guessed = [
         each

@@ -50,11 +50,13 @@ def render_text(
     *,
     timings: SnapdTimings | None = None,
     to_follow: str | None = None,
+    sets_key: bool = False,
 ) -> str:
     """Return the report as plain text, in the order of the pages.
 
     :param to_follow: snapcraft's command that follows an advice to change, in place of
         next steps with commands that not every snapcraft has beside it.
+    :param sets_key: whether the advice is followed right after.
     :param timings: of snapd, where they were given.
     """
     report = short_report(analysis, timings=timings)
@@ -86,13 +88,18 @@ def render_text(
     installation = installation_section(report)
     if installation is not None:
         lines += [*table_section(installation, style), ""]
-    section = None if to_follow else next_section(report, report.findings)
-    if to_follow and report.recommendation.verdict == "change":
+    if to_follow is None:
+        lines += _next_lines(report, style, sets_key=sets_key)
+    elif report.recommendation.verdict == "change":
         lines += [f"Set the key: {to_follow}", ""]
-    if section is not None:
-        lines += [style.bold(section.title), *_step_lines(section.steps, style), ""]
     lines += wrapped(" ".join(_method(report)), style.wrap_columns)
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def _next_lines(report: Report, style: TextStyle, *, sets_key: bool) -> Iterator[str]:
+    section = next_section(report, report.findings, sets_key=sets_key)
+    if section is not None:
+        yield from (style.bold(section.title), *_step_lines(section.steps, style), "")
 
 
 def _missing_lines(analysis: Analysis) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from host_damage import DAMAGES, PACKAGE, copy_advisor, damaged
+from host_damage import DAMAGES, HOW, PACKAGE, copy_advisor, damaged
 from host_projects import (
     LZO_PAYS,
     codecs_of,
@@ -99,13 +99,6 @@ def test_without_settings_a_damaged_advisor_stops_nothing(tmp_path: Path) -> Non
     assert codecs_of(folder) == {"hello.snap": "xz"}
 
 
-HOW = {
-    "truncated": lambda path: path.write_bytes(
-        path.read_bytes()[: path.stat().st_size // 2]
-    ),
-    "syntax error": lambda path: path.write_text("def ():\n"),
-    "missing": lambda path: path.unlink(),
-}
 MODULES = (
     "analysis.py",
     "core/errors.py",
@@ -113,6 +106,7 @@ MODULES = (
     "host/guard.py",
     "host/hooks.py",
     "host/pack_hook.py",
+    "host/project_service.py",
     "lint/all_rules.py",
     "settings/load.py",
 )

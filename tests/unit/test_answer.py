@@ -14,6 +14,7 @@ from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.report.answer import render_answer
 from snapcraft_compression_advisor.report.lines import TextStyle
+from snapcraft_compression_advisor.report.text import render_text
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
@@ -105,3 +106,10 @@ def test_device_that_decides_is_among_those_shown() -> None:
 
 def test_terminal_without_unicode_gets_ascii() -> None:
     assert render_answer(CASES["change"], TextStyle(unicode=False)).isascii()
+
+
+def test_a_key_that_is_set_right_after_is_not_to_be_set() -> None:
+    assert "--set" in render_answer(CASES["change"])
+    assert "--set" not in render_answer(CASES["change"], sets_key=True)
+    assert "Set the key" in render_text(CASES["change"])
+    assert "Set the key" not in render_text(CASES["change"], sets_key=True)

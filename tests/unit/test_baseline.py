@@ -238,7 +238,7 @@ def test_refresh_from_the_baseline_is_among_the_figures() -> None:
     linted = replace(report.payloads[0], figures=FIGURES, baseline=baseline)
     *_, (label, _, text, _) = changed_rows(linted)
     assert label == "download of a refresh"
-    assert text == "2.0 MB (1.0 MB to 3.0 MB), plain delta with xz, estimated"
+    assert text == "2.0 MB (1.0\N{EN DASH}3.0 MB), plain delta with xz, estimated"
     saved = json.loads(rendered("json", replace(report, payloads=(linted,))))
     refresh = saved["payloads"][0]["refresh"]
     assert (refresh["format"], refresh["bytes"]["mid"]) == ("xdelta3", 2e6)

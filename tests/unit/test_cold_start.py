@@ -77,8 +77,8 @@ def test_lzo_is_recommended_where_it_alone_keeps_the_budget(
         == "lzo meets the cold-start budget; xz exceeds it."
     )
     assert sentences(advice.reasons)[1] == (
-        "A cold start of app on hdd takes an estimated 2.50 s with xz (between 2.20 s "
-        "and 2.90 s) and 1.20 s with lzo (between 1.00 s and 1.40 s); its budget is "
+        "A cold start of app on hdd takes an estimated 2.50 s (2.20\N{EN DASH}2.90 s) "
+        "with xz and 1.20 s (1.00\N{EN DASH}1.40 s) with lzo; its budget is "
         "2.00 s."
     )
 

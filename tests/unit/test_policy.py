@@ -296,8 +296,8 @@ def test_missing_codec_is_named() -> None:
 
 def test_reasons_name_seconds_bytes_and_launches() -> None:
     reasons = " ".join(sentences(advise(interval(1.5, 2.0, 3.0), added_mb=50).reasons))
-    assert "2.00 s per cold launch of app on device0" in reasons
-    assert "between 1.50 s and 3.00 s" in reasons
+    assert "per cold launch of app on device0" in reasons
+    assert "(1.50\N{EN DASH}3.00 s)" in reasons
     assert "adds 50.0 MB (50%) to the image" in reasons
     assert "At 50 Mbit/s, 4 cold launches" in reasons
 

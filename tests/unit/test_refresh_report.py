@@ -67,7 +67,7 @@ def test_each_figure_says_how_it_is_known(refresh: Refresh) -> None:
     assert "lzo, if both were packed with it" in text
     assert "full download     8.0 MB, measured" in text
     assert "full download     8.0 MB, estimated" in text
-    delta = "2.0 MB (1.0 MB to 3.0 MB), estimated, 25% of the image"
+    delta = "2.0 MB (1.0\N{EN DASH}3.0 MB), estimated, 25% of the image"
     assert text.count(delta) == 4
     assert "A note." in text
     assert max(map(len, text.splitlines())) <= 80

@@ -47,7 +47,10 @@ def test_cold_start_beyond_its_budget_fires_with_its_figures() -> None:
     context = make_context(policy=budget(nvme_laptop="300ms"))
     (finding,) = found_by(cold_start_budget, context)
     assert (finding.severity, finding.undecided) == ("error", False)
-    assert "app0 on nvme-laptop takes an estimated 1.40 s (0.51 s to" in finding.message
+    assert (
+        "app0 on nvme-laptop takes an estimated 1.40 s (0.51\N{EN DASH}"
+        in finding.message
+    )
     assert "with xz, excluding the app's own time" in finding.message
     assert finding.message.endswith("the budget is 0.30 s.")
     assert [item.label for item in finding.evidence] == [
@@ -74,7 +77,7 @@ def test_recorded_warm_start_counts() -> None:
     (finding,) = found_by(cold_start_budget, context)
     assert not finding.undecided
     assert finding.evidence[-1].origin == "measured"
-    assert "takes an estimated 3.40 s (2.51 s to 6.27 s)" in finding.message
+    assert "takes an estimated 3.40 s (2.51\N{EN DASH}6.27 s)" in finding.message
 
 
 @pytest.mark.parametrize("limit", ["2.60s", "3.50s", "6.20s"])

@@ -51,7 +51,7 @@ def test_lzo_that_pays_is_found_on_the_line_of_the_key() -> None:
         "snap/snapcraft.yaml",
         2,
     )
-    assert "1.00 s (0.45 s to 3.12 s) less than with xz" in finding.message
+    assert "1.00 s (0.45\N{EN DASH}3.12 s) less than with xz" in finding.message
     assert "13.1 MB (30%) more to download" in finding.message
     assert edited(finding) == XZ_PROJECT.replace("xz", "lzo")
     assert finding.fix is not None
@@ -202,7 +202,7 @@ def test_component_that_inherits_lzo_and_grows_is_found() -> None:
     project = make_project(LZO_PROJECT, sizes(added=added))
     (finding,) = found_by(component_key, make_context(project=project))
     assert (finding.severity, finding.location.line) == ("warning", 4)
-    assert "3.0 MB (2.0 MB to 4.0 MB) (30%)" in finding.message
+    assert "3.0 MB (2.0\N{EN DASH}4.0 MB) (30%)" in finding.message
     assert edited(finding) == LZO_PROJECT.replace(
         "standard\n", "standard\n    compression: xz\n"
     )

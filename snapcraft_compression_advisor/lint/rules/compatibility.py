@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ...codecs import CODECS, SHIPPABLE
 from ...settings.lint_policy import Target
 from ..finding import Evidence, Finding, Location, Origin
-from ..rule import Context, Rule, compression_place, current_codec
+from ..rule import Context, Rule, compression_place, current_codec, packed_with
 
 Version = tuple[int, int]
 
@@ -106,7 +106,7 @@ def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
         return
     yield rule.finding(
         context,
-        f"The image is packed with {codec}; snapcraft and the store "
+        f"{packed_with(context)} {codec}; snapcraft and the store "
         "accept only xz and lzo.",
         location=compression_place(context),
         evidence=(Evidence("compression", codec, "declared"),),

@@ -9,7 +9,7 @@ from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...wording import habits_text, not_followed, place_of, sentences
 from ..figures import bytes_text, launches_text, seconds_text, share_text, size_origin
 from ..finding import Evidence, Finding, Fix
-from ..rule import RECORD, Context, Rule, compression_place, current_codec
+from ..rule import RECORD, Context, Rule, compression_place, current_codec, packed_with
 from .compatibility import target_has
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
@@ -174,9 +174,7 @@ def _gain_message(context: Context) -> str:
     if advice.reasons[0] is not Code.LZO_PAYS:  # a budget decides
         message = f"{sentences(advice.reasons)[0]} {message}"
     codec = current_codec(context)
-    return (
-        message if codec == "xz" else f"{message} The snap is now packed with {codec}."
-    )
+    return message if codec == "xz" else f"{message} {packed_with(context)} {codec}."
 
 
 def _loss_message(context: Context) -> str:

@@ -27,14 +27,18 @@ TRIMMED = frozenset(f"SCA30{number}" for number in (3, 4, 5, 6, 7, 8))
 
 
 def next_section(
-    report: Report, findings: Sequence[FindingReport] | None
+    report: Report,
+    findings: Sequence[FindingReport] | None,
+    *,
+    sets_key: bool = False,
 ) -> Section | None:
     """Return what to do next; ``None`` where there is nothing.
 
+    :param sets_key: whether the advice is followed anyway.
     :param findings: of lint on the same payload; ``None`` where it wasn't linted.
     """
     steps = (
-        *_key(report),
+        *(() if sets_key else _key(report)),
         *_decide(report),
         *_fixes(report, findings or ()),
         *_ahead(report),
