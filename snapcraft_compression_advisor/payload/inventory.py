@@ -21,6 +21,9 @@ from .beneath import directory_beneath
 
 CONTENTS_FREE_BYTES = 16 * 1024 * MIB
 """What a payload's files may claim to hold, whatever they take."""
+PACKED_FREE_BYTES = 512 * MIB
+"""The same of files that are packed, unpacked or made deltas of, which reads all zeros:
+three seconds a GiB."""
 CONTENTS_GROWTH = 16
 """How much more they may claim for each byte that they take.
 
@@ -152,15 +155,22 @@ def block_count(size_bytes: int) -> int:
     return -(-size_bytes // DATA_BLOCK_BYTES)
 
 
-def check_contents_size(inventory: Inventory, *, taken_bytes: int, where: str) -> None:
+def check_contents_size(
+    inventory: Inventory,
+    *,
+    taken_bytes: int,
+    where: str,
+    free_bytes: int = CONTENTS_FREE_BYTES,
+) -> None:
     """Refuse files that claim to be far longer than what they take.
 
     :param taken_bytes: what they take on the disk or in the image.
     :param where: the payload, for errors.
+    :param free_bytes: what they may claim, whatever they take.
     :raises BadDataError: if they exceed what the constants above allow.
     """
     claimed_bytes = inventory.raw_bytes
-    limit_bytes = CONTENTS_FREE_BYTES + CONTENTS_GROWTH * taken_bytes
+    limit_bytes = free_bytes + CONTENTS_GROWTH * taken_bytes
     if claimed_bytes <= limit_bytes:
         return
     largest = max(inventory.files(), key=lambda entry: entry.size_bytes)

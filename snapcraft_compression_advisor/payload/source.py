@@ -12,6 +12,7 @@ from pathlib import Path
 from posixpath import basename
 from typing import Literal, Protocol
 
+from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
@@ -19,6 +20,7 @@ from ..squashfs.image import Image
 from .beneath import directory_beneath, file_beneath, open_file, open_file_in
 from .file_state import StatesOfFiles
 from .inventory import (
+    PACKED_FREE_BYTES,
     Inventory,
     check_contents_size,
     list_image,
@@ -194,6 +196,8 @@ class SnapPayload:
     def unlike_snap_pack(self) -> str | None:
         """Return how its blocks differ from those that ``snap pack`` makes."""
         superblock = self.image.superblock
+        if superblock.codec not in CODECS:
+            return f"it is packed with {superblock.codec}, which no kernel reads"
         if superblock.block_bytes != DATA_BLOCK_BYTES:
             return f"its blocks have {superblock.block_bytes:,} bytes"
         if superblock.fragment_count:
@@ -216,6 +220,24 @@ class SnapPayload:
 def is_far(payload: Payload) -> bool:
     """Tell whether a payload, or the app's of a stack, is read from a store."""
     return bool(getattr(payload, "is_far", False))
+
+
+def check_packed_size(payload: Payload) -> None:
+    """Refuse to pack, unpack or make deltas of holes far larger than the contents.
+
+    :raises BadDataError: if the files claim more than :data:`PACKED_FREE_BYTES` allows.
+    """
+    taken_bytes = (
+        payload.image.image_bytes
+        if isinstance(payload, SnapPayload)
+        else sum(entry.allocated_bytes for entry in payload.inventory.files())
+    )
+    check_contents_size(
+        payload.inventory,
+        taken_bytes=taken_bytes,
+        where=str(payload.path),
+        free_bytes=PACKED_FREE_BYTES,
+    )
 
 
 def _filled_ranges(blocks: FileBlocks) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ from ..core.files import first_difference
 from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, format_bytes
-from ..payload.source import Payload, SnapPayload
+from ..payload.source import Payload, SnapPayload, check_packed_size
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
@@ -104,6 +104,7 @@ def pack_again(payload: Payload, *, progress: Progress) -> Resquash | None:
     if not isinstance(payload, SnapPayload):
         progress(f"{payload.path.name} isn't packed, so it can't be repacked")
         return None
+    check_packed_size(payload)
     again = resquash(
         payload.path, payload.image, snap_type=payload.snap.type, progress=progress
     )

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from ..core.errors import BadDataError
 from ..core.files import first_difference
 from ..core.units import MIB
-from ..payload.source import Payload, SnapPayload
+from ..payload.source import Payload, SnapPayload, check_packed_size
 
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)*)(?:[-+~].*)?", re.DOTALL)
 """Of ``snap.yaml``: numbers with dots between, then perhaps what says more."""
@@ -46,6 +46,7 @@ def check_size(build: Payload) -> None:
 
     :raises BadDataError: if they come to more than :data:`LARGEST_BYTES`.
     """
+    check_packed_size(build)
     total_bytes = build.inventory.raw_bytes
     if total_bytes > LARGEST_BYTES:
         message = f"The files of {str(build.path)!r} add up to {total_bytes:,} bytes"

@@ -13,7 +13,7 @@ from ..core.trees import remove_tree
 from ..core.units import Interval
 from ..payload.inventory import exclude_file_text
 from ..payload.layout import Layout, lay_out
-from ..payload.source import Payload
+from ..payload.source import Payload, check_packed_size
 from ..squashfs import mksquashfs
 from ..squashfs.entry import EntryKind, ImageBlock
 from ..squashfs.image import Image
@@ -128,6 +128,7 @@ def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Pa
 
     :raises AdvisorError: see :func:`.mksquashfs.unpack`.
     """
+    check_packed_size(payload)
     if payload.kind == "prime":
         return payload.path
     progress(f"Unpacking {payload.path.name}")

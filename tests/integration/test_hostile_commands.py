@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from command_probe import COMMANDS
-from image_bombs import bombs, snap
+from image_bombs import bombs, holes, snap
 from image_corpus import corpus
 from image_sources import mksquashfs
 from snapcraft_compression_advisor.core.trees import remove_tree
@@ -29,7 +29,7 @@ DOCUMENTED = {0, 1, 64, 65, 66, 69, 74}
 """Statuses of docs/reference/commands.md, without that of the program's own errors."""
 PEAK_BYTES = 300 * MIB
 DEEP = 1500
-TERABYTES = 4 << 40
+GIGABYTES, TERABYTES = 8 << 30, 4 << 40
 FLEET_STEP = 4
 """``fleet`` gets all bombs, and one of so many other images."""
 
@@ -137,6 +137,16 @@ def test_deep_folders_are_unpacked_packed_and_removed(tmp_path: Path) -> None:
     for run in run_all([line], deep, tmp_path / "temporary"):
         assert run["status"] in {0, 1}, run["output"]
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_holes_of_gigabytes_are_not_packed_again(tmp_path: Path) -> None:
+    sparse = tmp_path / "sparse.snap"
+    sparse.write_bytes(holes(count=GIGABYTES >> 17))
+    (tmp_path / "temporary").mkdir()
+    line = (str(sparse), "lint --resquash", "advise --exact", "refresh")
+    for run in run_all([line], sparse, tmp_path / "temporary"):
+        assert run["status"] == os.EX_DATAERR or "refresh" in run["command"]
+        assert run["processor_s"] < 2
 
 
 def test_a_command_that_is_a_hole_of_terabytes_is_refused(tmp_path: Path) -> None:
