@@ -183,7 +183,7 @@ def test_closed_standard_error_loses_nothing_but_messages(
 def test_report_into_a_file_needs_no_open_stream(folder: Path) -> None:
     ran = shell(f"{PROGRAM} advise --exact -o report <&- >&- 2>&-", folder)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
-    assert "hello, base core24" in (folder / "report").read_text()
+    assert (folder / "report").read_text().startswith("hello: ")
     assert not os.path.lexists(folder / "core")
 
 
