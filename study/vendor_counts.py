@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.opengl import TRAITS
 from snapcraft_compression_advisor.launch.guess.priors import (
     FEWEST_WAITING,
     Counts,
@@ -33,6 +32,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     parse_priors,
 )
 from snapcraft_compression_advisor.launch.guess.priors_document import read_document
+from snapcraft_compression_advisor.launch.guess.traits import TRAITS
 from static_data import count, read_application, score
 from static_fit import PRIORS, document_text, priors_document
 

@@ -23,7 +23,12 @@ from snapcraft_compression_advisor.report.measure_json import (
 )
 from snapcraft_compression_advisor.report.page.build import Sources, build_page
 from snapcraft_compression_advisor.report.page.files import curve_point, draw_size_curve
-from snapcraft_compression_advisor.report.page.texts import percent, short_seconds, size
+from snapcraft_compression_advisor.report.page.texts import (
+    percent,
+    seconds,
+    short_seconds,
+    size,
+)
 from snapcraft_compression_advisor.report.report_files import kind_reports
 from snapcraft_compression_advisor.report.text import render_text
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
@@ -89,6 +94,14 @@ def test_figures_of_any_size_are_short() -> None:
     assert percent(0.0002) == "under 0.1%"
     wide = Interval(low=0, mid=100_000, high=260_000)
     assert size(wide) == "100.0 kB (0 B\N{EN DASH}260.0 kB)"
+
+
+def test_interval_around_nothing_can_be_read() -> None:
+    nothing = Figure(low=-1.925e-3, mid=-16e-6, high=-1.1e-6)
+    assert seconds(nothing) == "-0.016 ms (-1.9 to -0.0011)"
+    assert seconds(Figure(low=0.02, mid=0.05, high=0.12)) == (
+        "50 ms (20\N{EN DASH}120)"
+    )
 
 
 def test_kind_of_file_never_grows_by_compression() -> None:

@@ -151,6 +151,14 @@ def test_engine_of_chromium_beside_any_program_is_one() -> None:
     assert kind_of(files, "opt/x/app", desktop=True) == "Chromium engine"
 
 
+def test_chromium_without_windows_is_one_by_its_drawing_library() -> None:
+    files = {
+        "x/bin/tool": make_elf(),
+        "x/bin/swiftshader/libGLESv2.so": make_elf(),
+    }
+    assert kind_of(files, "x/bin/tool") == "Chromium engine"
+
+
 def test_python_package_that_is_an_extension_is_followed() -> None:
     name = "__init__.cpython-311-x86_64-linux-gnu.so"
     files = {

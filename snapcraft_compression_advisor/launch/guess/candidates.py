@@ -35,12 +35,13 @@ from .family_table import (
     application_kind,
     opens_windows,
 )
-from .opengl import opengl_trigger, opengl_way, program_trait, starts_others
+from .opengl import opengl_trigger, opengl_way
 from .own_files import is_data, own_files
 from .programs import find_programs
 from .runtimes import RUNTIMES
 from .runtimes.runtime import StartedApp
 from .snap_paths import SnapPaths, content_snaps, supplier_elsewhere
+from .traits import program_trait, starts_others
 
 if TYPE_CHECKING:
     from collections.abc import Collection

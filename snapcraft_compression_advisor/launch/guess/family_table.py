@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from .families import compiled, opened_by
 from .family_others import OTHERS
-from .opengl import IMPORTS_OPENGL, OPENS_OPENGL, TRAITS, WINDOW_OF_OPENGL
+from .opengl import IMPORTS_OPENGL, OPENS_OPENGL, WINDOW_OF_OPENGL
 from .runtimes import RUNTIMES
+from .traits import TRAITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

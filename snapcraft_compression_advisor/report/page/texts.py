@@ -26,6 +26,7 @@ _ALL_THE_SAME = "none"
 
 _SHOWN_SHARE = 0.0005
 _TENTH = 0.0995
+_NOTHING_OF = 0.1
 _HOUR_S = 3600
 _MANY_HOURS = 10
 _LEAST_PERCENT = 0.0005
@@ -34,14 +35,22 @@ _WIDE = 0.3
 
 
 def seconds(figure: Figure) -> str:
-    """Return seconds with their interval, where they have one, in one unit."""
-    unit_s, unit = _unit(figure.mid)
+    """Return seconds with their interval, where they have one, in one unit.
+
+    That is the middle's, unless this is next to nothing beside the ends.
+    """
+    furthest = max(abs(figure.low), abs(figure.high))
+    unit_s, unit = _unit(
+        furthest if abs(figure.mid) < _NOTHING_OF * furthest else figure.mid
+    )
     low, mid, high = (
         _number(end / unit_s, unit) for end in (figure.low, figure.mid, figure.high)
     )
     if figure.low == figure.high:
         return f"{mid} {unit}"
-    return f"{mid} {unit} ({low}\N{EN DASH}{high})"
+    # A dash beside a minus can't be read.
+    between = " to " if low.startswith("-") else "\N{EN DASH}"
+    return f"{mid} {unit} ({low}{between}{high})"
 
 
 def short_seconds(value: float) -> str:

@@ -185,4 +185,11 @@ def _machine(app: StartedApp, entry: Entry) -> bytes:
     return head[4:6] + head[18:20] if head.startswith(ELF_MAGIC) else b""
 
 
-RUNTIME = Runtime(kind="Chromium engine", mapped=re.compile(r"electron"), loads=_loads)
+RUNTIME = Runtime(
+    kind="Chromium engine",
+    # Only Chromium's own libraries of OpenGL have no number.
+    mapped=re.compile(
+        r"electron|headless_shell|headless_lib\S+\.pak|lib(cef|GLESv2)\.so"
+    ),
+    loads=_loads,
+)

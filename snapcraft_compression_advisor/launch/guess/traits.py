@@ -1,0 +1,72 @@
+"""What a program is by its ELF file: its language, a launcher, what it carries."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...payload.elf import LEAST_CARRIED_BYTES, elf_of
+from ...payload.elf_form import BrokenElfError
+from .own_files import is_data
+
+if TYPE_CHECKING:
+    from ...payload.elf import Elf
+    from ...payload.inventory import Entry
+    from ...payload.source import Payload
+
+NODE_IN_ONE = "Node program in one file"
+CARRYING = "program that carries its files"
+_CARRIERS = (
+    (b"DOTNET_BUNDLE_EXTRACT_BASE_DIR", ".NET program in one file"),
+    (b"PAYLOAD_POSITION", NODE_IN_ONE),
+    (b"_MEIPASS", "Python program in one file"),
+)
+"""Names in the constants of programs that carry their files."""
+
+TRAITS = (
+    *dict.fromkeys(name for _, name in _CARRIERS),
+    CARRYING,
+    "program in Go",
+    "program in Rust",
+)
+
+
+def program_trait(payload: Payload, program: Entry) -> str:
+    """Return which kind of program it is by itself, one of ``TRAITS``; else empty."""
+    if is_data(program.path):
+        return ""
+    try:
+        elf = elf_of(payload, program)
+        return _trait(elf, program) if elf is not None else ""
+    except BrokenElfError:
+        return ""
+
+
+def _trait(elf: Elf, program: Entry) -> str:
+    if elf.carried:
+        constants = elf.constants()
+        named = (name for mark, name in _CARRIERS if mark in constants)
+        return next(named, CARRYING)
+    if elf.size_bytes < LEAST_CARRIED_BYTES:
+        return ""
+    if elf.language == "Node":
+        own = program.path.rpartition("/")[2] in ("node", "nodejs")
+        return "" if own or "libffmpeg.so" in elf.linkage().needed else NODE_IN_ONE
+    return f"program in {elf.language}" if elf.language else ""
+
+
+STARTER_MAX_BYTES = 1024 * 1024
+"""Of a program that only starts another: a launcher written in C."""
+
+_STARTS = re.compile(rb"\0(exec[lv]p?e?|posix_spawnp?)(?=\0)")
+
+
+def starts_others(payload: Payload, program: Entry) -> bool:
+    """Tell whether a small program calls what starts others."""
+    if is_data(program.path) or program.size_bytes > STARTER_MAX_BYTES:
+        return False
+    try:
+        elf = elf_of(payload, program)
+        return bool(elf is not None and _STARTS.search(elf.dynamic_names()))
+    except BrokenElfError:
+        return False
