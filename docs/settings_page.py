@@ -29,6 +29,7 @@ launch-profile: [launch.json]    # recorded; files are relative to this one
 record: {app: calc}              # or recorded now, which runs the payload's program
 min-saving: 0.5s                 # when lzo is worth its bytes
 refresh: {per-month: 2, cold-launches-per-day: 1}    # then a user's month decides
+components: {weights: {read: all}}    # a start waits for all of its files; or none
 max-cold-start:
   nvme-laptop: 1.5s              # or by app: {calc: 1s, editor: 2.5s}
 max-image-size: 300MB

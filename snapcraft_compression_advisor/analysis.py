@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .advice.evidence import (
     AVERAGE,
@@ -26,7 +26,13 @@ from .devices.device import DeviceProfile
 from .launch.launch_set import select_apps
 from .launch.model import combined, total_s
 from .launch.narrowing import average_figures, average_saving
-from .launches import LaunchAnalysis, Surroundings, estimates_of, find_launches
+from .launches import (
+    LaunchAnalysis,
+    Surroundings,
+    estimates_of,
+    find_launches,
+    whole_read,
+)
 from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
 from .trial.exact import run_exact_trial
@@ -102,6 +108,7 @@ class Request:
     :param size_limits: bytes that images are compared with: the trial goes on as long
         as one of these lies within the interval of the declared codec's size.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
+    :param component_read: what is read of a component; ``None`` where that isn't known.
     :param deltas: sizes of the deltas from the previous build, by codec, or why they
         aren't known; none if the policy has a typical one.
     """
@@ -115,6 +122,7 @@ class Request:
     effort: Effort = ORDINARY
     size_limits: tuple[float, ...] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
+    component_read: Literal["all", "none"] | None = None
     deltas: Mapping[str, Interval] | str = field(default_factory=dict)
 
 
@@ -126,9 +134,12 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     apps, app_choice = _choose_apps(payload, request)
     progress("Finding what a launch reads")
     with ThreadPoolExecutor(1, thread_name_prefix="launch") as beside:
-        found = beside.submit(
-            find_launches, payload, apps, request.profiles, request.surroundings
-        )
+        if payload.snap.type != COMPONENT_TYPE:
+            found = beside.submit(
+                find_launches, payload, apps, request.profiles, request.surroundings
+            )
+        else:
+            found = beside.submit(_component_reads, payload, request.component_read)
         launches = _Launches(found=found, devices=request.devices)
         trial = _try_codecs(payload, request, launches, progress=progress)
     if isinstance(request.deltas, str):
@@ -144,6 +155,12 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         policy=request.policy,
         recommendation=recommend(evidence, request.policy),
     )
+
+
+def _component_reads(
+    payload: Payload, read: Literal["all", "none"] | None
+) -> tuple[LaunchAnalysis, ...]:
+    return () if read == "none" else (whole_read(payload),)
 
 
 @frozen
@@ -250,6 +267,7 @@ def _evidence(
     trial: TrialResult,
     launches: tuple[LaunchAnalysis, ...],
 ) -> Evidence:
+    is_component = payload.snap.type == COMPONENT_TYPE
     return Evidence(
         declared=request.declared_compression or payload.packed_with,
         xz_bytes=trial.codecs["xz"].image_bytes,
@@ -265,7 +283,8 @@ def _evidence(
         cold_starts=()
         if request.surroundings.consumers
         else tuple(_cold_starts(launches, request.policy)),
-        launched=payload.snap.type != COMPONENT_TYPE,
+        launched=not is_component or request.component_read != "none",
+        reader_known=not is_component or request.component_read is not None,
         downloads=_downloads(request, trial),
     )
 

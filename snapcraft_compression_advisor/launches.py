@@ -12,7 +12,7 @@ from .core.errors import UsageError
 from .core.frozen import frozen
 from .core.units import Interval
 from .devices.device import DeviceProfile
-from .launch.launch_set import LaunchSet, select_apps
+from .launch.launch_set import LaunchFile, LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
     LaunchEstimate,
@@ -22,6 +22,8 @@ from .launch.model import (
 )
 from .launch.narrowing import narrowing
 from .launch.stack import StackPart, average, find_parts
+from .payload.inventory import block_count
+from .payload.snap_yaml import split_component_name
 from .payload.source import Payload
 from .payload.stack import stack_of
 from .trial.result import Progress, TrialResult
@@ -132,6 +134,28 @@ def find_launches(
     return tuple(
         _launch(payload, stacked, app, by_app.get(app), label=app) for app in apps
     )
+
+
+def whole_read(payload: Payload) -> LaunchAnalysis:
+    """Return what a program costs that reads all files of a component."""
+    _, component = split_component_name(payload.snap.name)
+    files = {each.path: each for each in payload.inventory.files() if each.size_bytes}
+    whole = LaunchSet(
+        app=f"a program that reads all of {component or payload.snap.name}",
+        source="static",
+        files=tuple(
+            LaunchFile(
+                path=path,
+                size_bytes=each.size_bytes,
+                blocks=((0, block_count(each.size_bytes) - 1),),
+            )
+            for path, each in sorted(files.items())
+        ),
+        read_share=Interval.exactly(1.0),
+        seek_share=Interval.exactly(1.0),
+        waited_share=Interval.exactly(1.0),
+    )
+    return LaunchAnalysis(launch_set=whole, estimates={})
 
 
 def _launch(

@@ -64,6 +64,8 @@ _TEN = 10
 _SENTENCES: Mapping[Code, str] = {
     Code.LZO_PAYS: "lzo makes cold launches faster and is worth its size.",
     Code.NO_LAUNCH: "No known launch reads these files.",
+    Code.READER_UNKNOWN: "It isn't known whether anything waits for all of these "
+    "files: 'components' in compression-advisor.yaml can say that.",
     Code.NO_APP: "The snap has no app, so the advisor can't tell which of its files "
     "are read at launch.",
     Code.NO_CODEC_IN_BUDGET: "Neither xz nor lzo meets the cold-start budget: ship "

@@ -210,6 +210,8 @@ class Evidence:
     :param cold_starts: those that have a budget.
     :param launched: whether launches read it at all; those of a snap don't read its
         components, as far as files tell.
+    :param reader_known: whether it is known what reads it. Of a component, ``savings``
+        are those of a program that reads all of it, and nothing shows whether any does.
     :param downloads: of a refresh; None if nothing is known of refreshes.
     """
 
@@ -223,6 +225,7 @@ class Evidence:
     without_program: Sequence[str] = ()
     cold_starts: Sequence[ColdStart] = ()
     launched: bool = True
+    reader_known: bool = True
     downloads: Downloads | None = None
 
 

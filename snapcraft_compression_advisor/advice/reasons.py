@@ -25,6 +25,7 @@ class Code(Enum):
     LZO_PAYS = "lzo-pays"
     NO_LAUNCH = "no-launch"
     NO_APP = "no-app"
+    READER_UNKNOWN = "reader-unknown"
     NO_CODEC_IN_BUDGET = "no-codec-in-budget"
     BUDGET_OR_SIZE = "budget-or-size"
 

@@ -82,6 +82,8 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
     added = evidence.bytes_added
     if added is not None and not evidence.launched:
         return _by_size(evidence, policy, added)
+    if not evidence.reader_known:
+        return _for_any_reader(evidence, policy)
     deciding = _deciding(evidence, policy)
     if added is None or not deciding:
         return Recommendation(
@@ -127,6 +129,26 @@ def _is_on_paying(judgement: Recommendation) -> bool:
     if isinstance(reason, InDoubt):
         return "paying" in reason.conditions
     return isinstance(reason, Fails) and reason.condition == "paying"
+
+
+def _for_any_reader(evidence: Evidence, policy: Policy) -> Recommendation:
+    """Choose for files of which it isn't known whether anything reads them.
+
+    That is decided if it is the same for what reads all of them and if nothing does.
+    """
+    unread, read = (
+        recommend(replace(evidence, reader_known=True, launched=launched), policy)
+        for launched in (False, True)
+    )
+    if (unread.compression, unread.verdict) == (read.compression, read.verdict):
+        return read
+    figures = (each for each in read.reasons if isinstance(each, Saving | Growth))
+    return replace(
+        read,
+        compression=current_of(evidence),
+        verdict="undecided",
+        reasons=(Code.READER_UNKNOWN, *figures),
+    )
 
 
 def _month(

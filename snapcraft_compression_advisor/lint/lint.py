@@ -117,7 +117,17 @@ def check_rules(
     project = context.project
     selection = _selection(context)
     if project is not None and selection.wants(component_key.id):
-        sizes = component_sizes(folder, project, progress=progress)
+        sizes = component_sizes(
+            folder,
+            project,
+            devices=context.analysis.devices,
+            read={
+                name
+                for name in context.policy.components
+                if context.policy.read_of(name) == "all"
+            },
+            progress=progress,
+        )
         context = replace(context, project=replace(project, component_sizes=sizes))
     return run_rules(context, ALL_RULES, selection)
 

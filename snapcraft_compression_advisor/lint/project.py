@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
 
 from ..core.errors import BadDataError, UsageError
 from ..core.frozen import frozen
 from ..core.units import Interval
+from ..devices.device import DeviceProfile
+from ..launches import LaunchAnalysis, estimates_of, whole_read
 from ..payload.source import ComponentDirectory
 from ..project.edit import Edit
 from ..project.project_lines import NULL, ProjectLines, read_project_lines
@@ -26,10 +28,12 @@ class ComponentSizes:
 
     :param xz_bytes: with xz.
     :param lzo_less_xz_bytes: what lzo adds to that.
+    :param whole: what reading all of it costs.
     """
 
     xz_bytes: Interval
     lzo_less_xz_bytes: Interval
+    whole: LaunchAnalysis | None = None
 
 
 @frozen
@@ -98,29 +102,38 @@ def read_project(path: Path, content: bytes) -> ProjectFile:
 
 
 def component_sizes(
-    folder: Path, project: ProjectFile, *, progress: Progress
+    folder: Path,
+    project: ProjectFile,
+    *,
+    devices: Sequence[DeviceProfile],
+    read: Collection[str],
+    progress: Progress,
 ) -> dict[str, ComponentSizes]:
-    """Try the files of the components that inherit lzo.
+    """Try the files of the components that inherit lzo, or that a program waits for.
 
     :param folder: that snapcraft works in, where ``prime`` is.
+    :param devices: that reading them is priced for.
+    :param read: components of which all is read.
     :returns: by component; none of those whose files aren't there.
     :raises AdvisorError: where files can't be read.
     """
-    if project.effective != "lzo":
-        return {}
     found: dict[str, ComponentSizes] = {}
     for name in project.inheriting:
         files = folder / "partitions/component" / name / "prime"
-        if _COMPONENT_NAME.fullmatch(name) and files.is_dir():
-            sizes = _sizes(files, name, progress)
+        wanted = project.effective == "lzo" or name in read
+        if wanted and _COMPONENT_NAME.fullmatch(name) and files.is_dir():
+            sizes = _sizes(files, name, devices, progress)
             if sizes is not None:
                 found[name] = sizes
     return found
 
 
-def _sizes(files: Path, name: str, progress: Progress) -> ComponentSizes | None:
+def _sizes(
+    files: Path, name: str, devices: Sequence[DeviceProfile], progress: Progress
+) -> ComponentSizes | None:
+    payload = ComponentDirectory(files, name=name)
     trial = run_sampled_trial(
-        ComponentDirectory(files, name=name),
+        payload,
         wanted=tuple,
         progress=progress,
         decided=_is_decided,
@@ -128,7 +141,13 @@ def _sizes(files: Path, name: str, progress: Progress) -> ComponentSizes | None:
     xz_bytes, added = trial.codecs["xz"].image_bytes, trial.lzo_less_xz_bytes
     if xz_bytes is None or added is None:
         return None
-    return ComponentSizes(xz_bytes=xz_bytes, lzo_less_xz_bytes=added)
+    whole = whole_read(payload)
+    estimates = estimates_of(whole.launch_set, trial, devices)
+    return ComponentSizes(
+        xz_bytes=xz_bytes,
+        lzo_less_xz_bytes=added,
+        whole=replace(whole, estimates=estimates),
+    )
 
 
 def _is_decided(_trial: TrialResult) -> bool:

@@ -17,7 +17,11 @@ from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..launch.launch_set import select_apps
 from ..launches import Surroundings
-from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata
+from ..payload.snap_yaml import (
+    COMPONENT_TYPE,
+    SnapMetadata,
+    split_component_name,
+)
 from ..payload.source import Payload
 from ..settings.lint_policy import LintPolicy
 from ..settings.refreshes import RefreshSettings
@@ -79,7 +83,9 @@ def analysis_request(
         surroundings=Surroundings(bases=request.bases, contents=request.content),
     )
     if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
-        return base
+        snap, component = split_component_name(payload.snap.name)
+        read = request.policy.read_of(component or snap)
+        return replace(base, component_read=read)
     limit = request.policy.max_image_size
     return replace(
         base,

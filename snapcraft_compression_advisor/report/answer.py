@@ -11,6 +11,7 @@ from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..codecs import SHIPPABLE
 from ..core.printable import printable
 from ..core.units import format_bytes, format_range, format_seconds
+from ..payload.snap_yaml import split_component_name
 from ..wording import CONTINUATIONS, asked, sentences
 from .lines import FILE_STYLE, TextStyle, wrapped
 from .phrases import headline, how_known
@@ -193,7 +194,7 @@ def _reasons(analysis: Analysis, style: TextStyle) -> Iterator[str]:
         lines.insert(0, _on_saving(analysis, advice.decisive))
     if advice.verdict in {"change", "keep"}:
         lines += _on_size(analysis)
-    if launch is not None:
+    if launch is not None and not _is_component(analysis):
         lines.append(_how_known(launch))
     for text in lines:
         yield from wrapped(text, style.wrap_columns, first=_INDENT, rest=2 * _INDENT)
@@ -293,6 +294,10 @@ def _how_known(launch: LaunchAnalysis) -> str:
     return f"{text} ({known.basis.kind} guesses: {low:.2f}\N{EN DASH}{high:.2f}x)."
 
 
+def _is_component(analysis: Analysis) -> bool:
+    return split_component_name(analysis.payload.name)[1] is not None
+
+
 def _to_type(analysis: Analysis, *, sets_key: bool) -> Iterator[str]:
     """Yield the commands that follow the advice, or make it surer."""
     advice, payload = analysis.recommendation, analysis.payload
@@ -305,6 +310,6 @@ def _to_type(analysis: Analysis, *, sets_key: bool) -> Iterator[str]:
         for each in analysis.launches
         if each.launch_set.source == "static" and each.launch_set.files
     ]
-    if guessed and advice.verdict == "change":
+    if guessed and advice.verdict == "change" and not _is_component(analysis):
         yield f"Be surer:   {advise} --record"
     yield "Details:    -v         Charts: --report advice.html"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..advice.reasons import Code
 from ..core.frozen import frozen
 from ..core.printable import printable
+from ..payload.snap_yaml import split_component_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,6 +53,14 @@ def _steps(analysis: Analysis) -> Iterator[NextStep]:
     around = "".join(f" {shlex.quote(each)}" for each in analysis.payload.stack_options)
     again = f"compression-advisor advise {path}{around}"
     advise = f"{again} --launch-profile {_PROFILE}"
+    if Code.READER_UNKNOWN in analysis.recommendation.reasons:
+        _, name = split_component_name(analysis.payload.name)
+        yield NextStep(
+            text="Say what is read of it in compression-advisor.yaml: 'components: "
+            f"{{{name}: {{read: all}}}}', or 'none'",
+            short="say what reads it",
+        )
+        return
     consumers = [each for each in analysis.launches if each.weight is not None]
     if guessed and consumers:
         names = [each.launch_set.app for each in consumers]

@@ -90,6 +90,16 @@ SeverityName = Literal["error", "warning", "info"]
 PackMode = Literal["advise", "apply", "write", "enforce"]
 
 
+class ComponentSettings(PolicyModel):
+    """What is known of one of the snap's components."""
+
+    read: Literal["all", "none"] | None = pydantic.Field(
+        default=None,
+        description="whether a start waits until all of its files are read, such as "
+        "a server's for a model's weights, or for none of them",
+    )
+
+
 def _plain_budgets(value: object) -> object:
     """Parse a plain budget here: a union's errors would speak of both forms."""
     for each in value.values() if isinstance(value, dict) else ():
@@ -251,6 +261,11 @@ class LintPolicy(PolicyModel):
         description="what users' refreshes are like: then a month of launches and "
         "downloads decides, in place of 'max-launches'",
     )
+    components: dict[Text, ComponentSettings] = pydantic.Field(
+        default={},
+        description="by component, what reads it: files don't show that, so without "
+        "it the advice on a component's compression is mostly undecided",
+    )
     max_size_growth: BytesOrShare | None = pydantic.Field(
         default=None,
         description="how much lzo may add to the image: bytes, or percent of its size "
@@ -302,6 +317,11 @@ class LintPolicy(PolicyModel):
         default="error",
         description="exit status 1 for findings of at least this severity",
     )
+
+    def read_of(self, component: str | None) -> Literal["all", "none"] | None:
+        """Return what is read of a component; None if that isn't known."""
+        found = self.components.get(component or "")
+        return found.read if found else None
 
     def to_policy(self, device_names: Sequence[str] = ()) -> Policy:
         """Return the policy of the recommendation, budgets included.

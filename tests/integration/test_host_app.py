@@ -24,6 +24,7 @@ from host_projects import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+UNREAD = "components: {more: {read: none}}"
 ADVICE = "Compression advice for hello: "
 
 
@@ -136,7 +137,7 @@ def test_apply_overrides_what_is_declared_where_the_settings_say_so(
 @pytest.mark.parametrize("package", ["artifacts", "whole"])
 def test_write_leaves_nothing_but_the_keys(tmp_path: Path, package: str) -> None:
     folder = make_project(
-        tmp_path / "project", components=True, policy=with_mode("write")
+        tmp_path / "project", components=True, policy=with_mode("write", UNREAD)
     )
     before = project_file(folder).read_text().splitlines()
     ran = run_host_app(folder, "pack", HOST_APP_PACKAGE=package)
@@ -189,7 +190,7 @@ def test_each_component_has_advice_of_its_own(tmp_path: Path) -> None:
         tmp_path / "project",
         keys="compression: lzo",
         components=True,
-        policy=with_mode("apply"),
+        policy=with_mode("apply", UNREAD),
     )
     ran = run_host_app(folder, "pack")
     assert any(
@@ -303,7 +304,7 @@ def test_the_report_is_written_for_snap_and_component(tmp_path: Path) -> None:
     folder = make_project(
         tmp_path / "project",
         components=True,
-        policy=with_mode("advise", "report: advice.json"),
+        policy=with_mode("advise", "report: advice.json", UNREAD),
     )
     run_host_app(folder, "pack")
     snap = json.loads((folder / "advice.json").read_text())
@@ -333,7 +334,8 @@ def test_growth_beyond_what_the_project_allows_speaks_against_lzo(
 
 
 def test_the_command_advises_on_what_was_built(tmp_path: Path) -> None:
-    folder = make_project(tmp_path / "project", components=True)
+    policy = f"{LZO_PAYS}{UNREAD}\n"
+    folder = make_project(tmp_path / "project", components=True, policy=policy)
     run_host_app(folder, "pack")
     text = run_host_app(folder, "compression-advice")
     assert text.status == 0

@@ -89,7 +89,7 @@ def packs_components(tmp_path: Path) -> bool:
 
 
 def with_mode(mode: str) -> str:
-    return f"{LZO_PAYS}mode: {mode}\n"
+    return f"{LZO_PAYS}mode: {mode}\ncomponents: {{more: {{read: none}}}}\n"
 
 
 def project(tmp_path: Path, base: str, mode: str, *, components: bool = False) -> Path:

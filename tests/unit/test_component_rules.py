@@ -10,7 +10,7 @@ import pytest
 from analyses import make_analysis
 from lint_contexts import edited, found_by, make_context, make_project
 from payloads import make_payload
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.cli.find_project import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
@@ -123,7 +123,8 @@ def test_what_size_leaves_open_is_undecided_without_a_launch_to_record() -> None
     added = Interval(low=1.0, mid=1e6, high=1e7)
     (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("texts"), added=added))
     assert finding.undecided
-    assert finding.fix is None
+    assert finding.fix is not None
+    assert "components: {texts: {read: all}}" in finding.fix.description
 
 
 def test_nothing_is_said_of_a_snaps_missing_key() -> None:
@@ -209,3 +210,41 @@ def test_a_component_of_another_snap_has_another_project(tmp_path: Path) -> None
     payload.path = tmp_path / "other+texts_1.comp"
     assert find_project(payload, None) is None
     assert find_project(payload, tmp_path) is not None
+
+
+def evidence_of(declared: str, added: Interval, saved: Interval) -> Evidence:
+    return Evidence(
+        declared=declared,
+        xz_bytes=Interval.exactly(1e7),
+        lzo_bytes=added.map(lambda each: each + 1e7),
+        bytes_added=added,
+        savings=[Saving(app="all of it", device="nvme-laptop", seconds=saved)],
+        reader_known=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "added", "saved", "verdict", "compression"),
+    [
+        ("lzo", 3e6, 1.5, "undecided", "lzo"),
+        ("xz", 3e6, 1.5, "undecided", "xz"),
+        ("lzo", 3e6, 0.01, "change", "xz"),
+        ("xz", 3e6, 0.01, "no-benefit", "xz"),
+        ("lzo", 0, 0, "no-benefit", "lzo"),
+    ],
+)
+def test_an_unknown_reader_decides_only_what_is_the_same_for_all_and_none(
+    declared: str, added: float, saved: float, verdict: str, compression: str
+) -> None:
+    figures = Interval.exactly(added), Interval.exactly(saved)
+    advice = recommend(evidence_of(declared, *figures), Policy())
+    assert (advice.verdict, advice.compression) == (verdict, compression)
+
+
+@pytest.mark.parametrize("read", ["all", "none", None])
+def test_the_policy_says_what_is_read_of_a_component(read: str | None) -> None:
+    components = {"texts": {"read": read}} if read else {}
+    policy = LintPolicy.model_validate({"components": components})
+    request = LintRequest(policy=policy, devices=())
+    found = analysis_request(component(), request, None)
+    assert found.component_read == read

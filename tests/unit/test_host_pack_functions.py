@@ -74,7 +74,7 @@ def test_advice_alone_passes_on_what_was_given(
 def test_a_component_is_known_by_its_metadata(
     folder: Path, snapcraft: SimpleNamespace, emitter: RecordingEmitter
 ) -> None:
-    set_mode(folder, "apply")
+    set_mode(folder, "apply\ncomponents: {more: {read: none}}")
     more = folder / "components" / "more"
     snapcraft.pack.pack_component(directory=more, compression="lzo", output_dir=folder)
     assert snapcraft.packs.calls == [("component", more, "xz")]

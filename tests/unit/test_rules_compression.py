@@ -191,21 +191,55 @@ def test_key_that_is_there_is_no_finding_and_neither_is_no_project() -> None:
     assert not found_by(key_implicit, make_context())
 
 
+NOTHING_READS = {"components": {"data": {"read": "none"}}}
+ALL_IS_READ = {"components": {"data": {"read": "all"}}}
+GROWS = Interval(low=2e6, mid=3e6, high=4e6)
+
+
 def sizes(*, added: Interval) -> dict[str, ComponentSizes]:
+    """Return the sizes of a component, and what reading all of it takes."""
+    whole = make_analysis().launches[0]
     return {
-        "data": ComponentSizes(xz_bytes=Interval.exactly(1e7), lzo_less_xz_bytes=added)
+        "data": ComponentSizes(
+            xz_bytes=Interval.exactly(1e7), lzo_less_xz_bytes=added, whole=whole
+        )
     }
 
 
-def test_component_that_inherits_lzo_and_grows_is_found() -> None:
-    added = Interval(low=2e6, mid=3e6, high=4e6)
-    project = make_project(LZO_PROJECT, sizes(added=added))
-    (finding,) = found_by(component_key, make_context(project=project))
+def test_component_that_nothing_reads_gets_xz() -> None:
+    project = make_project(LZO_PROJECT, sizes(added=GROWS))
+    context = make_context(project=project, policy=NOTHING_READS)
+    (finding,) = found_by(component_key, context)
     assert (finding.severity, finding.location.line) == ("warning", 4)
     assert "3.0 MB (2.0\N{EN DASH}4.0 MB) (30%)" in finding.message
     assert edited(finding) == LZO_PROJECT.replace(
         "standard\n", "standard\n    compression: xz\n"
     )
+
+
+def test_component_of_which_nothing_is_known_is_undecided_and_priced() -> None:
+    project = make_project(LZO_PROJECT, sizes(added=GROWS))
+    (finding,) = found_by(component_key, make_context(project=project))
+    assert finding.undecided
+    assert "What reads it isn't known. Reading all of it takes" in finding.message
+    assert " with xz and " in finding.message
+    assert finding.fix is not None
+    assert finding.fix.edit is None
+    assert "components: {data: {read: all}}" in finding.fix.description
+
+
+def test_component_that_a_start_waits_for_keeps_lzo_and_does_not_keep_xz() -> None:
+    project = make_project(LZO_PROJECT, sizes(added=GROWS))
+    context = make_context(project=project, policy=ALL_IS_READ)
+    assert not found_by(component_key, context)
+    text = LZO_PROJECT.replace("compression: lzo", "compression: xz")
+    project = make_project(text, sizes(added=GROWS))
+    (finding,) = found_by(
+        component_key, make_context(project=project, policy=ALL_IS_READ)
+    )
+    assert finding.fix is not None
+    assert finding.fix.description == "Give component data 'compression: lzo'"
+    assert not found_by(component_key, make_context(project=project))
 
 
 def test_component_that_does_not_grow_is_no_finding() -> None:
@@ -216,7 +250,8 @@ def test_component_that_does_not_grow_is_no_finding() -> None:
 def test_component_whose_growth_straddles_the_line_is_undecided() -> None:
     added = Interval(low=0.0, mid=1e5, high=1e6)
     project = make_project(LZO_PROJECT, sizes(added=added))
-    (finding,) = found_by(component_key, make_context(project=project))
+    context = make_context(project=project, policy=NOTHING_READS)
+    (finding,) = found_by(component_key, context)
     assert (finding.severity, finding.undecided) == ("info", True)
     assert finding.fix is not None
     assert not finding.fix.safe

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
+from ...payload.snap_yaml import split_component_name
 from ...wording import habits_text, not_followed, place_of, sentences
 from ..figures import bytes_text, launches_text, seconds_text, share_text, size_origin
 from ..finding import Evidence, Finding, Fix
@@ -130,9 +131,24 @@ def _advised(
             _open_question(context),
             location=compression_place(context),
             evidence=_advice_evidence(context),
-            fix=RECORD if context.analysis.launches else None,
+            fix=_what_decides(context),
             undecided=True,
         )
+
+
+def say_reader(component: str) -> Fix:
+    """Return what decides on a component."""
+    return Fix(
+        "Say what is read of it in compression-advisor.yaml: "
+        f"'components: {{{component}: {{read: all}}}}', or 'none'"
+    )
+
+
+def _what_decides(context: Context) -> Fix | None:
+    _, component = split_component_name(context.snap.name)
+    if component is not None and context.policy.read_of(component) is None:
+        return say_reader(component)
+    return RECORD if context.analysis.launches and component is None else None
 
 
 def _open_question(context: Context) -> str:

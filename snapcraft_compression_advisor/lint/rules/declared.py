@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from ...advice.evidence import Policy
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...codecs import SHIPPABLE
 from ...core.units import Interval, format_bytes
 from ...payload.snap_yaml import COMPONENT_TYPE
-from ..figures import bytes_text, share_text
+from ..figures import bytes_text, seconds_text, share_text
 from ..finding import Evidence, Finding, Fix, Location, Origin
 from ..project import ComponentSizes
 from ..rule import Context, Rule, compression_place, current_codec, no_project
-from .compression import compression_fix
+from .compression import compression_fix, say_reader
 
 _NEGLIGIBLE = Policy().negligible_growth
 
@@ -63,58 +64,101 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     id="SCA104",
     severity="warning",
     summary="A component inherits a compression that doesn't suit it.",
-    fails_if="snapcraft.yaml has `compression: lzo`, a component has no key of its own "
-    "and so inherits it, and lzo makes the component's image more than 1 % larger than "
-    "xz. The sizes are estimated from the component's files in "
+    fails_if="A component has no key of its own, and inherits lzo although "
+    "`components` says that nothing waits for its files and lzo makes its image more "
+    "than 1 % larger than xz; or inherits xz although `components` says that a start "
+    "waits for all of its files and lzo saves at least `min-saving` on each device. "
+    "The sizes are estimated from the component's files in "
     "`partitions/component/NAME/prime`. If these files aren't there, or the interval "
-    "includes 1 %, the finding is undecided.",
-    why="The project chose lzo for the files that the snap's launch reads. A "
-    "component's files aren't among them, so lzo only makes the component's download "
-    "larger.",
-    how_to_fix="Give the component the key `compression: xz`. `--fix` does this. If "
-    "users wait while the component's files are read, write `compression: lzo` "
-    "instead.",
+    "includes the limit, or a component inherits lzo and `components` doesn't say what "
+    "is read of it, the finding is undecided, and has what reading all of it takes "
+    "with each codec.",
+    why="The project chose the compression for the files that the snap's launch reads. "
+    "What reads a component isn't known from its files: fonts may be read by nothing, "
+    "but a server waits for all of its model's weights.",
+    how_to_fix="Say in compression-advisor.yaml what is read of the component, such as "
+    "`components: {weights: {read: all}}` or `none`. Then `--fix` gives it the "
+    "compression that suits it.",
+    options={"components": "by component, `read: all` or `read: none`"},
 )
 def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each component whose codec, inherited, is unsuitable."""
     project = context.project
-    if project is None or project.effective != "lzo":
-        return
-    for name in project.inheriting:
-        sizes = project.component_sizes.get(name)
-        growth = None if sizes is None else _growth(sizes)
-        if growth is not None and growth.high <= _NEGLIGIBLE:
+    for name in project.inheriting if project else ():
+        read = context.policy.read_of(name)
+        sizes = project.component_sizes.get(name) if project else None
+        if project is None or (project.effective == "lzo") is (read == "all"):
             continue
-        undecided = growth is None or growth.low <= _NEGLIGIBLE
+        if project.effective == "lzo":
+            small = sizes is not None and _growth(sizes).high <= _NEGLIGIBLE
+            doubt = sizes is None or _growth(sizes).low <= _NEGLIGIBLE
+        else:
+            gain, least_s = _least_saving(sizes), context.analysis.policy.min_saving_s
+            small = gain is not None and gain.high < least_s
+            doubt = gain is None or gain.low < least_s
+        if small:
+            continue
+        wanted = "xz" if project.effective == "lzo" else "lzo"
+        undecided = doubt or read is None
+        now = project.effective or SNAPCRAFT_DEFAULT
         yield rule.finding(
             context,
-            f"Component {name} inherits 'compression: lzo', {_what_it_costs(sizes)}",
+            f"Component {name} inherits 'compression: {now}', "
+            f"{_what_it_costs(sizes, read)}",
             location=Location(
                 "project", str(project.path), project.component_lines.get(name)
             ),
             subject={"component": name},
             evidence=_component_evidence(name, sizes),
-            fix=Fix(
-                f"Give component {name} 'compression: xz'",
+            fix=say_reader(name)
+            if read is None
+            else Fix(
+                f"Give component {name} 'compression: {wanted}'",
                 safe=not undecided,
-                edit=project.edit({name: "xz"}),
+                edit=project.edit({name: wanted}),
             ),
             undecided=undecided,
         )
 
 
-def _what_it_costs(sizes: ComponentSizes | None) -> str:
+def _least_saving(sizes: ComponentSizes | None) -> Interval | None:
+    """Return what lzo saves what reads all of a component, where it saves least."""
+    if sizes is None or sizes.whole is None:
+        return None
+    savings = (each.seconds for each in sizes.whole.savings())
+    return min(savings, key=lambda each: each.low, default=None)
+
+
+def _what_it_costs(
+    sizes: ComponentSizes | None, read: Literal["all", "none"] | None
+) -> str:
     if sizes is None:
-        return (
-            "which was chosen for the snap's launch; its size isn't known, because its "
-            "files aren't here."
-        )
+        return "and its size isn't known, because its files aren't here."
     added = sizes.lzo_less_xz_bytes
     share = share_text(added.mid, sizes.xz_bytes.mid)
-    return (
-        f"which adds an estimated {bytes_text(added)} ({share}) to what it would take "
-        "with xz; the snap's launch reads none of its files."
-    )
+    size = f"an estimated {bytes_text(added)} ({share})"
+    if read == "all":
+        text = f"which takes {size} less than lzo, but a start waits for all of it."
+        return f"{text}{_reads(sizes)}"
+    text = f"which adds {size} to what it would take with xz"
+    if read == "none":
+        return f"{text}; nothing waits for its files."
+    return f"{text}. What reads it isn't known.{_reads(sizes)}"
+
+
+def _reads(sizes: ComponentSizes) -> str:
+    """Return what reading all of a component takes on the first device."""
+    estimates = sizes.whole.estimates if sizes.whole else {}
+    for device, by_codec in estimates.items():
+        times = [
+            f"{seconds_text(by_codec[codec].added_s)} with {codec}"
+            for codec in SHIPPABLE
+            if codec in by_codec
+        ]
+        return (
+            f" Reading all of it takes {' and '.join(times)} on {device} (estimated)."
+        )
+    return ""
 
 
 def _growth(sizes: ComponentSizes) -> Interval:

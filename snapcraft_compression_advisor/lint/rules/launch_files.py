@@ -10,6 +10,7 @@ from ...devices.device import DeviceProfile
 from ...launch.launch_set import LaunchFile, LaunchSet
 from ...launch.model import cost_of_files, expect_blocks
 from ...launches import LaunchAnalysis
+from ...payload.snap_yaml import COMPONENT_TYPE
 from ...trial.result import CodecTrial
 from ..figures import interval_text, seconds_text
 from ..finding import Evidence, Finding, Gain, Location
@@ -46,6 +47,8 @@ class _Dominance:
 def _no_costs(context: Context) -> str | None:
     """Return why it isn't known what a launch reads, or what that costs."""
     codec, launches = current_codec(context), context.analysis.launches
+    if context.snap.type == COMPONENT_TYPE:
+        return None
     for launch in launches:
         if not launch.launch_set.files:
             return f"what a launch of {launch.launch_set.app} reads isn't known"
@@ -81,6 +84,8 @@ def _no_costs(context: Context) -> str | None:
 )
 def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where few files take most of a launch's added time."""
+    if context.snap.type == COMPONENT_TYPE:
+        return
     codec = current_codec(context)
     trial = context.analysis.trial.codecs.get(codec)
     if trial is None or not trial.available:
