@@ -324,7 +324,15 @@ def test_launch_ends_with_the_applications_window(
 ) -> None:
     (prime / "client.py").write_text(X_CLIENT)
     client = (sys.executable, "$SNAP/client.py", "$SNAP/")
-    until = ("--display", display, "--until", "window", "--read-ahead-kb", "0")
+    until = (
+        "--unconfined",
+        "--display",
+        display,
+        "--until",
+        "window",
+        "--read-ahead-kb",
+        "0",
+    )
     profile = recorded(prime, scratch, *until, "--", *client, "window")
     assert blocks(profile) == {"first": ((0, 0),)}
     result = record(prime, scratch, *until, "--timeout", "1", "--", *client, "none")
