@@ -37,7 +37,7 @@ def said(old: Mapping[str, object], new: Mapping[str, object]) -> str:
         ("2.0", "2.0+git5", False),
         ("3f2a1b", "1a", False),
         ("20260102", "20251231", True),
-        ("9" * 5000, "1", False),
+        ("9" * 255, "1", False),
         ("", "1", False),
     ],
 )
