@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +16,8 @@ from snapcraft_compression_advisor.payload.source import open_payload
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from pytest_mock import MockerFixture
 
 PAYLOAD = make_payload({"bin/hello": b"x" * 1000})
 UNSUPPORTED = 'echo "FATAL ERROR: Compressor \\"x\\" is not supported!"; exit 1'
@@ -39,13 +40,14 @@ def scratch(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def prime(tmp_path: Path) -> Path:
-    """Return a prime directory with a file that no disk here has room for."""
+def prime(tmp_path: Path, mocker: MockerFixture) -> Path:
+    """Return a prime directory with a file that the disk has no room for."""
+    mocker.patch("shutil.disk_usage").return_value.free = 1_000
     directory = tmp_path / "prime"
     (directory / "meta").mkdir(parents=True)
     (directory / "meta/snap.yaml").write_text("name: large\nversion: '1'\n")
     with (directory / "hole").open("wb") as file:
-        file.truncate(2 * shutil.disk_usage(tmp_path).free)
+        file.truncate(1_000_000)
     return directory
 
 

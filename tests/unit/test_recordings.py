@@ -101,7 +101,7 @@ def test_digest_is_the_same_in_another_checkout(prime: Path, tmp_path: Path) -> 
 
 def test_digest_of_holes_reads_none_of_them(prime: Path) -> None:
     with (prime / "sparse").open("wb") as file:
-        file.truncate(1 << 42)
+        file.truncate(1 << 34)
     assert digest(prime)
 
 
