@@ -221,10 +221,8 @@ class _Search:
         self.kind = application_kind(
             self._triggers, window=self._window, followed=self.programs.followed
         )
-        known = self.kind not in (UNKNOWN, OTHER_WINDOW, PROGRAM)
-        if not known and any(
-            spot.reason == "computed-command" for spot in self.blind_spots
-        ):
+        lost = any(spot.reason == "computed-command" for spot in self.blind_spots)
+        if lost and self.kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
             self.kind = UNREACHED_PROGRAM
         if self._blindness == "program":
             self._reach_out()
@@ -262,21 +260,17 @@ class _Search:
         )
 
     def _note_launcher(self) -> None:
-        """Note a program that may only start another, unless that was found as well.
+        """Note a small program that may start another which wasn't found.
 
-        Most of the payload is for the app: it is the only one, and hardly anything else
-        was reached.
+        Most of the payload is for the only app, and hardly any of it was reached.
         """
-        inventory, programs = self._payload.inventory, self.programs.started
-        if len(self._payload.snap.apps) > 1 or inventory.data_blocks < LEAST_BEHIND:
-            return
-        reached = sum(
-            block_count(file.entry.size_bytes) for file in self.files.values()
-        )
-        if reached < STARTER_REACHES * inventory.data_blocks:
-            for program in programs:
+        blocks, files = self._payload.inventory.data_blocks, self.files.values()
+        reached = sum(block_count(file.entry.size_bytes) for file in files)
+        only = len(self._payload.snap.apps) == 1 and blocks >= LEAST_BEHIND
+        for program in self.programs.started:
+            if only and reached < STARTER_REACHES * blocks:
+                spot = BlindSpot(reason="computed-command", where=program.path)
                 if starts_others(self._payload, program):
-                    spot = BlindSpot(reason="computed-command", where=program.path)
                     self.blind_spots[spot] = None
 
     def _judge_blindness(self, evidence: BlindSpot | None, *, windowless: bool) -> None:
