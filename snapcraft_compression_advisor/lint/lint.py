@@ -15,6 +15,7 @@ from ..payload.source import Payload
 from ..payload.survey import Survey, take_survey
 from ..preflight.packing import Packing, look_at_packing
 from ..preflight.previous import previous_of
+from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .all_rules import ALL_RULES
 from .baseline import same_build
@@ -93,6 +94,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         resquash=_pack_again(payload, progress) if request.resquash else None,
         previous=previous,
         measured_caches=request.measured_caches,
+        packer=_packer(),
         baseline=_look_back(payload, path, request, analysis, progress=progress),
     )
     return LintedPayload(
@@ -130,6 +132,13 @@ def check_rules(
         )
         context = replace(context, project=replace(project, component_sizes=sizes))
     return run_rules(context, ALL_RULES, selection)
+
+
+def _packer() -> str | None:
+    try:
+        return mksquashfs_version()
+    except ToolError:
+        return None
 
 
 def _selection(context: Context) -> Selection:

@@ -38,6 +38,7 @@ class Context:
     :param resquash: what became of it packed again, where that was asked for.
     :param previous: the snap that was published before, where it was given.
     :param baseline: the build that a baseline is of, where there is one.
+    :param packer: version of this machine's mksquashfs; ``None`` where it isn't known.
     :param measured_caches: what first runs were measured to spend on caches.
     """
 
@@ -52,6 +53,7 @@ class Context:
     previous: PreviousSnap | None = None
     baseline: BaselineBuild | None = None
     measured_caches: MeasuredCaches | None = None
+    packer: str | None = None
 
 
 Judge = Callable[["Rule", Context], Iterator[Finding]]

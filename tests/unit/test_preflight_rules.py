@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from lint_contexts import found_by
+from lint_contexts import found_by, make_context
 from packings import make_packing, packed_context
+from payloads import make_payload
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.rules.preflight_contents import (
     extended_attributes,
@@ -15,6 +18,7 @@ from snapcraft_compression_advisor.lint.rules.preflight_contents import (
     other_writer,
     owners,
     resquash_differs,
+    zero_file,
 )
 from snapcraft_compression_advisor.lint.rules.preflight_image import (
     block_size,
@@ -25,6 +29,7 @@ from snapcraft_compression_advisor.lint.rules.preflight_image import (
     store_size,
     superblock_flags,
 )
+from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.preflight.differences import (
     CHECK,
     COMPRESSOR_OPTIONS,
@@ -37,6 +42,7 @@ from snapcraft_compression_advisor.preflight.differences import (
 )
 from snapcraft_compression_advisor.preflight.packing import EntryFault, Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
+from snapcraft_compression_advisor.trial.stored import StoredSizes
 
 GIB = 1024**3
 PREFLIGHT = [rule for rule in ALL_RULES if rule.id.startswith("SCA5")]
@@ -80,7 +86,10 @@ def test_snap_as_snap_pack_makes_it_has_no_findings(rule) -> None:  # type: igno
 def test_every_rule_but_the_repack_fires_on_an_image_wrong_in_all() -> None:
     context = packed_context(ODD)
     fired = {rule.id for rule in PREFLIGHT if found_by(rule, context)}
-    assert fired == {rule.id for rule in PREFLIGHT} - {resquash_differs.id}
+    assert fired == {rule.id for rule in PREFLIGHT} - {
+        resquash_differs.id,
+        zero_file.id,
+    }
 
 
 def test_base_is_held_to_fragments_sizes_and_deltas_only() -> None:
@@ -292,3 +301,25 @@ def test_store_takes_5_gib_and_no_byte_more() -> None:
     packing = make_packing(image_bytes=5 * GIB + 1)
     (finding,) = found_by(store_size, packed_context(packing))
     assert "more than the 5 GiB" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("packer", "undecided"),
+    [("4.7.4", False), ("4.7", False), ("4.7.5", True), ("4.5.1", True), (None, True)],
+)
+def test_files_of_zeros_are_named_with_what_packs_them(
+    packer: str | None, *, undecided: bool
+) -> None:
+    files = [("empty.img", 4 * DATA_BLOCK_BYTES), ("small", DATA_BLOCK_BYTES)]
+    layout = replace(make_layout(files), holes=np.ones(5, dtype=bool))
+    context = make_context()
+    analysis = context.analysis
+    stored = StoredSizes(layout=layout, codecs={})
+    context = replace(
+        context,
+        analysis=replace(analysis, trial=replace(analysis.trial, stored=stored)),
+        inventory=make_payload({"empty.img": b"", "small": b""}).inventory,
+        packer=packer,
+    )
+    (finding,) = found_by(zero_file, context)
+    assert (finding.files, finding.undecided) == (("empty.img",), undecided)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ...preflight.packing import EntryFault, Packing
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
-from ..rule import Context, Rule, no_image
+from ..rule import Context, Rule, current_codec, no_image
 from .preflight_image import (
     ENFORCED_FOR,
     PACK_AGAIN,
@@ -231,6 +232,58 @@ def resquash_differs(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
+_FIRST_BROKEN, _FIRST_FIXED = (4, 7), (4, 7, 5)
+
+
+@Rule(
+    id="SCA513",
+    severity="warning",
+    summary="A file of zeros may make the packed image unreadable.",
+    fails_if="A file of two or more data blocks (128 KiB) holds nothing but holes, as "
+    "`truncate -s 1M` makes it, and this machine's mksquashfs is 4.7 to 4.7.4. If it "
+    "is another version, or the snap is built already, the finding is undecided, "
+    "because `snap pack` uses snapd's own mksquashfs, which is 4.7.4 since snapd 2.75.",
+    why="These versions have a race: now and then they write a wrong image of such a "
+    "file (squashfs-tools issue 339). They also miss some duplicates of huge files "
+    "(issue 341). Both are fixed in 4.7.5.",
+    how_to_fix="Make the file when the application first runs, or leave it out. If it "
+    "has to ship, check that `unsquashfs` can read the packed snap.",
+    remedy="Make the file when the application first runs",
+)
+def zero_file(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding where a file of zeros may be packed wrongly."""
+    stored = context.analysis.trial.stored
+    if stored is None:
+        return
+    zeros, sizes = stored.layout.holes, stored.codecs.get(current_codec(context))
+    if context.packing is not None and sizes is not None:
+        zeros = zeros | (sizes.stored_bytes == 0)
+    files = [
+        path
+        for path in stored.layout.paths
+        for blocks in (stored.layout.blocks_of(path),)
+        if len(blocks) > 1 and zeros[blocks.start : blocks.stop].all()
+    ]
+    files = [path for path in files if path in context.inventory.entries]
+    if not files:
+        return
+    numbers = tuple(map(int, re.findall(r"\d+", context.packer or "")[:3]))
+    is_prime = context.packing is None
+    affected = is_prime and _FIRST_BROKEN <= numbers < _FIRST_FIXED
+    count = "A file holds" if len(files) == 1 else f"{len(files):,} files hold"
+    yield rule.finding(
+        context,
+        f"{count} nothing but zeros ({files[0]!r}), of which mksquashfs 4.7 to 4.7.4 "
+        "may write an unreadable image; snapd's own has been 4.7.4 since 2.75.",
+        evidence=(
+            measured("mksquashfs here", context.packer or "not known"),
+            Evidence("mksquashfs with the fix", "4.7.5", "published"),
+        ),
+        files=files,
+        undecided=not affected,
+    )
+
+
 def _example(fault: EntryFault) -> Evidence:
     return measured(fault.path or _WHOLE, fault.text)
 
@@ -239,4 +292,11 @@ def _part(part: str, path: str | None) -> str:
     return part if path is None else f"{part} {path or ROOT_NAME}"
 
 
-RULES = (extended_attributes, owners, file_modes, other_writer, resquash_differs)
+RULES = (
+    extended_attributes,
+    owners,
+    file_modes,
+    other_writer,
+    resquash_differs,
+    zero_file,
+)
