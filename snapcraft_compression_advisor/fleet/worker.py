@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..core.errors import AdvisorError
-from ..core.result_store import keeping_results
 from .columns import Row
 from .sources import Snap
 from .task import SnapTask, failure, lost
@@ -42,7 +41,6 @@ def main(tasks: int, rows: int) -> None:
     with (
         open(tasks, "rb") as source,
         open(rows, "wb") as sink,
-        keeping_results(),
         ExitStack() as until,
     ):
         request, limit_bytes, processor = _taken(source)

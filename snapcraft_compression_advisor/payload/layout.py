@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from ..codecs.codec import DATA_BLOCK_BYTES
 from .file_kinds import kind_of_file
 from .inventory import Entry, block_count
-from .kept_digests import DIGEST_BYTES, HEAD, WHOLE
 from .source import DirectoryPayload, Payload, SnapPayload
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""
 
 _WHOLE_READ_BYTES = 1024 * 1024
-_new_digest = partial(hashlib.blake2b, digest_size=DIGEST_BYTES)
+_new_digest = partial(hashlib.blake2b, digest_size=16)
 
 
 class DataBlock(NamedTuple):
@@ -223,21 +222,15 @@ def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
 
 
 def _head_digests(payload: Payload, files: Iterable[Entry]) -> dict[str, bytes]:
-    """Return digests of files' first bytes, by path; those that are kept, unread."""
+    """Return digests of files' first bytes, by path."""
     paths = [entry.path for entry in files]
-    if not isinstance(payload, DirectoryPayload):
+    if isinstance(payload, DirectoryPayload):
+        heads = payload.beginnings(paths, HEAD_BYTES)
+    else:
         heads = (
             (path, payload.read(path, offset=0, length=HEAD_BYTES)) for path in paths
         )
-        return {path: _new_digest(head).digest() for path, head in heads}
-    kept = payload.digests
-    known = {path: kept.get(path, HEAD) for path in paths}
-    unread = (path for path, digest in known.items() if digest is None)
-    found = {
-        path: kept.put(path, HEAD, _new_digest(head).digest())
-        for path, head in payload.beginnings(unread, HEAD_BYTES)
-    }
-    return {path: digest or found[path] for path, digest in known.items()}
+    return {path: _new_digest(head).digest() for path, head in heads}
 
 
 def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> Iterator[list[Entry]]:
@@ -249,14 +242,9 @@ def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> Iterator[list[Entry]]:
 
 
 def _digest(payload: Payload, entry: Entry) -> bytes:
-    """Return a digest of a whole file, which isn't read where one is kept."""
-    kept = payload.digests if isinstance(payload, DirectoryPayload) else None
-    known = kept.get(entry.path, WHOLE) if kept else None
-    if known is not None:
-        return known
+    """Return a digest of a whole file."""
     digest = _new_digest()
     for offset in range(0, entry.size_bytes, _WHOLE_READ_BYTES):
         wanted = min(_WHOLE_READ_BYTES, entry.size_bytes - offset)
         digest.update(payload.read(entry.path, offset=offset, length=wanted))
-    found = digest.digest()
-    return kept.put(entry.path, WHOLE, found) if kept else found
+    return digest.digest()

@@ -18,7 +18,6 @@ from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from ..squashfs.image import Image
 from .beneath import directory_beneath, file_beneath, open_file, open_file_in
-from .file_state import StatesOfFiles
 from .inventory import (
     PACKED_FREE_BYTES,
     Inventory,
@@ -26,7 +25,6 @@ from .inventory import (
     list_image,
     scan_directory,
 )
-from .kept_digests import KeptDigests
 from .snap_yaml import (
     COMPONENT_TYPE,
     COMPONENT_YAML_PATH,
@@ -37,6 +35,7 @@ from .snap_yaml import (
     parse_snap_yaml,
     split_component_name,
 )
+from .state import PayloadState
 
 PayloadKind = Literal["prime", "snap"]
 
@@ -86,7 +85,7 @@ class Payload(Protocol):
 class DirectoryPayload:
     """A prime directory of a snap or of a component.
 
-    :ivar digests: of its files, as far as they are known without reading them.
+    :ivar state: names its contents; None if nothing does for sure.
     """
 
     kind: PayloadKind = "prime"
@@ -97,27 +96,18 @@ class DirectoryPayload:
         self.snap = _read_metadata(self)
 
     def _list(self, path: Path) -> None:
-        self._states = StatesOfFiles(path)
+        state = PayloadState(path)
         self.path = path
-        self.inventory = scan_directory(path, noted=self._states.note)
-        self.digests = KeptDigests(self._states)
+        self.inventory = scan_directory(path, noted=state.note)
+        self.state = state.name(self.inventory.entries.values())
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
         try:
             descriptor = open_file(self.path, path)
-            return self._read(descriptor, path, offset, length)
+            return _read(descriptor, offset, length)
         except OSError as error:
             raise _read_error(self.path, path, error) from error
-
-    def _read(self, descriptor: int, path: str, offset: int, length: int) -> bytes:
-        """Read from a file, note whether it has changed, and close it."""
-        try:
-            contents = os.pread(descriptor, length, offset)
-            self._states.check(path, descriptor)
-        finally:
-            os.close(descriptor)
-        return contents
 
     def beginnings(
         self, paths: Iterable[str], length: int
@@ -136,7 +126,7 @@ class DirectoryPayload:
                 with directory_beneath(self.path, directory) as parent:
                     for path in files:  # what is named in an error
                         descriptor = open_file_in(parent, basename(path))
-                        yield path, self._read(descriptor, path, 0, length)
+                        yield path, _read(descriptor, 0, length)
             except OSError as error:
                 raise _read_error(self.path, path, error) from error
 
@@ -156,14 +146,16 @@ class SnapPayload:
     """A built snap or component, read without unpacking it.
 
     :param image: stays open as long as the payload is read.
+    :param state: names its contents; None if nothing does for sure.
     :ivar entries: what a walk over the image finds.
     """
 
     kind: PayloadKind = "snap"
 
-    def __init__(self, path: Path, image: Image) -> None:
+    def __init__(self, path: Path, image: Image, state: str | None = None) -> None:
         self.path = path
         self.image = image
+        self.state = state
         self.entries: Sequence[ImageEntry] = tuple(image.walk())
         self.inventory = list_image(self.entries)
         check_contents_size(
@@ -217,6 +209,14 @@ class SnapPayload:
         return self._files[path].blocks
 
 
+def _read(descriptor: int, offset: int, length: int) -> bytes:
+    """Read from a file and close it."""
+    try:
+        return os.pread(descriptor, length, offset)
+    finally:
+        os.close(descriptor)
+
+
 def is_far(payload: Payload) -> bool:
     """Tell whether a payload, or the app's of a stack, is read from a store."""
     return bool(getattr(payload, "is_far", False))
@@ -267,8 +267,10 @@ def open_payload(path: Path) -> Iterator[Payload]:
             raise _no_metadata(path)  # before anything is listed: it may be large
         yield DirectoryPayload(path)
         return
+    state = PayloadState(path)
+    state.note("", path.stat())
     with Image.open(path) as image:
-        yield SnapPayload(path, image)
+        yield SnapPayload(path, image, state.name())
 
 
 def is_prime_directory(path: Path) -> bool:

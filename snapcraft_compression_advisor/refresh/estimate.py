@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,19 +19,20 @@ from typing import NamedTuple
 from ..codecs import CODECS, SHIPPABLE
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.scratch import scratch_directory
-from ..core.units import Interval
+from ..core.units import MIB, Interval
 from ..payload.inventory import Entry, block_count
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..squashfs.entry import SIZE_MASK
+from ..trial.look import map_in_order
 from .builds import check_names, check_size
 from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
 from .pairing import pair_files
 from .stream import Stream
 from .xdelta3 import Place, make_plain_delta, make_snap_aware_delta, shares_of_files
 
-DRAWN, GROUPS = 48, 6
-"""Blocks that are compressed, and deltas made of these: how much the latter differ says
-how sure their sum is."""
+DRAWN_BYTES, GROUPS = 6 * MIB, 6
+"""Contents that are compressed, and deltas made of these: how much the latter differ
+says how sure their sum is."""
 _GROUP_Z = 2.57
 """Of Student's distribution, with so many groups: 95 % of draws."""
 SPREAD = 1.4
@@ -112,16 +113,14 @@ class DeltaMaker:
         changed = self._changed
         if not changed:
             return DeltaSize(size_bytes=Interval.exactly(0.0))
-        step = max(1.0, len(changed) / DRAWN)
-        drawn = [changed[int(at * step)] for at in range(min(DRAWN, len(changed)))]
-        groups = [each for each in (drawn[n::GROUPS] for n in range(GROUPS)) if each]
-        pairs = pair_files(*(_lengths(each) for each in (self._old, self._new)))
-        with _scratch() as scratch:
-            sizes = [
-                self._packed_delta(group, codec, pairs, scratch) for group in groups
-            ]
-        raw = [sum(block.length for block in group) for group in groups]
         total = sum(block.length for block in changed)
+        step = max(1.0, total / DRAWN_BYTES)
+        drawn = [changed[int(at * step)] for at in range(int(len(changed) / step) or 1)]
+        groups = [each for each in (drawn[n::GROUPS] for n in range(GROUPS)) if each]
+        with _scratch() as scratch:
+            self._pack_old(drawn, codec, scratch / "old")
+            sizes = [self._packed_delta(each, codec, scratch) for each in groups]
+        raw = [sum(block.length for block in group) for group in groups]
         rate = sum(sizes) / sum(raw)
         tables = TABLE_BYTES_PER_ENTRY * len(self._new.inventory.entries)
         size = _interval(rate * total, sizes, raw, drawn=len(drawn) / len(changed))
@@ -130,26 +129,35 @@ class DeltaMaker:
             files[block.path] = files.get(block.path, 0.0) + rate * block.length
         return DeltaSize(size_bytes=size.map(lambda each: each + tables), files=files)
 
-    def _packed_delta(
-        self,
-        blocks: Sequence[_Block],
-        codec: str,
-        pairs: dict[str, str],
-        scratch: Path,
-    ) -> int:
-        """Return the delta of some blocks, to who has those in their place."""
-        compress = CODECS[codec].compress
-        old, new, delta = (scratch / name for name in ("old", "new", "delta"))
-        with old.open("wb") as before, new.open("wb") as after:
-            for file in (before, after):
-                file.write(_MAGIC)
-            for block in blocks:
-                after.write(compress(_contents(self._new, block.path, block.number)))
-                path = pairs.get(block.path)
-                for number in range(max(0, block.number - 1), block.number + 2):
-                    contents = path and _contents(self._old, path, number)
-                    before.write(compress(contents) if contents else b"")
-        return make_plain_delta(old, new, delta)
+    def _pack_old(self, blocks: Sequence[_Block], codec: str, target: Path) -> None:
+        """Write what the old build has about where some blocks are, compressed."""
+        pairs = pair_files(*(_lengths(each) for each in (self._old, self._new)))
+        places = dict.fromkeys(
+            (pairs[block.path], number)
+            for block in blocks
+            if block.path in pairs
+            for number in range(max(0, block.number - 1), block.number + 2)
+        )
+        contents = (_contents(self._old, *place) for place in places)
+        _write_packed(target, codec, (each for each in contents if each))
+
+    def _packed_delta(self, blocks: Sequence[_Block], codec: str, scratch: Path) -> int:
+        """Return the size of the delta that some blocks make, compressed."""
+        new = scratch / "new"
+        _write_packed(
+            new,
+            codec,
+            (_contents(self._new, each.path, each.number) for each in blocks),
+        )
+        return make_plain_delta(scratch / "old", new, scratch / "delta")
+
+
+def _write_packed(target: Path, codec: str, contents: Iterable[bytes]) -> None:
+    compress = CODECS[codec].compress
+    with target.open("wb") as file:
+        file.write(_MAGIC)
+        for packed in map_in_order(compress, contents):
+            file.write(packed)
 
 
 def _delta(delta: Path, size_bytes: int, places: Sequence[Place]) -> DeltaSize:

@@ -17,10 +17,10 @@ from ..codecs.deflate import Gzip
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
 from ..codecs.zstandard import Zstd
+from ..core.errors import StorageError
 from ..core.frozen import frozen
 from ..payload.layout import DataBlock, Layout
 from ..payload.source import Payload
-from .kept import Block, Sizes, method_of
 
 EXCERPT_BYTES = 32 * 1024
 EXCERPT_PIECES = 16
@@ -30,7 +30,6 @@ nearly as much as the block: 3 to 5 % of an xz block's size stay unexplained, an
 Python application); with whole blocks 2 to 4 and 1 to 2 %, in four times the time.
 Fewer, longer pieces tell less."""
 
-_OF_EXCERPT = f"excerpt {EXCERPT_PIECES} of {EXCERPT_BYTES}"
 _BATCH_BLOCKS = 16
 _ZEROS = bytes(DATA_BLOCK_BYTES)
 Item = TypeVar("Item")
@@ -61,11 +60,6 @@ class QuickLook:
 
     codec: Codec
     columns: ClassVar[int] = 1
-
-    @property
-    def method(self) -> str:
-        """All that its sizes depend on beside a block's contents."""
-        return f"{_OF_EXCERPT} {method_of(self.codec)}"
 
     def at(self, contents: bytes) -> tuple[float, ...]:
         """Look at one block; zero where mksquashfs makes a hole of it."""
@@ -99,15 +93,6 @@ class CloserLook:
             *first,
             *(f"{each.closer.name} by {each.fast.name}" for each in self.predictors),
         )
-
-    @property
-    def method(self) -> str:
-        """All that its sizes depend on beside a block's contents."""
-        first = None if self.fastest is None else method_of(self.fastest)
-        codecs = [
-            (method_of(each.closer), method_of(each.fast)) for each in self.predictors
-        ]
-        return f"{first}, {_OF_EXCERPT} {codecs}"
 
     def at(self, contents: bytes) -> tuple[float, ...]:
         """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
@@ -190,31 +175,20 @@ def look_at_blocks(
     numbers: NDArray[np.int64],
     look: QuickLook | CloserLook,
 ) -> NDArray[np.float64]:
-    """Look at blocks on all cores, but for those that are known from earlier runs.
+    """Look at blocks on all cores.
 
     :returns: a row for each.
     """
 
-    def rows(batch: Sequence[DataBlock]) -> list[Sizes]:
-        return [
-            Block(payload, place).sizes(method, look.at, columns=look.columns)
-            for place in batch
-        ]
+    def rows(batch: Sequence[DataBlock]) -> list[tuple[float, ...]]:
+        return [look.at(read_block(payload, place)) for place in batch]
 
-    method = look.method
     places = [layout.block(number) for number in numbers.tolist()]
-    found = [
-        Block(payload, place).known_sizes(method, columns=look.columns)
-        for place in places
-    ]
-    new = [at for at, row in enumerate(found) if row is None]
     batches = [
-        [places[at] for at in new[start : start + _BATCH_BLOCKS]]
-        for start in range(0, len(new), _BATCH_BLOCKS)
+        places[start : start + _BATCH_BLOCKS]
+        for start in range(0, len(places), _BATCH_BLOCKS)
     ]
-    looked_at = (row for batch in map_in_order(rows, batches) for row in batch)
-    for at, row in zip(new, looked_at, strict=True):
-        found[at] = row
+    found = [row for batch in map_in_order(rows, batches) for row in batch]
     return np.array(found, dtype=np.float64).reshape(len(numbers), look.columns)
 
 
@@ -223,7 +197,16 @@ def read_block(payload: Payload, block: DataBlock) -> bytes:
 
     :raises StorageError: where the file isn't what was listed any more.
     """
-    return Block(payload, block).contents
+    contents = payload.read(block.path, offset=block.offset, length=block.raw_bytes)
+    if len(contents) == block.raw_bytes:
+        return contents
+    message = f"{block.path!r} became shorter while it was read"
+    raise StorageError(message, resolution="Wait until the build ends and try again.")
+
+
+def compressed_bytes(payload: Payload, block: DataBlock, codec: Codec) -> int:
+    """Return what a codec makes of a block, in bytes."""
+    return len(codec.compress(read_block(payload, block)))
 
 
 def map_in_order(

@@ -16,12 +16,17 @@ from ..core.units import Interval
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from .census import Ladder
-from .early import EarlyTries
 from .estimate import Estimate, difference_half_width, estimate_total
-from .kept import Block, compressed_bytes
-from .look import map_in_order
+from .look import map_in_order, read_block
 from .phase import Phase, Sample, lower_half
-from .result import CodecTrial, StoredBlocks, TrialResult, Wanted, notes_on_payload
+from .result import (
+    CodecTrial,
+    StoredBlocks,
+    TrialResult,
+    Wanted,
+    blocks_of_layout,
+    notes_on_payload,
+)
 from .stored import (
     BlockSizes,
     StoredSizes,
@@ -69,7 +74,6 @@ class PartialTrial:
 
     :param wanted: paths of the files whose data blocks are reported; asked for as late
         as can be.
-    :param early: sizes that are being found already.
     :ivar ladder: climbed before each round.
     """
 
@@ -78,14 +82,12 @@ class PartialTrial:
         payload: Payload,
         layout: Layout,
         wanted: Wanted,
-        early: EarlyTries,
         *,
         seed: int,
     ) -> None:
         self._payload = payload
         self._layout = layout
         self._wanted = wanted
-        self._early = early
         self.ladder = Ladder(payload, layout, certain=self._launch_blocks, seed=seed)
         self._known: dict[str, dict[int, int]] = {}
         self._trials: dict[str, _Trial] = {}
@@ -126,13 +128,8 @@ class PartialTrial:
                     codecs.setdefault(member, []).append(name)
 
         def sizes(member: int) -> list[int]:
-            place = self._layout.block(member)
-            block = Block(self._payload, place)
-            return [
-                compressed_bytes(block, CODECS[name]) if known is None else known
-                for name in codecs[member]
-                for known in [self._early.size(place, name)]
-            ]
+            contents = read_block(self._payload, self._layout.block(member))
+            return [len(CODECS[name].compress(contents)) for name in codecs[member]]
 
         members = sorted(codecs)
         for member, found in zip(members, map_in_order(sizes, members), strict=True):
@@ -255,13 +252,7 @@ class PartialTrial:
 
     def _blocks(self, stored_bytes: NDArray[np.float64]) -> StoredBlocks:
         """Return every file's blocks from the size of every block in the layout."""
-        raw_bytes = self._layout.raw_bytes()
-        return StoredBlocks(
-            places=self._layout,
-            raw_bytes=raw_bytes,
-            stored_bytes=stored_bytes,
-            compressed=(stored_bytes > 0) & (stored_bytes < raw_bytes),
-        )
+        return blocks_of_layout(self._layout, stored_bytes)
 
     def _block_sizes(self, name: str) -> NDArray[np.float64]:
         """Return every block's size: as tried, else as predicted; 0 for zeros."""

@@ -234,9 +234,8 @@ def draw(phase: Phase, *, count: int, certain: NDArray[np.bool_]) -> Sample:
     A block's chance is proportional to the raw bytes that it stands for, so what is
     estimated is a mean ratio (sequential Poisson sampling with permanent random
     numbers; Ohlsson, Sequential Poisson sampling, Journal of Official Statistics 14,
-    1998). So the blocks of a payload of which little changed are nearly the same ones,
-    and what earlier runs kept of them serves. More blocks include fewer ones. Drawing
-    blocks that don't compress less often was tried, and widened the intervals.
+    1998). So the blocks of a payload of which little changed are nearly the same ones.
+    More blocks include fewer ones. Drawing blocks that don't compress less often was tried, and widened the intervals.
 
     :param count: how many to draw; certain ones come on top.
     :param certain: for each block of the phase, whether it is to be drawn anyway.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..codecs import CODECS
 from ..core.frozen import frozen
 from ..core.units import Interval
+from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import ImageBlock
 from .stored import StoredSizes
@@ -116,6 +117,17 @@ def blocks_of_files(
         raw_bytes=np.array([row.raw_bytes for row in rows], dtype=np.int64),
         stored_bytes=np.array([row.stored_bytes for row in rows], dtype=np.float64),
         compressed=np.array([row.compressed for row in rows], dtype=np.bool_),
+    )
+
+
+def blocks_of_layout(layout: Layout, stored_bytes: NDArray[np.float64]) -> StoredBlocks:
+    """Return all blocks of a layout, given the size of each in an image."""
+    raw_bytes = layout.raw_bytes()
+    return StoredBlocks(
+        places=layout,
+        raw_bytes=raw_bytes,
+        stored_bytes=stored_bytes,
+        compressed=(stored_bytes > 0) & (stored_bytes < raw_bytes),
     )
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ..codecs import CODECS, SHIPPABLE
 from ..core.frozen import frozen
 from ..payload.layout import lay_out
-from ..payload.source import Payload, SnapPayload
-from .census import TRIED_BLOCKS
-from .early import EarlyTries
+from ..payload.source import Payload
 from .exact import run_exact_trial
 from .partial import PartialTrial
 from .result import CodecTrial, Progress, TrialResult, Wanted, size_difference
+from .saved import SavedRounds
 
 NARROW = 0.01
 """Half width of an interval, as a share of its middle, that nobody asks to be less."""
@@ -68,42 +67,46 @@ def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
     :param effort: how many blocks to try, and with which codecs.
     :param seed: another one draws other blocks.
     """
-    progress("Reading the payload's blocks")
-    with _early_tries(payload, effort, seed) as early:
-        layout = lay_out(payload)
-        run = PartialTrial(payload, layout, wanted, early, seed=seed)
-        slow = [
-            name
-            for name in effort.codecs
-            if CODECS[name].available and name not in ("none", run.known_codec)
-        ]
-        for scale in effort.scales:
-            progress("Examining some blocks more closely")
-            run.ladder.climb(scale=scale)
-            progress("Compressing a sample of blocks with every codec")
-            first = scale == effort.scales[0]
-            run.try_codecs([name for name in slow if first or name in SHIPPABLE])
-            result = run.result()
-            widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
-            enough = widest <= effort.narrow_enough and decided(result)
-            if enough or widest <= NARROW:
+    saved = SavedRounds(payload, (effort, seed))
+    known = saved.load(wanted)
+    result = next((each for each in known if _is_enough(each, effort, decided)), None)
+    if result is None:
+        done: list[TrialResult] = []
+        for result in _rounds(payload, wanted, effort, seed, progress):
+            done.append(result)
+            if _is_enough(result, effort, decided):
                 break
+        saved.save(done, wanted)
+        result = done[-1]
     lacking = [name for name in effort.codecs if not result.codecs[name].available]
     return _with_packed(result, lacking, payload, wanted(), progress)
 
 
-def _early_tries(payload: Payload, effort: Effort, seed: int) -> EarlyTries:
-    """Begin with blocks of the first round; with none where reading one is dear."""
-    names = (
+def _is_enough(result: TrialResult, effort: Effort, decided: Decided) -> bool:
+    """Whether more blocks aren't needed."""
+    widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
+    enough = widest <= effort.narrow_enough and decided(result)
+    return enough or widest <= NARROW
+
+
+def _rounds(
+    payload: Payload, wanted: Wanted, effort: Effort, seed: int, progress: Progress
+) -> Iterator[TrialResult]:
+    """Yield what is known after each round."""
+    progress("Reading the payload's blocks")
+    run = PartialTrial(payload, lay_out(payload), wanted, seed=seed)
+    slow = [
         name
-        for name in SHIPPABLE
-        if name in effort.codecs
-        and CODECS[name].available
-        and name != payload.packed_with
-    )
-    far = isinstance(payload, SnapPayload) and payload.is_far
-    count = 0 if far else round(TRIED_BLOCKS * effort.scales[0])
-    return EarlyTries(payload, names, count=count, seed=seed)
+        for name in effort.codecs
+        if CODECS[name].available and name not in ("none", run.known_codec)
+    ]
+    for scale in effort.scales:
+        progress("Examining some blocks more closely")
+        run.ladder.climb(scale=scale)
+        progress("Compressing a sample of blocks with every codec")
+        first = scale == effort.scales[0]
+        run.try_codecs([name for name in slow if first or name in SHIPPABLE])
+        yield run.result()
 
 
 def _with_packed(

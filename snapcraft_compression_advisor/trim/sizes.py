@@ -15,8 +15,7 @@ from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.units import MIB, Interval
 from ..payload.references import needed_directories
 from ..payload.source import Payload
-from ..trial.kept import Block, compressed_bytes
-from ..trial.look import map_in_order
+from ..trial.look import compressed_bytes, map_in_order
 from ..trial.result import StoredBlocks, TrialResult
 from ..trial.stored import BlockSizes, StoredSizes
 from ..trial.tables import PADDING_BYTES, build_tables, padded_bytes, table_bytes
@@ -145,9 +144,7 @@ def _tried(
     )
     drawn = _drawn(numbers, layout.raw_bytes())
     found = map_in_order(
-        lambda number: compressed_bytes(
-            Block(payload, layout.block(number)), CODECS[codec]
-        ),
+        lambda number: compressed_bytes(payload, layout.block(number), CODECS[codec]),
         drawn,
     )
     stored_bytes, errors = sizes.stored_bytes.copy(), sizes.errors.copy()

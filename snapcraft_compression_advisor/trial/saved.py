@@ -1,0 +1,167 @@
+"""The rounds of a trial, kept for later runs on the same payload.
+
+A file holds what each round came to, under a digest of the payload's state, of what was
+tried and with what. A later run goes through the same rounds and stops at the same one,
+so its answer is the same as without the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import __version__
+from ..codecs import CODECS
+from ..core.result_store import MOST_BYTES, keep_result, result_file
+from ..core.units import Interval
+from ..payload.layout import Layout
+from .result import CodecTrial, TrialResult, Wanted, blocks_of_layout
+from .stored import BlockSizes, StoredSizes
+
+if TYPE_CHECKING:
+    from ..payload.source import Payload
+
+_BROKEN = (
+    *(OSError, EOFError, KeyError, ValueError, TypeError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What reading a damaged file raises."""
+_LAYOUT = ("sizes", "first_block", "holes")
+_SIZES = ("stored_bytes", "errors", "runs")
+
+
+class SavedRounds:
+    """What each round of a trial came to.
+
+    :param request: what was tried.
+    """
+
+    def __init__(self, payload: Payload, request: object) -> None:
+        state = getattr(payload, "state", None)
+        methods = [f"{vars(codec)} {codec.implementation}" for codec in CODECS.values()]
+        known = f"{__version__} {sys.version} {request} {methods} {state}"
+        name = hashlib.sha256(known.encode()).hexdigest()
+        self._file = None if state is None else result_file(name)
+
+    def load(self, wanted: Wanted) -> Sequence[TrialResult]:
+        """Return the rounds of an earlier run; none if there is no such run.
+
+        :param wanted: files whose blocks are reported; asked for only if there is.
+        """
+        if self._file is None:
+            return ()
+        try:
+            with self._file.open("rb") as file:
+                content = file.read(MOST_BYTES)
+            return _rounds(content, wanted)
+        except _BROKEN:
+            return ()
+
+    def save(self, rounds: Sequence[TrialResult], wanted: Wanted) -> None:
+        """Keep the rounds of this run."""
+        if self._file is not None:
+            content = _content(rounds, wanted())
+            if len(content) < MOST_BYTES:
+                keep_result(self._file, content)
+
+
+def _content(rounds: Sequence[TrialResult], wanted: Collection[str]) -> bytes:
+    arrays: dict[str, Any] = {}
+    about: dict[str, Any] = {"wanted": _digest(wanted), "rounds": []}
+    for number, result in enumerate(rounds):
+        stored = result.stored
+        if stored is None:
+            return b""
+        about["layout"] = {
+            "paths": list(stored.layout.paths),
+            "same_as": dict(stored.layout.same_as),
+        }
+        arrays |= {name: getattr(stored.layout, name) for name in _LAYOUT}
+        about["rounds"].append(
+            {
+                "tool": result.tool,
+                "notes": result.notes,
+                "lzo_less_xz": _ends(result.lzo_less_xz_bytes),
+                "images": {
+                    name: _ends(codec.image_bytes)
+                    for name, codec in result.codecs.items()
+                },
+            }
+        )
+        for codec, sizes in stored.codecs.items():
+            for name in _SIZES:
+                arrays[f"{number} {codec} {name}"] = getattr(sizes, name)
+    text = json.dumps(about).encode("utf-8", "surrogatepass")
+    target = io.BytesIO()
+    np.savez(target, about=np.frombuffer(text, dtype=np.uint8), **arrays)
+    return target.getvalue()
+
+
+def _rounds(content: bytes, wanted: Wanted) -> Sequence[TrialResult]:
+    with zipfile.ZipFile(io.BytesIO(content)) as members:
+        if any(each.compress_type for each in members.infolist()):
+            return ()  # it would take more memory than the file
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        about = json.loads(arrays["about"].tobytes().decode("utf-8", "surrogatepass"))
+        if about["wanted"] != _digest(wanted()):
+            return ()
+        layout = Layout(
+            paths=tuple(about["layout"]["paths"]),
+            same_as=about["layout"]["same_as"],
+            **{name: arrays[name] for name in _LAYOUT},
+        )
+        return [
+            _result(each, number, layout, arrays)
+            for number, each in enumerate(about["rounds"])
+        ]
+
+
+def _result(
+    about: Mapping[str, Any], number: int, layout: Layout, arrays: Mapping[str, Any]
+) -> TrialResult:
+    sizes = {
+        codec: BlockSizes(
+            **{name: arrays[f"{number} {codec} {name}"] for name in _SIZES}
+        )
+        for codec in about["images"]
+        if f"{number} {codec} errors" in arrays
+    }
+    return TrialResult(
+        mode="sampled",
+        tool=about["tool"],
+        notes=tuple(about["notes"]),
+        lzo_less_xz_bytes=_interval(about["lzo_less_xz"]),
+        codecs={
+            codec: CodecTrial(codec=codec, image_bytes=None)
+            if ends is None
+            else CodecTrial(
+                codec=codec,
+                image_bytes=_interval(ends),
+                blocks=blocks_of_layout(layout, sizes[codec].stored_bytes),
+            )
+            for codec, ends in about["images"].items()
+        },
+        stored=StoredSizes(layout=layout, codecs=sizes),
+    )
+
+
+def _ends(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else asdict(interval)
+
+
+def _interval(ends: Mapping[str, float] | None) -> Interval | None:
+    return None if ends is None else Interval(**ends)
+
+
+def _digest(paths: Collection[str]) -> str:
+    text = "\0".join(sorted(paths)).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()
