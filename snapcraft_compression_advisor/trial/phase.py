@@ -235,7 +235,8 @@ def draw(phase: Phase, *, count: int, certain: NDArray[np.bool_]) -> Sample:
     estimated is a mean ratio (sequential Poisson sampling with permanent random
     numbers; Ohlsson, Sequential Poisson sampling, Journal of Official Statistics 14,
     1998). So the blocks of a payload of which little changed are nearly the same ones.
-    More blocks include fewer ones. Drawing blocks that don't compress less often was tried, and widened the intervals.
+    More blocks include fewer ones. Drawing blocks that don't compress less often was
+    tried, and widened the intervals.
 
     :param count: how many to draw; certain ones come on top.
     :param certain: for each block of the phase, whether it is to be drawn anyway.
