@@ -155,8 +155,9 @@ def test_damaged_file_costs_nothing_but_time(
     (file,) = cache.iterdir()
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
-    ways = {"cut": content[:1000], "emptied": b"", "noise": os.urandom(1000)}
-    file.write_bytes(ways.get(damage, content))
+    flipped = bytes(content)
+    ways = {"cut": flipped[:1000], "emptied": b"", "noise": os.urandom(1000)}
+    file.write_bytes(ways.get(damage, flipped))
     assert run(prime) == first
 
 
