@@ -63,7 +63,7 @@ def explain(payload: Payload, app: str, path: str) -> Explanation:
     known = (*candidates.files, *candidates.unreached)
     found = next((c for c in known if c.entry.identity == entry.identity), None)
     reasons = (
-        _ways(found, candidates) if found is not None else _reasons(entry, candidates)
+        _ways(found, expected) if found is not None else _reasons(entry, candidates)
     )
     return Explanation(
         app=app,
@@ -95,12 +95,18 @@ def _file(payload: Payload, path: str) -> Entry:
     )
 
 
-def _ways(candidate: Candidate, candidates: Candidates) -> Iterator[str]:
+def _ways(candidate: Candidate, expected: LaunchFile | None) -> Iterator[str]:
     """Yield how a file was found, and how often such a file is read."""
     priors, way = built_in_priors(), candidate.way
     yield _found(candidate)
-    read, counted = priors.files.read[way], priors.files.counted[way]
     share = opened_share(candidate, priors)
+    if expected is not None and share < LEAST_SHARE:
+        yield (
+            "The program that is started isn't known, so each block of the payload "
+            "counts as one that it may read."
+        )
+        return
+    read, counted = priors.files.read[way], priors.files.counted[way]
     recorded = (
         f"{read:,} of {counted:,} files that recorded launches had by this way were "
         "read"
@@ -110,12 +116,7 @@ def _ways(candidate: Candidate, candidates: Candidates) -> Iterator[str]:
     yield f"It is read in {share:.0%} of launches (estimated): {recorded}."
     if candidate.under:
         yield f"That is under the condition that {candidate.under!r} is read first."
-    if way.startswith(UNREACHED) and candidates.lost:
-        yield (
-            "The program that is started isn't known, so each block of the payload "
-            "counts as one that it may read."
-        )
-    elif share < LEAST_SHARE:
+    if share < LEAST_SHARE:
         yield f"Files below {LEAST_SHARE:.0%} aren't listed."
 
 
