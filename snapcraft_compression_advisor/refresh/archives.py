@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import bz2
-import json
 import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from io import BytesIO
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..core.frozen import frozen
 from ..core.units import MIB
@@ -18,16 +17,12 @@ from ..core.units import MIB
 UNPACKED_LIMIT_BYTES = 64 * MIB
 """What one compressed stream may hold; larger ones aren't compared."""
 _MOST_MEMBERS = 100_000
-_DEEPEST = 64
-_ASAR_PREFIX_BYTES = 16
 _BROKEN = (
     OSError,
     EOFError,
     ValueError,
     KeyError,
-    TypeError,
     NotImplementedError,
-    RecursionError,
     struct.error,
     zipfile.BadZipFile,
     zlib.error,
@@ -59,8 +54,8 @@ class Archive:
 def read_archive(contents: bytes) -> Archive | None:
     """Return what a file holds if it is an archive; ``None`` for any other file.
 
-    Known are zip (jar, wheel, egg), Electron's asar, and what gzip, bzip2 or xz made. A
-    broken one is none.
+    Known are zip (jar, wheel, egg), and what gzip, bzip2 or xz made. A broken one is
+    none.
     """
     read = next((one for magic, one in _READERS.items() if contents[:4] == magic), None)
     if read is None:
@@ -86,39 +81,6 @@ def _zip(contents: bytes) -> Archive | None:
         )
 
 
-def _asar(contents: bytes) -> Archive | None:
-    """Read the header of an asar: lengths of its parts, then JSON."""
-    whole, length = struct.unpack_from("<4xI4xI", contents)
-    start = 8 + whole
-    header = json.loads(contents[_ASAR_PREFIX_BYTES : _ASAR_PREFIX_BYTES + length])
-    members: dict[str, object] = {}
-    for name, item in _asar_files(header, "", 0):
-        if len(members) > _MOST_MEMBERS:
-            return None
-        size = item.get("size", 0)
-        if "offset" in item:
-            begin = start + int(item["offset"])
-            data = contents[begin : begin + size]
-            members[name] = (zlib.crc32(data), size)
-        else:  # a link, or a file beside the archive
-            members[name] = (json.dumps(item, sort_keys=True), size)
-    return Archive(members=members, compressed=False)
-
-
-def _asar_files(
-    folder: Mapping[str, Any], path: str, depth: int
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if depth > _DEEPEST:
-        message = "folders of an asar are too deep"
-        raise ValueError(message)
-    for name, item in folder["files"].items():
-        where = f"{path}/{name}"
-        if "files" in item:
-            yield from _asar_files(item, where, depth + 1)
-        else:
-            yield where, item
-
-
 def _stream_reader(
     unpack: Callable[[bytes], bytes | None],
 ) -> Callable[[bytes], Archive | None]:
@@ -141,7 +103,6 @@ def _bounded(decompressor: _Decompressor, contents: bytes) -> bytes | None:
 
 _READERS: Mapping[bytes, Callable[[bytes], Archive | None]] = {
     b"PK\x03\x04": _zip,
-    b"\x04\x00\x00\x00": _asar,
 }
 _STREAMS: Mapping[bytes, Callable[[bytes], bytes | None]] = {
     b"\x1f\x8b": lambda contents: _bounded(

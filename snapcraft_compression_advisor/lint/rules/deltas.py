@@ -168,7 +168,7 @@ ARCHIVE_RECOMPRESSED = _DeltaRule(
     name="archive-recompressed",
     remedy="Build archives reproducibly, or store their members uncompressed",
     summary="Archives with the same contents were compressed again.",
-    fails_if="An archive (jar, wheel, zip, asar) or a compressed file (gzip, bzip2, "
+    fails_if="An archive (jar, wheel, zip) or a compressed file (gzip, bzip2, "
     "xz) of at most 32 MiB differs from the baseline's, but holds the same. "
     f"{_WHEN}",
     why="An archive holds times, an order, and what a compressor made of its members. "
