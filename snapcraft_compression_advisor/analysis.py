@@ -71,6 +71,7 @@ class Analysis:
 
     :param app_choice: why these are the target apps, in words.
     :param launches: of the target apps, the deciding one first.
+    :param no_deltas: why the deltas that the policy asks for aren't known.
     """
 
     payload: PayloadSummary
@@ -80,6 +81,7 @@ class Analysis:
     launches: tuple[LaunchAnalysis, ...]
     policy: Policy
     recommendation: Recommendation
+    no_deltas: str | None = None
 
     @property
     def missing_programs(self) -> Mapping[str, str]:
@@ -154,6 +156,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         launches=estimated,
         policy=request.policy,
         recommendation=recommend(evidence, request.policy),
+        no_deltas=request.deltas if isinstance(request.deltas, str) else None,
     )
 
 

@@ -48,6 +48,7 @@ def render_answer(
         [*_headline(analysis, steps, style)],
         [*_table(analysis, style)],
         [*_reasons(analysis, style)],
+        [*_no_deltas(analysis, style)],
         [*_to_type(analysis, sets_key=sets_key)],
     ]
     text = "\n\n".join("\n".join(block) for block in blocks if block)
@@ -70,11 +71,20 @@ def pack_lines(analysis: Analysis, style: TextStyle = FILE_STYLE) -> Iterator[st
         each.launch_set.source == "static" for each in analysis.launches
     ):
         lines[0] += " 'record: true' in compression-advisor.yaml records the launch."
+    if analysis.no_deltas is not None:
+        lines.append(f"{printable(analysis.no_deltas)}.")
     yield from (line.replace("\N{EN DASH}", _dash(style)) for line in lines)
 
 
 def _dash(style: TextStyle) -> str:
     return "\N{EN DASH}" if style.unicode else "-"
+
+
+def _no_deltas(analysis: Analysis, style: TextStyle) -> Iterator[str]:
+    """Yield why a month of refreshes isn't compared although the policy asks for it."""
+    if analysis.no_deltas is not None:
+        text = f"{printable(analysis.no_deltas)}."
+        yield from wrapped(text, style.wrap_columns, rest=_INDENT)
 
 
 def _missing_programs(analysis: Analysis) -> Iterator[str]:

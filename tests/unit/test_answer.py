@@ -12,7 +12,7 @@ from analyses import make_analysis
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.report.answer import render_answer
+from snapcraft_compression_advisor.report.answer import pack_lines, render_answer
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.text import render_text
 
@@ -113,3 +113,10 @@ def test_a_key_that_is_set_right_after_is_not_to_be_set() -> None:
     assert "--set" not in render_answer(CASES["change"], sets_key=True)
     assert "Set the key" in render_text(CASES["change"])
     assert "Set the key" not in render_text(CASES["change"], sets_key=True)
+
+
+def test_month_that_is_not_compared_is_named() -> None:
+    why = "xdelta3 isn't installed, so the sizes of deltas aren't known"
+    analysis = replace(make_analysis(), no_deltas=why)
+    assert why in " ".join(render_answer(analysis).split())
+    assert any(why in line for line in pack_lines(analysis))
