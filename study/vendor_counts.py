@@ -22,6 +22,7 @@ import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, TypeVar
 
 from snapcraft_compression_advisor.core.units import Interval
@@ -35,6 +36,7 @@ from snapcraft_compression_advisor.launch.guess.priors_document import read_docu
 from snapcraft_compression_advisor.launch.guess.traits import TRAITS
 from static_data import count, read_application, score
 from static_fit import PRIORS, document_text, priors_document
+from static_folds import of_new
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,7 +58,8 @@ KINDS = frozenset((*TRAITS, "Flutter"))
 
 _COLUMNS = ("application", "source", "version", "kind", "read_blocks", "read_expected")
 _SHARED = re.compile(
-    r".* (Go|Rust|(node|libflutter_linux_gtk|libapp|libcef)( \d+)?)|carried"
+    r".* ((Go|Rust)( [<>=]+\d+)?|(node|libflutter_linux_gtk|libapp|libcef)( \d+)?)"
+    r"|carried"
     r"|data(-first)? (java-linked-modules|flutter|web-engine|python-library|node-child)"
     r"\S*( \d+ of \d+)?"
 )
@@ -141,11 +144,14 @@ def with_vendors(priors: Priors) -> Priors:
 def _spread(share: Interval, ratios: list[float]) -> Interval:
     """Return what a kind reads per byte expected, by that of all others.
 
-    A few recordings only widen it; of one or two, half or twice as much may be read.
+    A few recordings only widen it, as far as new applications need it wider; of one or
+    two, half or twice as much may be read.
     """
     if len(ratios) < FEWEST_WAITING:
         return Interval(low=0.5, mid=1.0, high=2.0)
-    return replace(share, low=min(share.low, *ratios), high=max(share.high, *ratios))
+    own = of_new(Interval(low=min(ratios), mid=median(ratios), high=max(ratios)))
+    low, high = min(share.low, own.low), max(share.high, own.high)
+    return replace(share, low=round(low, 3), high=round(high, 3))
 
 
 def without_vendors(priors: Priors) -> Priors:

@@ -64,12 +64,18 @@ def block_keys(
             place,
             f"{place} {size}",
             f"{place} {size} {candidate.role}",
-            *([f"{place} {parts.language}"] if parts.language else ()),
+            *_of_language(place, parts.language, size),
             f"{place} {name}",
             *_stretch(place, name, number * STRETCHES // len(places)),
         )
         for number, place in enumerate(places)
     )
+
+
+def _of_language(place: str, language: str, size: str) -> Iterator[str]:
+    if language:
+        yield f"{place} {language}"
+        yield f"{place} {language} {size}"
 
 
 def _stretch(place: str, name: str, stretch: int) -> Iterator[str]:
