@@ -147,6 +147,7 @@ def test_command_is_started_from_each_image(small_prime: Path, scratch: Path) ->
     assert runs(report.codecs["lzo"].cold_s) == 2
 
 
+@pytest.mark.bubblewrap
 def test_first_run_is_told_from_cold_and_warm_launches(
     tmp_path: Path, scratch: Path
 ) -> None:

@@ -341,6 +341,7 @@ def test_launch_ends_with_the_applications_window(
 
 
 @pytest.mark.mounts
+@pytest.mark.namespaces
 def test_system_tree_becomes_the_root_directory(prime: Path, scratch: Path) -> None:
     shell = Path("/bin/sh").resolve()
     libraries = re.findall(
