@@ -64,7 +64,7 @@ Needs = Mapping[str, frozenset[str]]
 
 
 def needed_files(
-    payload: Payload, surroundings: Surroundings, recorded: Iterable[LaunchAnalysis]
+    payload: Payload, surroundings: Surroundings, launches: Iterable[LaunchAnalysis]
 ) -> tuple[frozenset[str], Needs]:
     """Return the files that launches of any app may read, and what they lack.
 
@@ -72,7 +72,10 @@ def needed_files(
     that are started, their ELF closure, what they load with ``dlopen`` and what scripts
     import.
 
-    :param recorded: launches of target apps, recorded or guessed.
+    A guess that is blind also counts files that the search didn't reach, by their
+    kind: nothing says that these are needed.
+
+    :param launches: of target apps, recorded or guessed.
     :returns: the files' paths; and by app what is missing already.
     """
     stacked = surroundings.stack_of(payload)
@@ -85,8 +88,9 @@ def needed_files(
             path = _own_path(stacked, payload, file.entry.path)
             if path is not None:
                 needed.add(path)
-    for launch in recorded:
-        needed.update(read.path for read in launch.launch_set.files)
+    for launch in launches:
+        if launch.launch_set.source == "recorded":
+            needed.update(read.path for read in launch.launch_set.files)
     return frozenset(needed), missing
 
 
