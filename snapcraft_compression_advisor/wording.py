@@ -298,7 +298,7 @@ def _saving(saving: Saving) -> str:
 def with_interval(seconds: Interval) -> str:
     """Return a duration with the ends of its interval."""
     mid, ends = format_range(seconds)
-    return f"{mid} ({ends})"
+    return mid if seconds.known else f"{mid} ({ends})"
 
 
 def habits_text(habits: Habits) -> str:

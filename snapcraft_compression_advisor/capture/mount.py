@@ -243,9 +243,9 @@ def memory_mount(root: Path, *, size_bytes: int, files: int) -> None:
 
     :raises OSError: where the kernel refuses.
     """
-    options = f"size={size_bytes},nr_inodes={files},mode=700"
+    bounds = f"size={size_bytes},nr_inodes={files},mode=700"
     flags = _VIRTUAL & ~_NO_EXECUTION
-    _mount(Path("none"), root, "tmpfs", flags, options.encode())
+    _mount(Path("none"), root, "tmpfs", flags, bounds.encode())
 
 
 def bind_mount(directory: Path, root: Path) -> None:

@@ -15,7 +15,7 @@ from craft_cli import EmitterMode
 
 from .. import __version__
 from ..core.errors import UsageError
-from ..core.terminal import emit
+from ..core.terminal import emit, wants_colour
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintReport
 from ..lint.request import LintRequest
@@ -24,7 +24,7 @@ from ..lint.rules.preflight_contents import resquash_differs
 from ..lint.run import at_least, make_selection
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.previous import read_previous
-from ..report.lines import TextStyle, terminal_columns, wants_colour
+from ..report.lines import TextStyle, terminal_columns
 from ..report.lint_formats import FORMATS, Findings
 from .arguments import (
     PAYLOAD_DEFAULT,

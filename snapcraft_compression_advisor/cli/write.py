@@ -10,14 +10,16 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError
 from ..core.printable import Kept, safe_text
 from ..core.scratch import FILE_PREFIX, replace_bytes
-from ..core.terminal import emit
-from ..report.lines import wants_colour
-from ..report.lint_formats import Findings, render
+from ..core.terminal import emit, wants_colour
+
+if TYPE_CHECKING:
+    from ..report.lint_formats import Findings
 
 _STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
 """Of ``/dev/null``: what stands in for a stream that is closed.
@@ -101,6 +103,8 @@ def write_findings(name: str, findings: Findings, path: Path | None) -> None:
 
     :raises StorageError: where the file can't be written.
     """
+    from ..report.lint_formats import render  # noqa: PLC0415 # help prints without
+
     kept: Kept | None = "commands" if name == "github" else None
     write_output(render(name, findings), path, kept=kept)
 

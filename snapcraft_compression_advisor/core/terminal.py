@@ -6,6 +6,7 @@ A message may quote a name, and a name may hold anything.
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
@@ -49,3 +50,18 @@ class Terminal:
 
 
 emit = Terminal()
+
+
+def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
+    """Tell whether text may be coloured.
+
+    :param environment: of the process. ``NO_COLOR``, if not empty, forbids colour
+        (https://no-color.org); else ``FORCE_COLOR``, if not empty, has it anywhere
+        (https://force-color.org). ``TERM=dumb`` has none on its own.
+    :param terminal: whether the text goes to one.
+    """
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR"):
+        return True
+    return terminal and environment.get("TERM") != "dumb"

@@ -45,7 +45,11 @@ COLUMNS: tuple[Column, ...] = (
     Column("path", "string", "path or address of the snap, as it was found"),
     Column("file_bytes", "int64", "length of that file"),
     Column("file_stamp", "string", "when it was changed, or the store's ETag"),
-    Column("digest", "string", "of the image: `sha256:…`; null if it can't be read"),
+    Column(
+        "digest",
+        "string",
+        "of the image: `sha256:…`; null if it can't be read or no worker finishes it",
+    ),
     Column("name", "string", "of the snap"),
     Column("version", "string", "of the snap"),
     Column("type", "string", "of the snap: app, base, gadget, …"),

@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..core.frozen import frozen
+from ..core.terminal import wants_colour
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,18 +137,3 @@ def wrapped(
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
-    """Tell whether text may be coloured.
-
-    :param environment: of the process. ``NO_COLOR``, if not empty, forbids colour
-        (https://no-color.org); else ``FORCE_COLOR``, if not empty, has it anywhere
-        (https://force-color.org). ``TERM=dumb`` has none on its own.
-    :param terminal: whether the text goes to one.
-    """
-    if environment.get("NO_COLOR"):
-        return False
-    if environment.get("FORCE_COLOR"):
-        return True
-    return terminal and environment.get("TERM") != "dumb"

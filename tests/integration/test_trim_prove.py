@@ -27,14 +27,16 @@ apps:
 HIDDEN = """\
 #!/bin/sh
 # Computed, so no search of files finds it.
-kind=$(echo lib | tr b b)
-exec cat "$SNAP/usr/$kind/needed.$(echo a)" > /dev/null
+kept=$(echo bil/rsu | rev)/$(echo a.dedeen | rev)
+cd "$SNAP"
+exec cat "$kept" > /dev/null
 """
 
 CURIOUS = """\
 #!/bin/sh
-kind=$(echo doc)
-cat "$SNAP/usr/share/$kind/sample/README" > /dev/null 2>&1
+page=$(echo EMDAER/elpmas/cod/erahs/rsu | rev)
+cd "$SNAP"
+cat "$page" > /dev/null 2>&1
 head -c 1 "$SNAP/data/first" > /dev/null
 exit 0
 """

@@ -107,10 +107,8 @@ def test_user_who_may_not_mount_gets_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_one_round_tells_no_standard_error(
-    rounds: int, expected: str, tmp_path: Path, mocker: MockerFixture
+    rounds: int, expected: str, tmp_path: Path
 ) -> None:
-    module = "snapcraft_compression_advisor.capture.calibrate"
-    mocker.patch(f"{module}.mksquashfs_version", return_value="4.6.1")
     error = {"none": 0.01, "xz": 0.02}
     timings = Timings(blocks=tuple(make_blocks()), spread=error, error=error)
     request = CalibrationRequest(

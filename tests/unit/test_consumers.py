@@ -121,7 +121,8 @@ def test_consumers_launches_stand_behind_their_average() -> None:
         ("two", 0.25),
     ]
     for each in found:
-        assert [file.path for file in each.launch_set.files] == ["usr/bin/tool"]
+        read = [file.path for file in each.launch_set.files]
+        assert read == ["usr/bin/env", "usr/bin/tool"]
     assert [(part.name, part.judged) for part in found[1].stack] == [
         ("one", False),
         ("core24", True),

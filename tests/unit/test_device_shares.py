@@ -175,7 +175,7 @@ def test_average_decides_in_place_of_the_least() -> None:
     assert advice.break_even_launches == pytest.approx(1.6 / 1.4)
     _, saved, decides, *_ = sentences(advice.reasons)
     assert saved.startswith(
-        "lzo saves an estimated 1.40 s per cold launch of app on average (between"
+        "lzo saves an estimated 1.40 s per cold launch of app on average."
     )
     assert decides == (
         "The average over the users decides: 70% have nvme and 30% have hdd. By "

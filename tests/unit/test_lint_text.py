@@ -22,6 +22,7 @@ from lint_reports import (
     report_of_longest_path,
 )
 from snapcraft_compression_advisor.core.printable import safe_text
+from snapcraft_compression_advisor.core.terminal import wants_colour
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.finding import (
     MOST_FILES,
@@ -34,7 +35,6 @@ from snapcraft_compression_advisor.lint.finding import (
 from snapcraft_compression_advisor.report.lines import (
     TextStyle,
     terminal_columns,
-    wants_colour,
 )
 
 GOLDEN = Path(__file__).parent / "golden"

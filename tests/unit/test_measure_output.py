@@ -161,7 +161,7 @@ def test_text_says_how_much_slower_lzo_starts() -> None:
 def test_difference_within_its_interval_is_none() -> None:
     text = text_of(timed(xz=(1.0, 1.3, 1.1), lzo=(1.1, 1.1, 1.2)))
     assert "3 rounds don't show whether lzo starts faster than xz: it saves" in text
-    assert "0.00 s (-0.43\N{EN DASH}0.43) per cold launch (95% confidence)" in text
+    assert "0.00 s (-0.43 to 0.43) per cold launch (95% confidence)" in text
     assert "times faster" not in text
 
 

@@ -81,13 +81,17 @@ def calls(source: str, function: str) -> list[ast.Call]:
 
 
 def test_mount_options_are_constants() -> None:
-    """The kernel's are flags alone; squashfuse's one text without a field."""
+    """The kernel's are flags, and bounds of our own; squashfuse's one text."""
     mount = (PACKAGE / "capture/mount.py").read_text()
     (call,) = calls(mount, "_LIBC.mount")
     assert ast.unparse(call.args[3]) == "ctypes.c_ulong(flags)"
-    assert ast.unparse(call.args[4]) == "None"
+    assert ast.unparse(call.args[4]) == "options"
+    given = [each.args[4] for each in calls(mount, "_mount") if len(each.args) > 4]
+    assert [ast.unparse(each) for each in given] == ["bounds.encode()"]
+    assert "size={size_bytes},nr_inodes={files},mode=700" in mount
     assert [ast.unparse(each.args[3]) for each in calls(mount, "_mount")] == [
-        "_READ_ONLY_NO_SETUID_NO_DEVICES", "_VIRTUAL", "_BIND", "_BIND_READ_ONLY",
+        "_READ_ONLY_NO_SETUID_NO_DEVICES", "_VIRTUAL", "flags", "_BIND",
+        "_BIND_READ_ONLY",
     ]  # fmt: skip
     fuse = ast.parse((PACKAGE / "capture/mount.py").read_text())
     (options,) = (
@@ -95,4 +99,5 @@ def test_mount_options_are_constants() -> None:
         for node in ast.walk(fuse)
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "options"
     )
-    assert ast.literal_eval(options) == ("-f", "-o", "ro,nodev,nosuid")
+    assert ast.unparse(options) == "('-f', '-o', f'ro,nodev,nosuid{others}')"
+    assert """others = ",allow_other" if os.geteuid() == 0 else \"\"""" in mount

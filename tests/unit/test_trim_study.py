@@ -23,7 +23,7 @@ def test_page_has_the_sums_of_the_data() -> None:
     }
     page = (ROOT / "docs/trim.md").read_text(encoding="utf-8")
     shown = re.findall(r"\| ([\d,]+) \|$", page, re.MULTILINE)
-    assert [int(each.replace(",", "")) for each in shown] == [
+    assert [int(each.replace(",", "")) for each in shown[:7]] == [
         len(rows),
         sums["read_files"],
         sums["sure_and_read"],
