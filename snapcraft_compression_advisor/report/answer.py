@@ -31,6 +31,8 @@ _NAME_COLUMNS, _SIZE_COLUMNS, _COST_COLUMNS = 6, 10, 22
 _NOTE_COLUMN = 44
 """Where what is set now stands in the first line, if there is room."""
 
+_LEAST_SHOWN_S = 0.001
+
 _IN_FIGURES = (Decides, Growth, PaidAfter)
 """Reasons whose figures the table and the lines below it have."""
 
@@ -240,7 +242,10 @@ def _on_saving(analysis: Analysis, saving: Saving) -> str:
     if seconds.mid < 0:
         seconds, faster = seconds.map(lambda value: -value), "slower"
     mid, ends = format_range(seconds)
-    text = f"lzo {verb} {mid} {faster} ({ends}){_place(analysis, saving)}"
+    faster = f"{mid} {faster} ({ends})"
+    if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
+        faster = "within 1 ms of xz"
+    text = f"lzo {verb} {faster}{_place(analysis, saving)}"
     reason, least = advice.reasons[0], asked(analysis.policy)
     if isinstance(reason, Fails) and reason.condition == "saving":
         usual = analysis.policy.min_saving_s == Policy().min_saving_s

@@ -137,7 +137,7 @@ def test_what_is_no_baseline_is_one_clear_error(
         ("short.snap", 65, "short.snap"),
         ("magic.snap", 65, "magic.snap"),
         ("other.json", 65, "is of 'other', not of 'sample'"),
-        ("/dev/null", 65, "/dev/null"),
+        ("/dev/null", 66, "not a regular file"),
     ):
         result = advisor("lint", new, "--baseline", name, cwd=tmp_path)
         assert result.returncode == status, (name, result.stderr)

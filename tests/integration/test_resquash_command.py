@@ -154,7 +154,7 @@ def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None
         result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
         assert not list(disk.iterdir())
     assert result.returncode == 74
-    assert "Not enough free space" in result.stderr
+    assert "Not enough free space" in result.stdout
     assert "Unpacking" not in result.stderr
 
 
@@ -164,7 +164,7 @@ def test_disk_that_fills_up_meanwhile_is_told(snap: Path, tmp_path: Path) -> Non
         result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
         assert not list(disk.iterdir())
     assert result.returncode == 74
-    assert "The disk is full" in result.stderr
+    assert "The disk is full" in result.stdout
 
 
 @pytest.mark.mounts
@@ -246,4 +246,4 @@ def test_previous_snap_of_another_name_is_an_error(snap: Path, tmp_path: Path) -
     mksquashfs(fill_prime(tmp_path / "prime", snap_yaml=yaml), other, *SNAP_OPTIONS)
     result = advisor("lint", snap, "--previous", other)
     assert result.returncode == 64
-    assert "No previous snap of 'sample' is given" in result.stderr
+    assert "No previous snap of 'sample' is given" in result.stdout
