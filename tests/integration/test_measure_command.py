@@ -329,8 +329,8 @@ def test_interrupted_launch_of_a_command_leaves_nothing_behind(
     script = f"echo > {started}; exec tail -f $SNAP/usr/share/data/text"
     with subprocess.Popen(
         [sys.executable, "-m", "snapcraft_compression_advisor", "measure",
-         str(small_prime), "--codec", "xz", "--until", "exit", "--", "sh", "-c",
-         script],
+         str(small_prime), "--unconfined", "--codec", "xz", "--until", "exit", "--",
+         "sh", "-c", script],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
