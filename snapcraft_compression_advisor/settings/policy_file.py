@@ -65,13 +65,19 @@ def find_policy_file(project_dir: Path) -> Path | None:
 def ignored_policy_files(project_dir: Path) -> list[Path]:
     """Return files that look like a project's policy file, but aren't read as it.
 
+    No link is followed: a prime directory may be taken for a project.
+
     :param project_dir: is searched, and the folders in it, if it has a snapcraft.yaml.
     """
     places = (project_dir / folder / "snapcraft.yaml" for folder in POLICY_FOLDERS)
     if not any(each.is_file() for each in places):
         return []
-    folders = [project_dir, *(each for each in _listed(project_dir) if each.is_dir())]
+    folders = [*_listed(project_dir)]
     folders += [project_dir / "build-aux/snap", project_dir / "snap/local"]
+    folders = [
+        project_dir,
+        *(each for each in folders if _has_no_link(each, project_dir)),
+    ]
     read = {*_policy_files(project_dir)}
     return sorted(
         each
@@ -86,6 +92,11 @@ def _policy_files(project_dir: Path) -> Iterator[Path]:
     places = (project_dir / folder for folder in POLICY_FOLDERS)
     files = (place / name for place in places for name in POLICY_FILE_NAMES)
     return (file for file in files if os.path.lexists(file))
+
+
+def _has_no_link(path: Path, project_dir: Path) -> bool:
+    place = Path(os.path.realpath(project_dir), path.relative_to(project_dir))
+    return os.path.realpath(path) == os.fspath(place)
 
 
 def _listed(folder: Path) -> list[Path]:

@@ -95,6 +95,17 @@ def test_what_looks_like_the_file_elsewhere_is_found(tmp_path: Path, name: str) 
     assert ignored_policy_files(tmp_path) == [tmp_path / name]
 
 
+@pytest.mark.parametrize("link", ["out", "snap/local"])
+def test_a_policy_is_looked_for_behind_no_link(link: str, tmp_path: Path) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    for folder in (outside, project / "snap"):
+        folder.mkdir(parents=True)
+    (project / "snap/snapcraft.yaml").touch()
+    (outside / "compression-advisor.yml").touch()
+    (project / link).symlink_to(outside)
+    assert ignored_policy_files(project) == []
+
+
 def test_a_broken_property_has_its_line(tmp_path: Path) -> None:
     (tmp_path / "snap").mkdir()
     (tmp_path / "snap" / "snapcraft.yaml").write_text(
