@@ -165,7 +165,7 @@ def prepare(way: str, directory: Path) -> Callable[[], int]:
                 "--max-launches",
                 "1000000000",
             ),
-            *("--set", str(project)),
+            *("--set", "--project", str(project)),
         ],
     }[way]
     return lambda: run_command_line(words)

@@ -40,9 +40,14 @@ CODE = (
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
-    """Return a directory with a hostile prime directory, its image and a project."""
-    make_hostile_prime(tmp_path / "prime", tmp_path / "outside")
-    mksquashfs(tmp_path / "prime", tmp_path / "x.snap", "-no-fragments", "-all-root")
+    """Return a project with an image and a directory of a hostile prime directory.
+
+    What is outside isn't a folder of the project, which may be looked through.
+    """
+    payload = tmp_path / "payload"
+    payload.mkdir()
+    make_hostile_prime(payload / "prime", payload / "outside")
+    mksquashfs(payload / "prime", tmp_path / "x.snap", "-no-fragments", "-all-root")
     (tmp_path / "snapcraft.yaml").write_text("name: x\nbase: core24\n")
     (tmp_path / "scratch").mkdir()
     return tmp_path
@@ -51,15 +56,15 @@ def hostile(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("advise", "prime"),
+        ("advise", "payload/prime"),
         ("advise", "x.snap", "--format", "json"),
-        ("lint", "prime", "x.snap"),
-        ("launch-set", "prime"),
-        ("launch-set", "prime", "--app", "elf"),
-        ("launch-set", "prime", "--app", "linked"),
+        ("lint", "payload/prime", "x.snap"),
+        ("launch-set", "payload/prime"),
+        ("launch-set", "payload/prime", "--app", "elf"),
+        ("launch-set", "payload/prime", "--app", "linked"),
         ("launch-set", "x.snap", "--format", "json"),
-        ("diff", "prime", "x.snap"),
-        ("refresh", "prime", "x.snap"),
+        ("diff", "payload/prime", "x.snap"),
+        ("refresh", "payload/prime", "x.snap"),
         ("set", "--compression", "lzo"),
     ],
     ids=" ".join,
@@ -97,7 +102,7 @@ def test_nothing_outside_is_opened_and_nothing_is_executed(
     assert foreign == set()
     assert "/etc/shadow" not in opened
     assert not {path for path in started if not path.startswith(OURS)}
-    outside = {path.name for path in (hostile / "outside").iterdir()}
+    outside = {path.name for path in (hostile / "payload/outside").iterdir()}
     assert outside == {"canary", "liboutside.so"}
 
 
@@ -123,9 +128,15 @@ def test_no_page_has_a_name_that_does_more_than_name(hostile: Path) -> None:
 
 def _inside(path: str, hostile: Path) -> bool:
     """Tell whether a path is one that the command was given, or its scratch."""
-    allowed = ("prime", "x.snap", "scratch", "snapcraft.yaml", ".snapcraft.yaml")
+    allowed = (
+        "payload/prime",
+        "x.snap",
+        "scratch",
+        "snapcraft.yaml",
+        ".snapcraft.yaml",
+    )
     if re.fullmatch(rf"{re.escape(str(hostile))}/#\d+", path):  # O_TMPFILE: no name yet
         return True
-    return path == f"{hostile}" or any(
+    return path in {f"{hostile}", f"{hostile}/payload"} or any(
         path.startswith(f"{hostile}/{name}") for name in allowed
     )
