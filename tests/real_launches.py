@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
 
 BLOCK = 128 * 1024
 
@@ -75,3 +74,16 @@ def fill_launchable(prime: Path) -> Path:
     for name in ("first", "middle", "whole", "opened", "unread"):
         (prime / "data" / name).write_bytes(noise.randbytes(8 * BLOCK + 1000))
     return prime
+
+
+def bring_xlib(directory: Path) -> None:
+    """Put python-xlib and what it needs into a directory of a payload."""
+    for name in ("Xlib", "six"):
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        place = Path(spec.origin)
+        if name == "six":
+            shutil.copy(place, directory)
+        else:
+            shutil.copytree(place.parent, directory / name)

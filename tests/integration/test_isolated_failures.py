@@ -35,6 +35,8 @@ def test_failure_says_what_to_do(tmp_path: Path, command: str, script: str) -> N
     ran = advisor(command, prime, *arguments, cwd=None, **cache)
     problem, advice = FAILURES[script]
     assert ran.returncode == 69
-    assert problem in ran.stderr
-    assert advice in ran.stderr
+    # An unreadable payload's error stands once, in what lint prints.
+    text = ran.stdout if command == "lint" else ran.stderr
+    assert problem in text
+    assert advice in text
     assert not (prime / "data/new").exists()

@@ -9,14 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from abilities import OTHER_USER
-from real_launches import SNAP_YAML, fill_launchable
+from real_launches import SNAP_YAML, bring_xlib, fill_launchable
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.launch.profile import read_profile
@@ -75,15 +74,7 @@ def prime(tmp_path: Path) -> Path:
         (payload / "bin" / name).chmod(0o755)
     (payload / "lib").mkdir()
     (payload / "lib/client.py").write_text(CLIENT)
-    for name in ("Xlib", "six"):
-        spec = find_spec(name)
-        assert spec is not None
-        assert spec.origin is not None
-        place = Path(spec.origin)
-        if name == "six":
-            shutil.copy(place, payload / "lib")
-        else:
-            shutil.copytree(place.parent, payload / "lib" / name)
+    bring_xlib(payload / "lib")
     return payload
 
 
@@ -303,10 +294,11 @@ def test_lint_fails_only_the_payload_whose_required_launch_fails(
         "lint", prime, other, "--policy", policy, "--exit-zero", cwd=None, **variables
     )
     assert ran.returncode == (69 if required else 0), ran.stderr
-    assert ("Not linted: 'bin/crash' ended with status 7" in ran.stderr) is required
+    assert ("not linted: 'bin/crash' ended with status 7" in ran.stdout) is required
     warned = "Warning: The launch of crash is guessed, not recorded" in ran.stderr
     assert warned is not required
-    assert " in 2 payloads" in ran.stdout
+    counted = " in 1 payload; 1 payload could not be" if required else " in 2 payloads"
+    assert counted in ran.stdout
 
 
 def test_no_record_starts_nothing_and_guesses_what_the_policy_has_recorded(
@@ -425,7 +417,6 @@ def test_record_isolates_unless_it_is_told_not_to(
     alone = advisor(*traced, "--unconfined", cwd=None, **variables)
     assert alone.returncode == 69
     assert "/usr/share/launchy/themes/first" in alone.stderr
-    assert "record without --unconfined" in alone.stderr
     ran = advisor(*traced, cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     assert "bin/placed" in {file.path for file in read_profile(output).files}
