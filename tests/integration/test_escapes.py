@@ -258,7 +258,8 @@ def successes(stage: Path, user: int, *options: str) -> set[str]:
         for place in PLACES:
             path = place.replace("$SNAP", str(stage / "prime"))
             path = path.replace("$folder", str(folder))
-            if Path(path, mark).exists():
+            # An ordinary user can't look everywhere.
+            if os.path.exists(f"{path}/{mark}"):  # noqa: PTH110
                 Path(path, mark).unlink()
                 assert options, f"{place} was written to"
         found = re.search(r"succeeded:(.*);", ran.stderr)
