@@ -122,7 +122,10 @@ def test_the_named_project_brings_its_settings_from_above_its_file(
 
 def test_a_component_gets_a_key_of_its_own(tmp_path: Path) -> None:
     folder = make_project(
-        tmp_path / "project", keys="compression: lzo", components=True
+        tmp_path / "project",
+        keys="compression: lzo",
+        components=True,
+        policy="components: {more: {read: none}}\n",
     )
     before = project_file(folder).read_text()
     ran = advisor("advise", "components/more", "--set", cwd=folder)

@@ -86,7 +86,9 @@ def test_nothing_here_says_what_was_looked_for(tmp_path: Path) -> None:
 
 
 def test_compression_of_the_project_beside_prime_is_known(small_prime: Path) -> None:
-    (small_prime.parent / "snapcraft.yaml").write_text("name: x\ncompression: lzo\n")
+    (small_prime.parent / "snapcraft.yaml").write_text(
+        "name: sample\ncompression: lzo\n"
+    )
     assert report(small_prime).payload.declared_compression == "lzo"
 
 

@@ -22,7 +22,8 @@ def patched_tree(folder: Path, patch: Path) -> Path:
     """Return a copy of the tree with a patch applied and all pages made again."""
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED)
-    shutil.copy(ROOT / "pyproject.toml", folder)
+    for name in ("pyproject.toml", "snapcraft_compression_advisor_plugin.py"):
+        shutil.copy(ROOT / name, folder)
     run(folder, "git", "apply", str(patch))
     run(folder, sys.executable, "-c", GENERATE)
     return folder

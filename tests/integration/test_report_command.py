@@ -61,7 +61,7 @@ def test_markdown_page_stands_beside_the_text(
     small_prime: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "a.md"
-    assert advise(small_prime, "--report", page) == os.EX_OK
+    assert advise(small_prime, "-v", "--report", page) == os.EX_OK
     verdict = re.search(r"^\*\*(.+)\*\*$", page.read_text(), re.MULTILINE)
     assert verdict is not None
     assert verdict[1].split(":")[0] in capsys.readouterr().out
