@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -336,11 +337,16 @@ def test_interrupted_launch_of_a_command_leaves_nothing_behind(
         text=True,
         env={**os.environ, "TMPDIR": str(scratch)},
     ) as process:  # fmt: skip
-        started.read_text()  # until it runs
+        # Open for writing as well: no launch that fails has this wait for a writer.
+        opened, end = os.open(started, os.O_RDWR), os.pidfd_open(process.pid)
+        ready, _, _ = select.select([opened, end], [], [], 120)
+        os.close(opened)
+        os.close(end)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         rest = process.stderr.read()
         assert process.wait() == 130, rest
+    assert ready == [opened]
 
 
 def other_user_can_run(*command: str) -> bool:

@@ -139,12 +139,13 @@ def test_server_ends_with_the_command_however_that_ends(
         for line in process.stderr:
             if line.startswith("Packing"):
                 break
-        (server,) = servers(scratch)
-        descriptor = os.pidfd_open(server)
+        found = servers(scratch)
+        descriptors = [os.pidfd_open(server) for server in found]
         process.send_signal(number)
         process.stderr.read()
-    ended, _, _ = select.select([descriptor], [], [], 20)
-    os.close(descriptor)
+    assert len(found) == 1
+    ended, _, _ = select.select(descriptors, [], [], 20)
+    os.close(descriptors[0])
     assert ended
     if number is signal.SIGKILL:  # as the next run does, of root's with a mounted home
         assert list(scratch.iterdir())
