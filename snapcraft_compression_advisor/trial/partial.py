@@ -172,7 +172,8 @@ class PartialTrial:
         )
 
     def _stored_sizes(self) -> StoredSizes:
-        known = () if self.known_codec is None else (self.known_codec,)
+        # Not the legacy lzma: reports don't name it, nothing here compresses with it.
+        known = [name for name in CODECS if name == self.known_codec]
         codecs = {}
         for name in ("none", *known):
             sizes = self._block_sizes(name)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from image_sources import mksquashfs
 from real_launches import fill_launchable
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.squashfs.superblock import (
@@ -58,3 +59,16 @@ def test_predicted_saving_is_that_of_packed_images(
     assert whole["mid"] == expected
     assert whole["low"] == docs["low"] - PADDING_BYTES
     assert whole["high"] == docs["high"] + PADDING_BYTES
+
+
+@pytest.mark.parametrize("command", ["trim", "advise", "lint"])
+def test_an_image_of_the_legacy_codec_has_a_report(
+    command: str, tmp_path: Path
+) -> None:
+    prime, image = fill_launchable(tmp_path / "prime"), tmp_path / "x.snap"
+    (prime / "usr/share/doc/package").mkdir(parents=True)
+    (prime / "usr/share/doc/package/changelog").write_text("text\n" * 2000)
+    mksquashfs(prime, image, "-comp", "lzma", "-no-fragments", "-all-root")
+    ran = advisor(command, image, "--format", "json")
+    assert ran.returncode in {0, 1}, ran.stderr
+    assert json.loads(ran.stdout)
