@@ -50,7 +50,7 @@ def test_broken_budget_is_an_error_by_exit_status(small_prime: Path) -> None:
     write_policy(small_prime.parent, TIGHT)
     result = advisor("lint", cwd=small_prime.parent)
     assert result.returncode == 1
-    assert "error SCA301 image-size-budget" in result.stdout
+    assert "error SCA301 The image takes" in result.stdout
     assert advisor("lint", "--exit-zero", cwd=small_prime.parent).returncode == 0
 
 
