@@ -144,6 +144,7 @@ def test_components_keys_are_fixed_by_what_their_files_say(small_prime: Path) ->
         "  text:\n    type: standard\n  noise:\n    type: standard\n"
     )
     (root / "snapcraft.yaml").write_text(text)
+    write_policy(root, "components: {text: {read: none}, noise: {read: none}}\n")
     for name in ("text", "noise"):
         files = root / f"partitions/component/{name}/prime"
         files.mkdir(parents=True)
