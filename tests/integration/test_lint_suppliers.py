@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 PLACE = "usr/lib/x86_64-linux-gnu"
 CONTENTS = bytes(random.Random(5).choices(b"abcdefgh", k=800_000))
 OTHER_BUILD = CONTENTS[::-1]
+PLUG = """\
+plugs:
+  libraries:
+    interface: content
+    target: $SNAP/gnome-platform
+    default-provider: gnome-46
+"""
 
 
 def make_snap(
@@ -110,10 +117,16 @@ def test_of_several_bases_each_payload_takes_its_own(
     assert supplied(prime, "--base", other, "--base", base)
 
 
-def test_content_snaps_count_whatever_the_base(prime: Path, tmp_path: Path) -> None:
+def test_content_snaps_count_if_a_plug_asks_for_them(
+    prime: Path, tmp_path: Path
+) -> None:
     content = make_snap(tmp_path / "gnome", "gnome-46", "libsame.so.1", CONTENTS)
     none = make_snap(tmp_path / "none", "none", "libother.so.1", CONTENTS)
-    (finding,) = supplied(prime, "--content", none, "--content", packed(content))
+    options = ("--content", none, "--content", packed(content))
+    assert not supplied(prime, *options)
+    with (prime / "meta/snap.yaml").open("a") as file:
+        file.write(PLUG)
+    (finding,) = supplied(prime, *options)
     assert [each["text"] for each in finding["evidence"]].count("'gnome-46'") == 1
 
 

@@ -82,7 +82,8 @@ def test_repack_comes_out_as_the_table_says(
 
 def test_table_has_a_refusing_row_for_every_rule_on_options() -> None:
     covered = {rule for row in STORE_IMAGES for rule in row.rules | row.undecided_rules}
-    others = {"SCA505", "SCA510", "SCA512", "SCA513"}  # made otherwise: below, and by unit tests
+    # made otherwise: below, and by unit tests
+    others = {"SCA505", "SCA510", "SCA512", "SCA513"}
     assert {rule.id for rule in STORE_RULES} - covered == others
     assert len({row.name for row in STORE_IMAGES}) == len(STORE_IMAGES) >= 30
 
