@@ -60,6 +60,7 @@ def folder_of_the_advisor(tmp_path: Path) -> Path:
     """Return what ``pip install --target`` makes: the advisor and all that it needs."""
     target = tmp_path / "target"
     shutil.copytree(PACKAGE, target / PACKAGE.name)
+    shutil.copy(PACKAGE.parent / f"{PACKAGE.name}_plugin.py", target)
     for wheel in (tmp_path / "wheels").iterdir():
         with zipfile.ZipFile(wheel) as opened:
             about = [name for name in opened.namelist() if ".dist-info/" in name]
