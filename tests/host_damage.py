@@ -51,12 +51,22 @@ HOW: Mapping[str, Callable[[Path], None]] = {
 """Ways in which a module of the advisor is damaged."""
 
 
+ONLY_THE_COPY = """\
+import sys
+sys.meta_path[:] = [
+    each for each in sys.meta_path if "Editable" not in getattr(each, "__name__", "")
+]
+"""
+"""An editable installation would find a module that the copy lacks."""
+
+
 def copy_advisor(folder: Path) -> None:
     """Put a copy of the advisor into a folder, as it is installed."""
     shutil.copytree(
         PACKAGE, folder / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__")
     )
     shutil.copy(snapcraft_compression_advisor_plugin.__file__, folder)
+    (folder / "sitecustomize.py").write_text(ONLY_THE_COPY)
 
 
 def damaged(folder: Path, damage: str) -> str:
