@@ -7,6 +7,7 @@ failure as well if this machine refuses something that it has to allow (abilitie
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ EXCUSES = (
     Excuse("no control group can be made|kernel doesn't (report|trace)", holds=True),
     Excuse("immutable files|no extended attributes", holds=True),  # the file system's
     Excuse(r"this user \(root\?\)", holds=True),
+    Excuse("^runs as root$", holds=os.geteuid() != 0),
     Excuse("chromium|apt knows no Debian archive", holds=not _DEBIAN),
     Excuse("temporary files are in memory", holds=True),
     Excuse("needs Debian 12", holds=not _BOOKWORM),
