@@ -167,7 +167,7 @@ def test_lint_ignore_of_the_project_counts(small_prime: Path) -> None:
     project.write_text(f"{PROJECT}lint: {{ignore: [compression: [SCA199]]}}\n")
     result = advisor("lint", small_prime)
     assert result.returncode == 65
-    assert "there is no rule 'SCA199'" in result.stderr
+    assert "there is no rule 'SCA199'" in result.stdout
 
 
 def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
@@ -241,7 +241,7 @@ def test_what_does_not_fit_is_one_clear_error(
         write_policy(small_prime.parent, policy)
     result = advisor("lint", *arguments, cwd=small_prime.parent)
     assert result.returncode == status, result.stderr
-    assert said in result.stderr
+    assert said in result.stdout + result.stderr
     assert "Traceback" not in result.stderr
 
 
