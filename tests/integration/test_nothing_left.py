@@ -28,11 +28,13 @@ def test_interrupted_command_leaves_nothing(command: str) -> None:
 
 
 @pytest.mark.mounts
+@pytest.mark.bubblewrap
 @pytest.mark.parametrize("command", ["record", "measure"])
 def test_interrupted_launch_leaves_no_mount_and_no_process(command: str) -> None:
     run_moments("--delays", "--moments", "4", command)
 
 
 @pytest.mark.mounts
+@pytest.mark.bubblewrap
 def test_next_run_cleans_up_after_one_that_was_killed() -> None:
     run_moments("--delays", "--moments", "4", "--kill", "measure")

@@ -230,6 +230,7 @@ def test_variables_of_the_snap_are_not_for_bubblewrap() -> None:
     assert words[-1] == "--"
 
 
+@pytest.mark.bubblewrap
 def test_bubblewrap_that_fails_says_why_and_how_to_do_without(
     prime: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
