@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.report.measure_json import SampleReport
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
 FIRST_RUN_YAML = """\
 name: first

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.mount import Mount
     from snapcraft_compression_advisor.capture.packed_images import PackedImages
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
 NOBODY = 65534
 

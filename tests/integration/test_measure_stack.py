@@ -17,7 +17,7 @@ from real_payloads import advisor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
 APP_YAML = """\
 name: hello

@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.squashfs import mksquashfs
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
 LOOK_UPS = 30
 

@@ -27,7 +27,10 @@ from snapcraft_compression_advisor.prefetch.program import (
     compile_program,
 )
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
+    pytest.mark.bubblewrap,
+]
 READERS_END_S = 30.0
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 needs_strace = pytest.mark.strace
 needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
+pytestmark = pytest.mark.bubblewrap
+
 ALL = ((0, 8),)
 
 

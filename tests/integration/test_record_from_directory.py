@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.capture.page_cache import evict
 from snapcraft_compression_advisor.launch.profile import LaunchProfile
 from snapcraft_compression_advisor.payload.inventory import scan_directory
 
-pytestmark = pytest.mark.users
+pytestmark = [pytest.mark.users, pytest.mark.bubblewrap]
 
 READ = {"first": ((0, 0),), "middle": ((3, 3),), "whole": ((0, 8),)}
 MAPS_A_PAGE = """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.installed import SnapRoots
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 WHOLE = ((0, 3),)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 needs_strace = pytest.mark.strace
-pytestmark = needs_x
+pytestmark = [needs_x, pytest.mark.bubblewrap]
 SHOWS_WINDOW = """
 import sys, time
 from Xlib.display import Display
