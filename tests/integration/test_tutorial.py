@@ -26,9 +26,12 @@ PACKED_AS_SNAPS_ARE = (
     *("-no-progress", "-all-root", "-no-xattrs"),
 )
 
-pytestmark = pytest.mark.skipif(
-    not Path("/usr/bin/python3").exists(), reason="needs the system's Python"
-)
+pytestmark = [
+    pytest.mark.bubblewrap,
+    pytest.mark.skipif(
+        not Path("/usr/bin/python3").exists(), reason="needs the system's Python"
+    ),
+]
 
 
 @pytest.fixture
