@@ -89,6 +89,8 @@ def _make_user_namespace() -> None:
 
 
 def _run_bubblewrap() -> None:
+    if os.geteuid() == 0:
+        _make_namespaces()  # root's launches are another user's, in a namespace of its
     options = ("--unshare-all", "--unshare-user", "--die-with-parent")
     root = ("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev")
     _run("bwrap", *options, *root, "--tmpfs", "/tmp", "true")  # noqa: S108 # its own
