@@ -43,13 +43,13 @@ The first build is Chromium from Debian 12 with its dependencies. In the second 
 every seventh library has some more bytes in its middle, and every ninth icon is
 missing. The page is made by
 
-    .venv/bin/python benchmarks/build_diff.py -o docs/diff-benchmark.md
+    .venv/bin/python benchmarks/build_diff.py -o docs/study/diff-benchmark.md
 
 Times are those of whole commands, including the start of Python. The time of `diff` is
 the median of three runs after one that isn't counted, so the files are in the page
 cache, as after a build. It is compared with the time of `mksquashfs -comp xz` on the
 same payload, as `snap pack` calls it. The time of `lint --resquash`
-([repack](glossary.md#repack)) is compared with that of `unsquashfs` and `mksquashfs`
+([repack](../glossary.md#repack)) is compared with that of `unsquashfs` and `mksquashfs`
 one after the other. All ran in the same run on the same machine. Times differ from
 machine to machine. The ratios are what matters.
 """

@@ -36,10 +36,10 @@ INTRODUCTION = """\
 
 The payloads are two applications from Debian 12 with their dependencies: NumPy, SciPy
 and Matplotlib with Tk (python-app), and Chromium (browser). Each is measured as [prime
-directory](glossary.md#prime-directory) and as snaps packed with xz and lzo. The page is
+directory](../glossary.md#prime-directory) and as snaps packed with xz and lzo. The page is
 made by
 
-    .venv/bin/python benchmarks/lint.py -o docs/lint-benchmark.md
+    .venv/bin/python benchmarks/lint.py -o docs/study/lint-benchmark.md
 
 The time is that of the whole command `compression-advisor lint`, including the start of
 Python. It is the median of three runs after one that isn't counted, so the files are in

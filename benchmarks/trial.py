@@ -81,7 +81,7 @@ files that the base snap supplies: jq (cli), NumPy, SciPy and Matplotlib with Tk
 (game). The three with windows start from these directories, which a test tries; here
 they are only sized. The page is made by
 
-    .venv/bin/python benchmarks/trial.py -o docs/trial-benchmark.md
+    .venv/bin/python benchmarks/trial.py -o docs/study/trial-benchmark.md
 
 The script builds the payloads (`study/prime_from_debs.py`), packs each six times with
 mksquashfs as `snap pack` calls it, and compares. The time of the advice is that of the
@@ -90,10 +90,10 @@ It is the median of three runs after one that isn't counted, so the files are in
 page cache, as after a build.
 
 The table of sizes has for each codec the error of the image's size, the half width of
-its [interval](glossary.md#interval), and the number of draws, of 20, in which the
-interval of the [data blocks](glossary.md#data-block) held the true size. The product's
+its [interval](../glossary.md#interval), and the number of draws, of 20, in which the
+interval of the [data blocks](../glossary.md#data-block) held the true size. The product's
 own code draws and estimates the blocks. It starts with the number of blocks of every
-[trial](glossary.md#trial), and each draw takes other blocks.
+[trial](../glossary.md#trial), and each draw takes other blocks.
 
 Times differ from machine to machine and from run to run. The ratios are what matters.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare predicted launches with measured ones, from the data in the repository.
 
-    .venv/bin/python study/accuracy.py -o docs/accuracy.md
+    .venv/bin/python study/accuracy.py -o docs/study/accuracy.md
 
 For each application of ``launch.py``, the script fits the costs of blocks without that
 application's blocks, and the scale factors of a launch without its launches. It
@@ -46,22 +46,22 @@ INTRODUCTION = """\
 
 Real applications from Debian 12 were started from real squashfs mounts in memory, so
 the time that a codec adds is its decompression. The [cold
-launches](glossary.md#cold-launch) were measured by
+launches](../glossary.md#cold-launch) were measured by
 
     sudo xvfb-run -a .venv/bin/python study/launch.py --trees TREES
 
 into `study/data/` (every launch in `launch-times.csv`). They are compared with the
 predictions by
 
-    .venv/bin/python study/accuracy.py -o docs/accuracy.md
+    .venv/bin/python study/accuracy.py -o docs/study/accuracy.md
 
 Every application is predicted from the others. The model was fitted neither to its
-[data blocks](glossary.md#data-block) (`study/data/kernel-blocks.csv`) nor to its
-launches. It knows only the application's [recording](glossary.md#recording): which
+[data blocks](../glossary.md#data-block) (`study/data/kernel-blocks.csv`) nor to its
+launches. It knows only the application's [recording](../glossary.md#recording): which
 blocks the launch reads, and how many processors it keeps busy. The tables compare the
 time that a codec adds to a cold launch from the uncompressed image, and give the error
 if that is more than 10 % of the launch. The figures in brackets are the predicted
-[interval](glossary.md#interval).
+[interval](../glossary.md#interval).
 
 The applications are whole installed systems (base `bare`): libc, OpenGL's driver and
 all other files that a launch reads are in the image. So the figures of one application

@@ -25,22 +25,22 @@ INTRODUCTION = """\
 
 The guess was made with the applications above in view. Those below were drawn by a seed
 from the packages of Debian 12 and 13 that have a desktop file, a service unit or a
-program in `/usr/bin`, by runtime and toolkit. The [table](../study/data/drawn.csv) has
+program in `/usr/bin`, by runtime and toolkit. The [table](../../study/data/drawn.csv) has
 all that were drawn, and why some couldn't be recorded. Nobody had examined them or
 their recordings, and they were in no fit. The guess was scored on this [blind
-set](glossary.md#blind-set) once, by
+set](../glossary.md#blind-set) once, by
 
     .venv/bin/python study/blind.py --trees DRAWN/blind --bases CACHE
 
 and the scores stand as they came out. What was read is by residency. The interval is
 that of the bytes read, for nine cases of ten. The seconds are what lzo saves over xz in
-a cold launch on the [calibrated machine](../study/data/calibrated-device.yaml). The
+a cold launch on the [calibrated machine](../../study/data/calibrated-device.yaml). The
 verdict is for a snap that is packed with xz, on this machine alone.
 """
 
 DRAWS = """\
 These are the scores of the {latest} draw. Those of earlier ones, in [tables of their
-own](../study/data), were made in the same way, by the guess as it was then. Most of
+own](../../study/data), were made in the same way, by the guess as it was then. Most of
 what they showed was corrected, and their recordings are now among those above.
 
 What was built and recorded is a whole Debian system with the application. A snap ships
@@ -98,7 +98,7 @@ def unprivileged_lines(rows: Sequence[directory_fit.Row]) -> Iterator[str]:
     told = [directory_fit.agreed(row) for row in rows if row["calls_told"] == "1"]
     others = [directory_fit.agreed(row) for row in rows if row["calls_told"] != "1"]
     yield (
-        "Recordings [without root or a mount](how-to/record.md) of applications of the "
+        "Recordings [without root or a mount](../how-to/record.md) of applications of the "
         "fit: blocks in common with a mount's ÷ union, median and least (at least 0.9, "
         f"aim 0.97): {_median_and_least(told)} of {len(told)} where the kernel reports "
         f"each read; {_median_and_least(others)} of {len(others)} recorded without "

@@ -7,7 +7,7 @@
 For each recorded application of the set (``data/drawn.csv``), the script guesses the
 launch from files, as ``advise`` does, and compares it with the recording. It writes
 ``data/blind-scores-SEED.csv``, from which ``accuracy.py`` makes a section of
-``docs/accuracy.md``. Nothing was fitted to a blind application, and nobody looked at
+``docs/study/accuracy.md``. Nothing was fitted to a blind application, and nobody looked at
 one before. So that this stays true, the script refuses to write over scores: what is
 learnt from them goes into the next draw.
 

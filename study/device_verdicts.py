@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare what devices decide by themselves, for ``docs/default-devices.md``.
+"""Compare what devices decide by themselves, for ``docs/study/default-devices.md``.
 
     .venv/bin/python study/device_verdicts.py
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print what the corpus' data set shows, as docs/fleet.md has it.
+"""Print what the corpus' data set shows, as docs/study/fleet-data.md has it.
 
     .venv/bin/python study/fleet_summary.py study/data/fleet-corpus
 

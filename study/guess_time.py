@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time the guess of a launch from files, for ``docs/accuracy.md``.
+"""Time the guess of a launch from files, for ``docs/study/accuracy.md``.
 
     .venv/bin/python study/guess_time.py TREE…
 

@@ -1,4 +1,4 @@
-"""What the measured kernels say, as the tables of docs/kernels.md.
+"""What the measured kernels say, as the tables of docs/study/kernels.md.
 
 Costs are fitted to the blocks of some applications on one kernel of each version,
 :data:`REFERENCE` or the host's own, as ``calibrate`` does. What they predict is

@@ -8,7 +8,7 @@ them (``--launches``); it needs root. ``measure`` runs ``kernel_inside.py`` in e
 kernel and in that of this machine, one after the other in each pass, so that what slows
 down the machine meets all of them. ``pairs`` times two readers in the kernels that have
 two processors; ``--made-of`` says of which trees ``images --sample`` took the files.
-``report`` prints the tables of docs/kernels.md from the kept data.
+``report`` prints the tables of docs/study/kernels.md from the kept data.
 
 usage: kernels.py build --work DIR [--jobs N] [--versions VERSION…]
        kernels.py images --work DIR --sample TREE… --launches TREE…

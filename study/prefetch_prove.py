@@ -14,7 +14,7 @@ from it, by the block I/O controller, as if it were on a disk. It writes
     study/data/prefetch-times.csv   every launch
 
 ``--starts`` writes nothing and prints what the program adds to one that does nothing,
-with all cached. ``--table`` prints the figures of docs/prefetch.md from the table, to
+with all cached. ``--table`` prints the figures of docs/study/reading-ahead.md from the table, to
 which ``prefetch_kernel.py`` adds those of a kernel with several decompressors.
 """
 
@@ -199,7 +199,7 @@ def add_rows(rows: list[dict[str, object]]) -> None:
 
 
 def print_table() -> None:
-    """Print the figures of docs/prefetch.md."""
+    """Print the figures of docs/study/reading-ahead.md."""
     print(_HEADS)
     runs: dict[tuple[str, ...], dict[tuple[str, str], list[float]]] = {}
     for row in read_rows():

@@ -2,7 +2,7 @@
 """Compare launches under the real snapd with those from plain mounts.
 
     sudo .venv/bin/python study/real_snapd.py outside FOLDER
-    .venv/bin/python study/real_snapd.py page [-o docs/real-snapd.md]
+    .venv/bin/python study/real_snapd.py page [-o docs/study/real-snapd.md]
 
 ``script/try-snapd FOLDER`` calls both. ``outside`` mounts the images of FOLDER/snaps as
 snapd lays them over each other, without snapd: the base as the root, the app in /snap,
@@ -13,7 +13,7 @@ cold caches, and records what is then in memory of each mount. The results are
     study/data/real-snapd/outside.json   recorded from the mounts
     study/data/real-snapd/system.txt     versions, and the mounts that snapd made
 
-``page`` prints docs/real-snapd.md from these.
+``page`` prints docs/study/real-snapd.md from these.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def agreement(one: Blocks, other: Blocks) -> float:
 
 
 def page(results: Path) -> str:
-    """Return docs/real-snapd.md.
+    """Return docs/study/real-snapd.md.
 
     :param results: a directory with the four files.
     """

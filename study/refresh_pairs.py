@@ -10,7 +10,7 @@ xdelta3 as snapd makes them. The CSV has a row for each pair, codec and format: 
 delta, and what the advisor says of it without images with that codec: the snap-aware
 delta made of contents, the plain one estimated from images with the other codec.
 
-``--summary FILE`` prints what docs/refresh.md says of such a CSV. The real deltas of
+``--summary FILE`` prints what docs/study/deltas.md says of such a CSV. The real deltas of
 all pairs, at one time, are in ``study/data/refresh-pairs.csv``.
 
 The script needs apt, xdelta3, squashfs-tools and the network.
@@ -245,7 +245,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def summary(path: Path) -> Iterator[str]:
-    """Yield the figures of docs/refresh.md."""
+    """Yield the figures of docs/study/deltas.md."""
     found = read_rows(path)
     yield "| pair | codec | format | image, MB | real, MB | found, MB | error |"
     yield "|---|---|---|---|---|---|---|"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare launches over several mounts with what the model says of them.
 
-    .venv/bin/python study/stack_accuracy.py -o docs/stacks.md
+    .venv/bin/python study/stack_accuracy.py -o docs/study/stacks.md
 
 The script takes what ``stacks.py`` measured: the sums of the blocks that a launch reads
 of each mount, the machine's device profile, and the times. It also takes the guesses of
@@ -32,7 +32,7 @@ INTRODUCTION = """\
 # Launches over several mounts
 
 A launch reads from several squashfs mounts: the app's own, its base's, those of content
-snaps. Each has a [codec](glossary.md#codec) of its own. Here is measured what each of
+snaps. Each has a [codec](../glossary.md#codec). Here is measured what each of
 them costs, and whether the advisor predicts it.
 
 Applications of Debian 12 and 13, whole systems, were split into three payloads: the
@@ -48,7 +48,7 @@ with warm caches. Each cold launch had mounts of its own, of which nothing was c
     sudo .venv/bin/python study/stacks.py count --work DIR
     sudo .venv/bin/python study/stacks.py measure --work DIR --minutes 20
     sudo .venv/bin/python study/stacks.py measure --work DIR --minutes 17 --more
-    .venv/bin/python study/stack_accuracy.py -o docs/stacks.md
+    .venv/bin/python study/stack_accuracy.py -o docs/study/stacks.md
 """
 
 MODEL = """\
@@ -60,8 +60,8 @@ images keeps busy, and what `calibrate` measured of the machine before the first
 The rounds are of three runs, hours apart. The model was fitted to none of these
 launches. The prediction is the sum of what the advisor says of each mount alone.
 
-Seconds that a [cold launch](glossary.md#cold-launch) adds to a warm one, median of the
-rounds: predicted (interval) / measured, error. A combination names the codecs of app,
+Seconds that a [cold launch](../glossary.md#cold-launch) adds to a warm one, median of
+the rounds: predicted (interval) / measured, error. A combination names the codecs of app,
 content and base.
 """
 

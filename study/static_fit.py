@@ -17,7 +17,7 @@ TREES holds the payloads, as ``launch_corpus.py`` builds them; the option may be
 several times. The priors keep the date. The script also makes every search blind on
 purpose, and counts what launches read of the files that it doesn't reach then: the
 reference classes of searches that are blind by themselves.
-``accuracy.py`` makes the tables of ``docs/accuracy.md`` from what is written.
+``accuracy.py`` makes the tables of ``docs/study/accuracy.md`` from what is written.
 """
 
 from __future__ import annotations

@@ -80,7 +80,9 @@ def main() -> None:
     parser.add_argument("--started", type=int, default=10)
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, default=PROVED)
-    parser.add_argument("--table", action="store_true", help="print docs/trim.md's")
+    parser.add_argument(
+        "--table", action="store_true", help="print docs/study/trim-lists.md's"
+    )
     arguments = parser.parse_args()
     rows, wanted = read_rows(arguments.output), arguments.started
     if arguments.table:
@@ -268,7 +270,7 @@ def read_rows(table: Path) -> list[dict[str, object]]:
 
 
 def table_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return the tables of docs/trim.md."""
+    """Return the tables of docs/study/trim-lists.md."""
     started = [row for row in rows if row["outcome"] in STARTED]
     proven = [row for row in started if row["outcome"] == PROVEN]
     large = [row for row in rows if row["outcome"] == TOO_LARGE]

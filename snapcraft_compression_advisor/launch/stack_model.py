@@ -4,7 +4,7 @@ Each mount decompresses one block at a time (``SQUASHFS_DECOMP_SINGLE``), beside
 of the other mounts, and all share the storage. But a launch mostly waits for one block
 before it asks for the next, whichever mount that is in. So the parts add up, and what
 it does not wait for (``waited_share``) is as recorded of the whole launch. Measured:
-``docs/stacks.md``.
+``docs/study/stacks.md``.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ says how sure their sum is."""
 _GROUP_Z = 2.57
 """Of Student's distribution, with so many groups: 95 % of draws."""
 SPREAD = 1.4
-"""By how much an estimate may be off, whatever is drawn: docs/refresh.md."""
+"""By how much an estimate may be off, whatever is drawn: docs/study/deltas.md."""
 TABLE_BYTES_PER_ENTRY = 24
 """What an image's tables take: 20 with xz, 29 with lzo (five trees of 190 to 2,905
 entries). Once one block has another length, so have the tables."""

@@ -39,7 +39,7 @@ def made_up(name: str, *, xz_s: float, runs: int = 4) -> Launches:
 
 def test_page_is_what_the_data_give() -> None:
     page = "\n".join([*accuracy.page(read_launches()), ""])
-    assert page == (DOCS / "accuracy.md").read_text(encoding="utf-8")
+    assert page == (DOCS / "study/accuracy.md").read_text(encoding="utf-8")
 
 
 def test_models_factors_are_those_fitted_to_all_launches() -> None:

@@ -96,8 +96,10 @@ def test_three_worst_by_seconds_are_looked_into(predicted: list[Predicted]) -> N
 
 
 def test_tables_stand_on_one_page_only() -> None:
-    assert "| firefox-esr |" in (DOCS / "accuracy.md").read_text(encoding="utf-8")
-    assert "| firefox-esr |" not in (DOCS / "launch-set.md").read_text(encoding="utf-8")
+    assert "| firefox-esr |" in (DOCS / "study/accuracy.md").read_text(encoding="utf-8")
+    assert "| firefox-esr |" not in (DOCS / "study/launch-set.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def _looked_into(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import device_verdicts
 from snapcraft_compression_advisor.devices.builtin_devices import DEFAULT_NAMES
 
-PAGE = Path(__file__).parents[2] / "docs/default-devices.md"
+PAGE = Path(__file__).parents[2] / "docs/study/default-devices.md"
 
 
 def test_page_has_the_table_that_the_data_give() -> None:

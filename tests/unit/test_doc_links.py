@@ -51,7 +51,7 @@ def test_figures_of_the_readme_are_those_of_the_pages() -> None:
         (ROOT / "README.md").read_text(),
         re.MULTILINE,
     )
-    accuracy = (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")
+    accuracy = (ROOT / "docs/study/accuracy.md").read_text(encoding="utf-8")
     figures = re.findall(r"[\d.]+%|\d+ of \d+", row)
     assert len(figures) == 4
     assert [each for each in figures if each not in accuracy] == []

@@ -213,7 +213,7 @@ def test_only_rows_of_the_latest_version_are_read(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_column_with_its_text() -> None:
-    page = (ROOT / "docs/fleet.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/study/fleet-data.md").read_text(encoding="utf-8")
     listed = [line for line in page.splitlines() if line.startswith("| `")]
     assert [line.split("`")[1] for line in listed] == [each.name for each in COLUMNS]
     for line, column in zip(listed, COLUMNS, strict=True):

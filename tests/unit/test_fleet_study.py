@@ -22,7 +22,9 @@ DATA = ROOT / "study/data/fleet-corpus"
 
 
 def test_every_line_of_the_summary_is_on_the_page() -> None:
-    page = " ".join((ROOT / "docs/fleet.md").read_text(encoding="utf-8").split())
+    page = " ".join(
+        (ROOT / "docs/study/fleet-data.md").read_text(encoding="utf-8").split()
+    )
     missing = [line for line in summary(DATA) if line.rstrip(".") not in page]
     assert missing == []
 

@@ -23,7 +23,7 @@ def configurations() -> list[dict[str, str]]:
 
 
 def test_page_has_the_table_of_the_data() -> None:
-    page = (ROOT / "docs/kernels.md").read_text()
+    page = (ROOT / "docs/study/kernels.md").read_text()
     for row in configurations():
         version = row["kernel"].partition("-")[0]
         version = ".".join(version.split(".")[:2])

@@ -11,7 +11,7 @@ import kernel_emulated
 import kernel_tables
 import kernels
 
-PAGE = Path(__file__).parents[2] / "docs/kernels.md"
+PAGE = Path(__file__).parents[2] / "docs/study/kernels.md"
 
 
 @pytest.mark.parametrize(

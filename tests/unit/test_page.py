@@ -180,9 +180,9 @@ def test_method_tells_command_sample_devices_policy_and_error() -> None:
 
 
 def test_error_of_the_model_is_the_one_of_the_accuracy_page() -> None:
-    lines = (DOCS / "accuracy.md").read_text().splitlines()
+    lines = (DOCS / "study/accuracy.md").read_text().splitlines()
     assert {f"- {text}" for text in MODEL_ERROR} <= set(lines), (
-        "copy the lines of docs/accuracy.md into report/page/method.py"
+        "copy the lines of docs/study/accuracy.md into report/page/method.py"
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from real_snapd import RESULTS, agreement, blocks_by_snap, page
 from snapcraft_compression_advisor.launch.profile import read_profile
 
-PAGE = Path(__file__).parents[2] / "docs/real-snapd.md"
+PAGE = Path(__file__).parents[2] / "docs/study/real-snapd.md"
 
 
 def test_page_is_that_of_the_kept_results() -> None:

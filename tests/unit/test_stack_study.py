@@ -82,7 +82,7 @@ def made_up(*, together: float = 1.0) -> Stacked:
 
 def test_page_is_what_the_data_give() -> None:
     text = "\n".join([*page(read_stacked()), ""])
-    assert text == (DOCS / "stacks.md").read_text(encoding="utf-8")
+    assert text == (DOCS / "study/stacks.md").read_text(encoding="utf-8")
 
 
 def test_paths_go_to_the_lowest_system_that_has_them(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def test_page_has_the_sums_of_the_data() -> None:
         for field in rows[0]
         if field != "application"
     }
-    page = (ROOT / "docs/trim.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/study/trim-lists.md").read_text(encoding="utf-8")
     shown = re.findall(r"\| ([\d,]+) \|$", page, re.MULTILINE)
     assert [int(each.replace(",", "")) for each in shown[:7]] == [
         len(rows),
@@ -49,6 +49,6 @@ def test_bar_of_the_proof_is_the_least_that_repeated_launches_have_in_common() -
 
 
 def test_page_has_the_tables_of_the_proofs() -> None:
-    page = (ROOT / "docs/trim.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/study/trim-lists.md").read_text(encoding="utf-8")
     rows = trim_prove.read_rows(trim_prove.PROVED)
     assert "\n".join(trim_prove.table_lines(rows)) in page
