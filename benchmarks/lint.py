@@ -36,8 +36,8 @@ INTRODUCTION = """\
 
 The payloads are two applications from Debian 12 with their dependencies: NumPy, SciPy
 and Matplotlib with Tk (python-app), and Chromium (browser). Each is measured as [prime
-directory](../glossary.md#prime-directory) and as snaps packed with xz and lzo. The page is
-made by
+directory](../glossary.md#prime-directory) and as snaps packed with xz and lzo. The page
+is made by
 
     .venv/bin/python benchmarks/lint.py -o docs/study/lint-benchmark.md
 

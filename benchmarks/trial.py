@@ -91,9 +91,9 @@ page cache, as after a build.
 
 The table of sizes has for each codec the error of the image's size, the half width of
 its [interval](../glossary.md#interval), and the number of draws, of 20, in which the
-interval of the [data blocks](../glossary.md#data-block) held the true size. The product's
-own code draws and estimates the blocks. It starts with the number of blocks of every
-[trial](../glossary.md#trial), and each draw takes other blocks.
+interval of the [data blocks](../glossary.md#data-block) held the true size. The
+product's own code draws and estimates the blocks. It starts with the number of
+blocks of every [trial](../glossary.md#trial), and each draw takes other blocks.
 
 Times differ from machine to machine and from run to run. The ratios are what matters.
 """

@@ -25,10 +25,10 @@ INTRODUCTION = """\
 
 The guess was made with the applications above in view. Those below were drawn by a seed
 from the packages of Debian 12 and 13 that have a desktop file, a service unit or a
-program in `/usr/bin`, by runtime and toolkit. The [table](../../study/data/drawn.csv) has
-all that were drawn, and why some couldn't be recorded. Nobody had examined them or
-their recordings, and they were in no fit. The guess was scored on this [blind
-set](../glossary.md#blind-set) once, by
+program in `/usr/bin`, by runtime and toolkit. The
+[table](../../study/data/drawn.csv) has all that were drawn, and why some couldn't
+be recorded. Nobody had examined them or their recordings, and they were in no
+fit. The guess was scored on this [blind set](../glossary.md#blind-set) once, by
 
     .venv/bin/python study/blind.py --trees DRAWN/blind --bases CACHE
 
@@ -98,11 +98,11 @@ def unprivileged_lines(rows: Sequence[directory_fit.Row]) -> Iterator[str]:
     told = [directory_fit.agreed(row) for row in rows if row["calls_told"] == "1"]
     others = [directory_fit.agreed(row) for row in rows if row["calls_told"] != "1"]
     yield (
-        "Recordings [without root or a mount](../how-to/record.md) of applications of the "
-        "fit: blocks in common with a mount's ÷ union, median and least (at least 0.9, "
-        f"aim 0.97): {_median_and_least(told)} of {len(told)} where the kernel reports "
-        f"each read; {_median_and_least(others)} of {len(others)} recorded without "
-        "these reports."
+        "Recordings [without root or a mount](../how-to/record.md) of applications of "
+        "the fit: blocks in common with a mount's ÷ union, median and least (at least "
+        f"0.9, aim 0.97): {_median_and_least(told)} of {len(told)} where the kernel "
+        f"reports each read; {_median_and_least(others)} of {len(others)} recorded "
+        "without these reports."
     )
 
 

@@ -37,9 +37,9 @@ guesses are made and compared by
     .venv/bin/python study/static_accuracy.py --trees TREES
 
 The recordings are of applications of Debian 12 and 13
-([versions](../../study/data/launch-packages.csv)), by residency, some chosen by hand and
-some [drawn by a seed](../../study/data/drawn.csv). The table has all whose recording
-succeeded. Each application is left out of the counts that its guess
+([versions](../../study/data/launch-packages.csv)), by residency, some chosen by hand
+and some [drawn by a seed](../../study/data/drawn.csv). The table has all whose
+recording succeeded. Each application is left out of the counts that its guess
 is made of. "Closure" is the ELF closure of the programs started, with every block of
 each file: what the advisor named before there were counts. Recall is the share of the
 bytes read that were named. Precision is the share of the bytes named that were read.

@@ -7,9 +7,9 @@
 For each recorded application of the set (``data/drawn.csv``), the script guesses the
 launch from files, as ``advise`` does, and compares it with the recording. It writes
 ``data/blind-scores-SEED.csv``, from which ``accuracy.py`` makes a section of
-``docs/study/accuracy.md``. Nothing was fitted to a blind application, and nobody looked at
-one before. So that this stays true, the script refuses to write over scores: what is
-learnt from them goes into the next draw.
+``docs/study/accuracy.md``. Nothing was fitted to a blind application, and nobody
+looked at one before. So that this stays true, the script refuses to write over
+scores: what is learnt from them goes into the next draw.
 
 A tree is a whole system, but a snap ships only what its base lacks. So there are two
 verdicts: of the tree as it is, and of the tree without the files of the minimal system

@@ -14,8 +14,9 @@ from it, by the block I/O controller, as if it were on a disk. It writes
     study/data/prefetch-times.csv   every launch
 
 ``--starts`` writes nothing and prints what the program adds to one that does nothing,
-with all cached. ``--table`` prints the figures of docs/study/reading-ahead.md from the table, to
-which ``prefetch_kernel.py`` adds those of a kernel with several decompressors.
+with all cached. ``--table`` prints the figures of docs/study/reading-ahead.md from the
+table, to which ``prefetch_kernel.py`` adds those of a kernel with several
+decompressors.
 """
 
 from __future__ import annotations

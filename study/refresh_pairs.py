@@ -10,8 +10,8 @@ xdelta3 as snapd makes them. The CSV has a row for each pair, codec and format: 
 delta, and what the advisor says of it without images with that codec: the snap-aware
 delta made of contents, the plain one estimated from images with the other codec.
 
-``--summary FILE`` prints what docs/study/deltas.md says of such a CSV. The real deltas of
-all pairs, at one time, are in ``study/data/refresh-pairs.csv``.
+``--summary FILE`` prints what docs/study/deltas.md says of such a CSV. The real deltas
+of all pairs, at one time, are in ``study/data/refresh-pairs.csv``.
 
 The script needs apt, xdelta3, squashfs-tools and the network.
 """

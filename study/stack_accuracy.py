@@ -61,8 +61,8 @@ The rounds are of three runs, hours apart. The model was fitted to none of these
 launches. The prediction is the sum of what the advisor says of each mount alone.
 
 Seconds that a [cold launch](../glossary.md#cold-launch) adds to a warm one, median of
-the rounds: predicted (interval) / measured, error. A combination names the codecs of app,
-content and base.
+the rounds: predicted (interval) / measured, error. A combination names the codecs of
+app, content and base.
 """
 
 NAMES_ASKED = """\

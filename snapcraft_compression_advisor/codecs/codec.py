@@ -86,8 +86,8 @@ class Codec(ABC):
     More than 1: between two blocks the application runs, and decompression finds
     neither its code nor its tables in the processor's caches. Fitted to measured
     launches by ``study/accuracy.py``: the middle is the median of the applications
-    of docs/study/accuracy.md where the codec adds enough to tell, the ends are where nine of
-    ten lie (a prediction interval of log-normal figures).
+    of docs/study/accuracy.md where the codec adds enough to tell, the ends are where
+    nine of ten lie (a prediction interval of log-normal figures).
     """
 
     @property
