@@ -12,7 +12,6 @@ from .evidence import Downloads, Habits, Saving, download_seconds
 
 if TYPE_CHECKING:
     from ..refresh.refresh import CodecRefresh, Refresh
-    from .recommendation import Recommendation
 
 Part = Literal["launches", "downloads"]
 
@@ -124,22 +123,23 @@ def _typical(habits: Habits, images: Mapping[str, Interval], codec: str) -> Inte
 
 def month_by_refresh(
     refresh: Refresh,
-    advice: Recommendation,
+    saving: Saving | None,
+    image_added: Interval | None,
     habits: Habits | None,
     link_mbit_per_s: float,
 ) -> Month | None:
     """Return a month of launches and of refreshes like the one between two builds.
 
-    :param advice: for the new build: its deciding saving, and what lzo adds.
+    :param saving: that decided the advice for the new build, if there is one.
+    :param image_added: what lzo adds to the new image; None if it isn't known.
     :param habits: what a user does; None if that isn't known.
     :returns: None if no launch is known, or not both codecs were compared.
     """
-    if advice.decisive is None or not {*SHIPPED} <= refresh.codecs.keys():
+    if saving is None or not {*SHIPPED} <= refresh.codecs.keys():
         return None
     codecs = [refresh.codecs[name] for name in SHIPPED]
     used = habits or ASSUMED
     xz, lzo = (_downloaded(codec, used) for codec in codecs)
-    image_added = advice.bytes_added
     if image_added is None or all(codec.full_measured for codec in codecs):
         image_added = _added(*(codec.full_bytes for codec in codecs))
     whole = [xz, lzo] == [codec.full_bytes for codec in codecs]
@@ -147,7 +147,7 @@ def month_by_refresh(
         by_codec={"xz": xz, "lzo": lzo},
         bytes_added=None if whole else _added(xz, lzo),
     )
-    return month_of(advice.decisive, used, downloads, image_added, link_mbit_per_s)
+    return month_of(saving, used, downloads, image_added, link_mbit_per_s)
 
 
 def _downloaded(codec: CodecRefresh, habits: Habits) -> Interval:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..core.frozen import frozen
@@ -16,7 +16,6 @@ from .conditions import (
     stays_within,
     surely_saves_enough,
 )
-from .deciding import decide
 from .evidence import (
     ColdStart,
     Evidence,
@@ -30,7 +29,9 @@ from .reasons import (
     Code,
     Compression,
     Condition,
+    Decider,
     Decides,
+    DeviceVerdict,
     Fails,
     Growth,
     InDoubt,
@@ -93,11 +94,8 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
             bytes_added=added,
         )
 
-    def judged(known: Evidence, savings: Sequence[Saving]) -> Recommendation:
-        return judge(known, policy, savings, added)
-
-    judgement = judged(evidence, deciding)
-    decides = decide(evidence, deciding, judgement, judged)
+    judgement = judge(evidence, policy, deciding, added)
+    decides = _decides(evidence, policy, deciding, judgement, added)
     launches = break_even_launches(
         added.mid, decides.saving.seconds.mid, policy.link_mbit_per_s
     )
@@ -202,6 +200,66 @@ def _deciding(evidence: Evidence, policy: Policy) -> Sequence[Saving]:
         return ()
     savings = evidence.averages or evidence.savings
     return [saving for saving in savings if saving.app in deciding_apps]
+
+
+def _decides(
+    evidence: Evidence,
+    policy: Policy,
+    deciding: Sequence[Saving],
+    judgement: Recommendation,
+    added: Interval,
+) -> Decides:
+    """Return which saving decides: the least of those that give the verdict.
+
+    A saving that is larger, but less certain, can be the one that fails the policy. So
+    those go first which alone come to the same verdict for the same reason.
+
+    :param deciding: savings that decide together, at least one.
+    :param judgement: of all of them.
+    :param added: what lzo adds to the image.
+    """
+    apps = {saving.app for saving in deciding}
+    savings = [saving for saving in evidence.savings if saving.app in apps]
+    by_device = tuple(_by_device(evidence, policy, savings, added))
+    alone = [(each, judge(evidence, policy, [each], added)) for each in deciding]
+    alike = [saving for saving, each in alone if each.verdict == judgement.verdict]
+    same = [
+        saving
+        for saving, each in alone
+        if (each.verdict, each.reasons) == (judgement.verdict, judgement.reasons)
+    ]
+    saving = _least(same or alike or deciding)
+    why: Decider = "least-saving"
+    if len(by_device) == 1:
+        why = "only-device"
+    elif isinstance(judgement.reasons[0], Budget):
+        why = "budget"
+    elif saving.shares:
+        why = "average"
+    elif saving.device != _least(deciding).device:
+        why = "not-worth-there"
+    return Decides(saving=saving, why=why, by_device=by_device)
+
+
+def _by_device(
+    evidence: Evidence, policy: Policy, savings: Sequence[Saving], added: Interval
+) -> Iterator[DeviceVerdict]:
+    """Yield what each device gives by itself."""
+    for device in dict.fromkeys(saving.device for saving in savings):
+        here = [saving for saving in savings if saving.device == device]
+        starts = [start for start in evidence.cold_starts if start.device == device]
+        known = replace(evidence, cold_starts=starts)
+        judgement = judge(known, policy, here, added)
+        yield DeviceVerdict(
+            device=device,
+            verdict=judgement.verdict,
+            compression=judgement.compression,
+            saving=_least(here),
+        )
+
+
+def _least(savings: Sequence[Saving]) -> Saving:
+    return min(savings, key=lambda saving: saving.seconds.mid)
 
 
 def judge(

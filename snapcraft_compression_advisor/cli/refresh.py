@@ -118,9 +118,11 @@ def _month(
     if analysis is None:
         return None
     known = lint.policy.refresh
+    advice = analysis.recommendation
     return month_by_refresh(
         refresh,
-        analysis.recommendation,
+        advice.decisive,
+        advice.bytes_added,
         known.to_habits() if known else None,
         analysis.policy.link_mbit_per_s,
     )

@@ -8,6 +8,7 @@ from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..core.frozen import frozen
 from ..core.units import Interval
 from .files import minus
+from .launches import FigureChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
     from ..refresh.changes import FileChange
     from ..refresh.delta import DeltaFormat
     from .difference import BuildDifference
-
-Verdict = Literal["slower", "faster", "same", "undecided"]
-
-UNNOTICED_S = 0.005
-"""What prints as 0.00 s."""
 
 _SAVED_DIGITS = 6
 """Of seconds, in a saved report."""
@@ -80,32 +76,6 @@ class BaselineBuild:
     difference: BuildDifference | None = None
     delta: BaselineDelta | None = None
     no_delta: str | None = None
-
-
-@frozen
-class FigureChange:
-    """One app's launch on one device, before and now; estimates.
-
-    :param old_s: what a cold launch added over a warm one.
-    :param new_s: what it adds now.
-    :param change_s: the difference.
-    """
-
-    app: str
-    device: str
-    old_s: Interval
-    new_s: Interval
-    change_s: Interval
-
-    @property
-    def verdict(self) -> Verdict:
-        """Which way it went, as far as the whole interval tells."""
-        change = self.change_s
-        if max(abs(change.low), abs(change.high)) < UNNOTICED_S:
-            return "same"
-        if change.low > 0:
-            return "slower"
-        return "faster" if change.high < 0 else "undecided"
 
 
 def figures_of(analysis: Analysis) -> PayloadFigures:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.model import BlockSums, LaunchEstimate, cost_of_blocks, sum_blocks
-from .figures import FigureChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,11 @@ if TYPE_CHECKING:
 
 _Part = tuple[Literal["same", "old", "new"], int, LaunchEstimate]
 """A launch's blocks of one group in one of the builds: the group, their sign, cost."""
+
+Verdict = Literal["slower", "faster", "same", "undecided"]
+
+UNNOTICED_S = 0.005
+"""What prints as 0.00 s."""
 
 _DEVICE_FIGURES = ("seeks", "transfer", "work")
 _LAUNCH_FIGURES = ("seek_share", "read_share", "waited_share")
@@ -41,6 +45,32 @@ class LaunchCause:
     old_bytes: int | None = None
     new_bytes: int | None = None
     unchanged: bool = False
+
+
+@frozen
+class FigureChange:
+    """One app's launch on one device, before and now; estimates.
+
+    :param old_s: what a cold launch added over a warm one.
+    :param new_s: what it adds now.
+    :param change_s: the difference.
+    """
+
+    app: str
+    device: str
+    old_s: Interval
+    new_s: Interval
+    change_s: Interval
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which way it went, as far as the whole interval tells."""
+        change = self.change_s
+        if max(abs(change.low), abs(change.high)) < UNNOTICED_S:
+            return "same"
+        if change.low > 0:
+            return "slower"
+        return "faster" if change.high < 0 else "undecided"
 
 
 @frozen

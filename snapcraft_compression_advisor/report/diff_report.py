@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from ..core.units import Interval
     from ..diff.difference import BuildDifference, Side
-    from ..diff.figures import FigureChange, PayloadFigures
+    from ..diff.figures import PayloadFigures
     from ..diff.files import FileChange, FilesDifference
-    from ..diff.launches import LaunchCause, LaunchChange
+    from ..diff.launches import FigureChange, LaunchCause, LaunchChange
 
 LISTED_FILES = 12
 """Files that a report for people lists; the JSON has all."""

@@ -24,7 +24,6 @@ from snapcraft_compression_advisor.advice.month import (
     month_of,
     usual_downloads,
 )
-from snapcraft_compression_advisor.advice.reasons import Code, Decides
 from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,
@@ -189,18 +188,12 @@ REFRESH = Refresh(
     files=(),
     notes=(),
 )
-ADVICE = Recommendation(
-    compression="lzo",
-    verdict="change",
-    reasons=(Code.LZO_PAYS,),
-    decides=Decides(saving=saving(0.5), why="only-device", by_device=()),
-    bytes_added=Interval.exactly(7 * MB),
-)
+LZO_ADDS = Interval.exactly(7 * MB)
 
 
 def by_refresh(deltas: Deltas | None, refresh: Refresh = REFRESH) -> Month:
     habits = deltas and Habits(refreshes=2, launches=30, deltas=deltas)
-    found = month_by_refresh(refresh, ADVICE, habits, 8.0)
+    found = month_by_refresh(refresh, saving(0.5), LZO_ADDS, habits, 8.0)
     assert found is not None
     return found
 
@@ -232,10 +225,9 @@ def test_delta_that_the_store_discards_is_the_whole_image() -> None:
 
 
 def test_month_needs_a_launch_and_both_codecs() -> None:
-    unknown = replace(ADVICE, decides=None)
-    assert month_by_refresh(REFRESH, unknown, None, 8.0) is None
+    assert month_by_refresh(REFRESH, None, LZO_ADDS, None, 8.0) is None
     one = replace(REFRESH, codecs={"xz": REFRESH.codecs["xz"]})
-    assert month_by_refresh(one, ADVICE, None, 8.0) is None
+    assert month_by_refresh(one, saving(0.5), LZO_ADDS, None, 8.0) is None
 
 
 def test_difference_of_two_estimates_is_that_of_their_middles() -> None:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ...payload.inventory import Entry
     from ...payload.source import Payload
     from .blindness import Blindness
-    from .programs import Programs
+    from .runtimes.runtime import Programs
 
 Role = Literal["program", "library", "distant", "plugin"]
 """How an ELF file is used: started, linked, linked by a library, or opened while the

@@ -6,18 +6,17 @@ import itertools
 import posixpath
 import re
 import shlex
-from dataclasses import field
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ...core.frozen import frozen
 from ...payload.linkage import Unresolved
 from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES
+from .runtimes.runtime import Invocation, Programs
 from .shell import command_place, command_text, parse_shebang, shell_commands
 from .shell_values import ARGUMENTS, Values, is_computed, pattern_of, unknown_before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
@@ -51,50 +50,6 @@ computes which one; a variable that nothing is known of names it; another."""
 _ENDS: tuple[End, ...] = get_args(End)
 _FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
 _KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads and each.interpreter)
-
-
-@frozen
-class Invocation:
-    """A command that runs an interpreter.
-
-    :param words: the interpreter as it is named, and its arguments.
-    :param folder: the directory that its script changed into, relative to the payload;
-        empty where it changed into none.
-    """
-
-    words: tuple[str, ...]
-    folder: str = ""
-
-    def places(self, argument: str) -> tuple[str, ...]:
-        """Return the paths that an argument may mean."""
-        if self.folder and not argument.startswith(("/", "$")):
-            return posixpath.normpath(f"{self.folder}/{argument}"), argument
-        return (argument,)
-
-
-@frozen
-class Programs:
-    """What an app starts.
-
-    :param started: programs, scripts and files that arguments name, in order.
-    :param words: of all commands, for what depends on arguments.
-    :param unresolved: programs that the payload doesn't hold.
-    :param followed: whether every program started is known; a script in another
-        language than shell leaves that open.
-    :param blind_spots: what could not be followed.
-    :param invocations: of interpreters, by commands of the app and of shell scripts.
-    :param called: tools that shell scripts run by bare names.
-    :param variables: what shell scripts assign.
-    """
-
-    started: tuple[Entry, ...]
-    words: tuple[str, ...]
-    unresolved: Mapping[str, Unresolved]
-    followed: bool
-    blind_spots: tuple[BlindSpot, ...] = ()
-    invocations: tuple[Invocation, ...] = ()
-    called: tuple[Entry, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_programs(

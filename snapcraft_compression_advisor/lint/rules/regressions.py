@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from ...core.units import format_bytes, format_seconds
 from ...diff.figures import (
     BaselineBuild,
-    FigureChange,
     PayloadFigures,
     figures_of,
     image_change,
     launch_changes,
 )
+from ...diff.launches import FigureChange
 from ...settings.quantities import Share
 from ..figures import bytes_text, seconds_text
 from ..finding import Evidence, Finding

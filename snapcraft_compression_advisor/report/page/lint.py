@@ -17,7 +17,7 @@ from .texts import seconds, told
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...diff.figures import FigureChange
+    from ...diff.launches import FigureChange
     from ...lint.finding import LintedPayload
     from ..lint_formats.json import FindingReport, LintDocument
     from .charts import Drawing, Spec

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from ....payload.inventory import Entry
+    from ....payload.linkage import Unresolved
     from ....payload.source import Payload
     from ...launch_set import BlindSpot
     from ..families import Family, Trigger
-    from ..programs import Invocation, Programs
     from ..snap_paths import SnapPaths
 
 
@@ -35,6 +35,50 @@ class Loaded:
     needs: str | None = None
     library: bool = False
     reached: frozenset[int] | None = None
+
+
+@frozen
+class Invocation:
+    """A command that runs an interpreter.
+
+    :param words: the interpreter as it is named, and its arguments.
+    :param folder: the directory that its script changed into, relative to the payload;
+        empty where it changed into none.
+    """
+
+    words: tuple[str, ...]
+    folder: str = ""
+
+    def places(self, argument: str) -> tuple[str, ...]:
+        """Return the paths that an argument may mean."""
+        if self.folder and not argument.startswith(("/", "$")):
+            return posixpath.normpath(f"{self.folder}/{argument}"), argument
+        return (argument,)
+
+
+@frozen
+class Programs:
+    """What an app starts.
+
+    :param started: programs, scripts and files that arguments name, in order.
+    :param words: of all commands, for what depends on arguments.
+    :param unresolved: programs that the payload doesn't hold.
+    :param followed: whether every program started is known; a script in another
+        language than shell leaves that open.
+    :param blind_spots: what could not be followed.
+    :param invocations: of interpreters, by commands of the app and of shell scripts.
+    :param called: tools that shell scripts run by bare names.
+    :param variables: what shell scripts assign.
+    """
+
+    started: tuple[Entry, ...]
+    words: tuple[str, ...]
+    unresolved: Mapping[str, Unresolved]
+    followed: bool
+    blind_spots: tuple[BlindSpot, ...] = ()
+    invocations: tuple[Invocation, ...] = ()
+    called: tuple[Entry, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen
