@@ -11,17 +11,11 @@ from ..devices.device_file import choose_devices
 from ..diff.difference import DifferenceRequest, compare_payloads
 from ..launch.profile import read_profile
 from ..payload.source import Payload, open_payload
-from ..report.diff_json import render_diff_json
-from ..report.diff_report import render_diff_markdown, render_diff_text
+from ..report.diff import diff_json, diff_page
 from .arguments import Arguments, Command, format_argument, output_argument
 from .find_project import find_project
+from .pages import FORMATS, write_page
 from .write import check_outputs, write_output
-
-RENDERERS = {
-    "text": render_diff_text,
-    "json": render_diff_json,
-    "markdown": render_diff_markdown,
-}
 
 
 class DiffCommand(Command):
@@ -45,7 +39,7 @@ class DiffCommand(Command):
         f"(also NAME@SYSTEM); may be repeated (default: {', '.join(DEFAULT_NAMES)})",
         "--launch-profile FILE…": "a recorded launch of either build, to use in place "
         "of the guess; may be repeated (default: none)",
-        **format_argument(RENDERERS),
+        **format_argument(FORMATS),
         **output_argument(),
     }
 
@@ -63,7 +57,11 @@ class DiffCommand(Command):
                 trials={},
             )
             difference = compare_payloads(old, new, request, progress=emit.progress)
-        write_output(RENDERERS[parsed_args.format](difference), parsed_args.output)
+        if parsed_args.format == "json":
+            write_output(diff_json(difference), parsed_args.output)
+        else:
+            page = diff_page(difference)
+            write_page(page, parsed_args.format, parsed_args.output)
 
 
 def _declared(payload: Payload) -> str | None:

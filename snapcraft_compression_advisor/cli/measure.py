@@ -28,9 +28,9 @@ from ..core.terminal import emit
 from ..launch.fit import FittedProfile
 from ..launch.profile import read_profile
 from ..payload.source import Payload, find_payload, open_payload
-from ..report.measure_json import render_measurement_json
-from ..report.measure_stack import render_stack_json, render_stack_text
-from ..report.measure_text import render_measurement_text
+from ..report.measure import measure_json, measure_page
+from ..report.measure_stack import stack_json, stack_page
+from ..report.model import Page
 from ..settings.quantities import Share, seconds_or_share
 from .arguments import (
     PATH,
@@ -51,10 +51,9 @@ from .launch_arguments import (
     launch_options,
 )
 from .measure_stack import measured_stack
+from .pages import FORMATS, write_page
 from .write import check_outputs, write_output
 
-RENDERERS = {"text": render_measurement_text, "json": render_measurement_json}
-STACK_RENDERERS = {"text": render_stack_text, "json": render_stack_json}
 DEFAULT_RUNS = 10
 """As many as the published study of snaps took."""
 
@@ -123,7 +122,7 @@ class MeasureCommand(Command):
         "reading and decompressing, and on the app's own work",
         "--walk": f"also time reading every file, up to {WALKS_AT_MOST} times with "
         "each codec",
-        **format_argument(RENDERERS),
+        **format_argument(FORMATS),
         **output_argument(),
         "--scratch DIR": "directory for the temporary images; one in memory (/dev/shm) "
         "shows decompression alone (default: TMPDIR, else /tmp)",
@@ -137,8 +136,7 @@ class MeasureCommand(Command):
         path = parsed_args.path or find_payload(Path.cwd())
         if parsed_args.base or parsed_args.content:
             stacked = measured_stack(parsed_args, path)
-            text = STACK_RENDERERS[parsed_args.format](stacked)
-            write_output(text, parsed_args.output)
+            _write(parsed_args, stack_page(stacked), stack_json(stacked))
             return
         precision = chosen_precision(parsed_args, codecs)
         replayed = parsed_args.launch_profile is not None
@@ -160,7 +158,14 @@ class MeasureCommand(Command):
                 scratch=parsed_args.scratch,
             )
             measurement = measure(payload, request, emit.progress)
-        write_output(RENDERERS[parsed_args.format](measurement), parsed_args.output)
+        _write(parsed_args, measure_page(measurement), measure_json(measurement))
+
+
+def _write(parsed_args: argparse.Namespace, page: Page, document: str) -> None:
+    if parsed_args.format == "json":
+        write_output(document, parsed_args.output)
+    else:
+        write_page(page, parsed_args.format, parsed_args.output)
 
 
 def chosen_precision(

@@ -13,8 +13,7 @@ from ..launch.profile import read_profile
 from ..payload.source import find_payload, open_payload
 from ..prefetch.plan import plan_prefetch
 from ..prefetch.program import write_files
-from ..report.prefetch_json import render_prefetch_json
-from ..report.prefetch_text import render_prefetch_text
+from ..report.prefetch import prefetch_json, prefetch_page
 from ..settings.quantities import event_text
 from .arguments import (
     PATH,
@@ -26,10 +25,10 @@ from .arguments import (
     quantity,
     whole_number,
 )
+from .pages import FORMATS, write_page
 from .record_options import told_here
 from .write import check_outputs, write_output
 
-RENDERERS = {"text": render_prefetch_text, "json": render_prefetch_json}
 DEFAULT_BUDGET_MB = 100
 """What most launches read is less; it bounds what a wrong list costs."""
 DEFAULT_RUNS = 10
@@ -85,7 +84,7 @@ class PrefetchCommand(Command):
         ),
         "--scratch DIR": "with --prove: directory for the image; one in memory "
         "(/dev/shm) leaves out the disk (default: TMPDIR, else /tmp)",
-        **format_argument(RENDERERS),
+        **format_argument(FORMATS),
         **output_argument(),
     }
 
@@ -120,7 +119,8 @@ class PrefetchCommand(Command):
                     emit.progress(f"Written: {file}", permanent=True)
             chain = payload.snap.apps[plan.app].command_chain
             snap = payload.snap.name
-        text = RENDERERS[parsed_args.format](
-            plan, proof, snap=snap, chain=chain, written_to=target
-        )
-        write_output(text, parsed_args.output)
+        if parsed_args.format == "json":
+            write_output(prefetch_json(plan, proof, snap), parsed_args.output)
+            return
+        page = prefetch_page(plan, proof, snap=snap, chain=chain, written_to=target)
+        write_page(page, parsed_args.format, parsed_args.output)

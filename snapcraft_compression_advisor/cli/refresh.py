@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -21,22 +21,14 @@ from ..refresh.refresh import (
     trial_effort,
 )
 from ..refresh.xdelta3 import check_xdelta3
-from ..report.html_report import check_html_extra, render_html
-from ..report.page.refresh import refresh_page
-from ..report.refresh_json import render_refresh_json
-from ..report.refresh_text import render_refresh_markdown, render_refresh_text
+from ..report.refresh import refresh_json, refresh_page
 from .arguments import Arguments, Command, details, format_argument, output_argument
 from .find_project import find_policy
+from .pages import FORMATS, REPORT, check_report_path, save_page, write_page
 from .policy_options import POLICY_ARGUMENTS, lint_request, payload_options
 from .write import check_outputs, write_output
 
 COMPRESSORS = tuple(name for name in CODECS if name != "none")
-RENDERERS: Mapping[str, Callable[[Refresh, Month | None], str]] = {
-    "text": render_refresh_text,
-    "json": render_refresh_json,
-    "markdown": render_refresh_markdown,
-    "html": lambda refresh, month: render_html(refresh_page(refresh, month)),
-}
 
 
 class RefreshCommand(Command):
@@ -65,15 +57,15 @@ class RefreshCommand(Command):
         **POLICY_ARGUMENTS,
         "--exact": "pack both builds with each codec, apply the snap-aware deltas, and "
         "compare the result with the new image byte for byte",
-        **format_argument(RENDERERS),
+        **format_argument(FORMATS),
         **output_argument(),
+        **REPORT,
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print what a refresh downloads."""
-        check_outputs(parsed_args.output)
-        if parsed_args.format == "html":
-            check_html_extra()
+        check_report_path(parsed_args.report)
+        check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
         check_xdelta3()
         codecs = tuple(dict.fromkeys(parsed_args.codec)) or SHIPPABLE
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
@@ -91,8 +83,12 @@ class RefreshCommand(Command):
             if parsed_args.exact:
                 refresh = measure_refresh(refresh, progress=emit.progress)
             month = _month(refresh, analysis, lint)
-            text = RENDERERS[parsed_args.format](refresh, month)
-        write_output(text, parsed_args.output)
+            page, document = refresh_page(refresh, month), refresh_json(refresh, month)
+        if parsed_args.format == "json":
+            write_output(document, parsed_args.output)
+        else:
+            write_page(page, parsed_args.format, parsed_args.output)
+        save_page(page, parsed_args.report)
 
 
 def _analysed(

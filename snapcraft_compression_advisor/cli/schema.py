@@ -12,16 +12,7 @@ from pydantic import BaseModel
 from ..core.documents import json_schema_text
 from ..devices.device_model import DeviceFile
 from ..launch.profile import LaunchProfile
-from ..report.compare import ComparisonReport
-from ..report.contract import Document
-from ..report.diff_json import DifferenceReport
-from ..report.json_report import Report
-from ..report.lint_formats.json import LintDocument
-from ..report.measure_json import MeasurementReport
-from ..report.measure_stack import StackMeasurementReport
-from ..report.prefetch_json import PrefetchReport
-from ..report.refresh_json import RefreshReport
-from ..report.trim_json import TrimReport
+from ..report.document import schema_text
 from ..settings.lint_policy import LintPolicy
 from .arguments import Arguments, Command, details
 from .write import write_output
@@ -32,41 +23,39 @@ class Schema:
     """A kind of document.
 
     :param what: what documents of it are, for the list.
-    :param model: of the whole document.
+    :param source: model of what is read, name of the contract of what is written.
     """
 
     what: str
-    model: type[BaseModel]
+    source: type[BaseModel] | str
 
     def text(self) -> str:
         """Return its JSON Schema."""
-        is_written = issubclass(self.model, Document)
-        return json_schema_text(
-            self.model, mode="serialization" if is_written else "validation"
-        )
+        if isinstance(self.source, str):
+            return schema_text(self.source)
+        return json_schema_text(self.source)
 
 
+_WRITTEN = {
+    "diff": "'diff --format json'",
+    "launch-set-comparison": "'launch-set --compare FILE --format json'",
+    "lint": "'lint --format json'",
+    "measure": "'measure --format json'",
+    "measure-stack": "'measure --base … --content … --format json'",
+    "prefetch": "'prefetch --format json'",
+    "refresh": "'refresh --format json'",
+    "report": "'advise --format json'",
+    "trim": "'trim --format json'",
+}
 SCHEMAS: Mapping[str, Schema] = {
     "compression-advisor": Schema(
         "compression-advisor.yaml, a project's settings", LintPolicy
     ),
     "device": Schema("device profiles, as 'calibrate' writes them", DeviceFile),
-    "diff": Schema("'diff --format json'", DifferenceReport),
     "launch-profile": Schema(
         "recorded launches, as 'record' writes them", LaunchProfile
     ),
-    "launch-set-comparison": Schema(
-        "'launch-set --compare FILE --format json'", ComparisonReport
-    ),
-    "lint": Schema("'lint --format json'", LintDocument),
-    "measure": Schema("'measure --format json'", MeasurementReport),
-    "measure-stack": Schema(
-        "'measure --base … --content … --format json'", StackMeasurementReport
-    ),
-    "prefetch": Schema("'prefetch --format json'", PrefetchReport),
-    "refresh": Schema("'refresh --format json'", RefreshReport),
-    "trim": Schema("'trim --format json'", TrimReport),
-    "report": Schema("'advise --format json'", Report),
+    **{name: Schema(what, name) for name, what in _WRITTEN.items()},
 }
 """By name. The files in ``docs`` are made from these as well."""
 

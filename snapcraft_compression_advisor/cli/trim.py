@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +18,7 @@ from ..project.add_filters import add_filters
 from ..project.document import read_document
 from ..project.edit import Edit
 from ..project.project_file import apply_edit, find_project_file, read_project_file
-from ..report.trim_json import render_trim_json
-from ..report.trim_text import render_trim_text, render_trim_yaml, sure_filters
+from ..report.trim import sure_filters, trim_json, trim_page, trim_yaml
 from ..trim.parts import parts_of_files
 from ..trim.plan import plan_trim
 from .arguments import (
@@ -31,6 +31,7 @@ from .arguments import (
     whole_number,
 )
 from .find_project import find_policy, find_project, find_project_folder
+from .pages import FORMATS, write_page
 from .policy_options import POLICY_ARGUMENTS, lint_request, payload_options
 from .record_options import told_here
 from .surroundings import STACK_ARGUMENTS, open_surroundings
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from ..trim.plan import TrimPlan
     from ..trim.prove import Proof
 
-FORMATS = ("text", "json", "yaml")
 DEFAULT_RUNS = 0
 """A cold launch takes seconds, and each app has four of them a round."""
 _OPTIONS = ("--base SNAP…", "--content SNAP…")
@@ -68,7 +68,7 @@ class TrimCommand(Command):
         **POLICY_ARGUMENTS,
         **{name: STACK_ARGUMENTS[name] for name in _OPTIONS},
         "--risky": "also print filters for what some users or features may need",
-        **format_argument(FORMATS),
+        **format_argument((*FORMATS, "yaml")),
         **output_argument(),
         "--prove": "leave the files out of a copy, start every app before and after, "
         "isolated as with 'advise --record', and compare what the launches read; a "
@@ -131,25 +131,27 @@ class TrimCommand(Command):
                     runs=parsed_args.runs,
                 )
                 plan = plan.only(proof.groups)
-        write_output(_text(plan, proof, parsed_args, folder), parsed_args.output)
+        _report(plan, proof, parsed_args, _part_names(folder))
         if file is not None:
             _check_proof(proof)
             _write(plan, file)
 
 
-def _text(
+def _report(
     plan: TrimPlan,
     proof: Proof | None,
     parsed_args: argparse.Namespace,
-    folder: Path | None,
-) -> str:
-    if parsed_args.format == "json":
-        return render_trim_json(plan, proof)
-    if parsed_args.format == "yaml":
-        return render_trim_yaml(
-            plan, risky=parsed_args.risky, part_names=_part_names(folder)
-        )
-    return render_trim_text(plan, risky=parsed_args.risky, proof=proof)
+    names: Sequence[str],
+) -> None:
+    form, risky = parsed_args.format, parsed_args.risky
+    if form == "json":
+        write_output(trim_json(plan, proof), parsed_args.output)
+    elif form == "yaml":
+        text = trim_yaml(plan, risky=risky, part_names=names)
+        write_output(text, parsed_args.output)
+    else:
+        page = trim_page(plan, risky=risky, proof=proof, part_names=names)
+        write_page(page, form, parsed_args.output)
 
 
 def _part_names(folder: Path | None) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from .frozen import frozen
 
@@ -12,6 +13,12 @@ MIB = 1024 * KIB
 _DECIMAL_STEP = 1000
 _TEN = 10
 _MILLISECONDS_BELOW_S = 0.1
+_MICROSECONDS_BELOW_S = 1e-4
+_HOURS_FROM_S = 3600
+_LEAST_SHARE = 0.0005
+_WHOLE_PERCENT_FROM = 0.0995
+_LISTED_NAMES = 6
+"""Names that a list for people shows; it counts the others."""
 
 
 @frozen
@@ -57,6 +64,58 @@ class Interval:
         )
 
 
+@frozen
+class Figure:
+    """An interval with its unit: what a table's cell or a sentence shows.
+
+    :param unit: seconds or bytes.
+    :param is_change: whether it is a difference, which is shown with its sign.
+    """
+
+    value: Interval
+    unit: Literal["s", "B"]
+    is_change: bool = False
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The middle, and the ends of the interval; empty if it is known exactly."""
+        if self.unit == "B" or self.is_change:
+            shown = format_bytes if self.unit == "B" else format_seconds
+            ends = (self.value.low, self.value.mid, self.value.high)
+            texts = (signed(e, shown) if self.is_change else shown(e) for e in ends)
+            low, mid, high = texts
+            both = join_ends(low, high, between=" to " if self.is_change else "")
+        else:
+            mid, both = format_range(self.value)
+        return mid, "" if self.value.known else both
+
+    def __str__(self) -> str:
+        middle, ends = self.parts
+        return f"{middle} ({ends})" if ends else middle
+
+
+def seconds(value: Interval | float) -> Figure:
+    """Return a duration as a figure.
+
+    >>> str(seconds(Interval(low=0.45, mid=1.07, high=3.13)))
+    '1.07 s (0.45\N{EN DASH}3.13 s)'
+    """
+    return Figure(value=_interval(value), unit="s")
+
+
+def size(value: Interval | float) -> Figure:
+    """Return a number of bytes as a figure.
+
+    >>> str(size(134_852_608))
+    '134.9 MB'
+    """
+    return Figure(value=_interval(value), unit="B")
+
+
+def _interval(value: Interval | float) -> Interval:
+    return value if isinstance(value, Interval) else Interval.exactly(value)
+
+
 def format_bytes(count: float) -> str:
     """Return a byte count in decimal units, as stores and downloads show it.
 
@@ -95,17 +154,24 @@ def format_range(seconds: Interval) -> tuple[str, str]:
     >>> format_range(Interval(0.008, 0.014, 0.021))
     ('14 ms', '8\N{EN DASH}21 ms')
     """
+    furthest = max(abs(seconds.low), abs(seconds.high))
     ends = (seconds.low, seconds.mid, seconds.high)
-    if max(abs(seconds.low), abs(seconds.high)) < _MILLISECONDS_BELOW_S:
-        unit, texts = "ms", [f"{_DECIMAL_STEP * end:.0f}" for end in ends]
-    else:
+    if furthest >= _HOURS_FROM_S:  # of many users together
+        unit, texts = "h", [f"{end / _HOURS_FROM_S:,.1f}" for end in ends]
+    elif furthest >= _MILLISECONDS_BELOW_S or not furthest:
         unit, texts = "s", [format_seconds(end).removesuffix(" s") for end in ends]
+    else:
+        unit, factor = ("ms", 1e3) if furthest >= _MICROSECONDS_BELOW_S else ("µs", 1e6)
+        # Adding zero takes the sign off what is rounded to nothing.
+        texts = [f"{round(end * factor) + 0:.0f}" for end in ends]
     low, mid, high = texts
     return f"{mid} {unit}", join_ends(f"{low} {unit}", f"{high} {unit}")
 
 
-def join_ends(low: str, high: str) -> str:
+def join_ends(low: str, high: str, *, between: str = "") -> str:
     """Return the ends of an interval, with their unit once.
+
+    :param between: them, if it is no dash.
 
     >>> join_ends("12.0 MB", "13.8 MB"), join_ends("980.0 kB", "1.1 MB")
     ('12.0\N{EN DASH}13.8 MB', '980.0 kB\N{EN DASH}1.1 MB')
@@ -114,5 +180,60 @@ def join_ends(low: str, high: str) -> str:
     if unit and high.endswith(f" {unit}"):
         low = number
     # A dash beside a minus can't be read.
-    between = " to " if low.startswith("-") else "\N{EN DASH}"
+    between = between or (" to " if low.startswith("-") else "\N{EN DASH}")
     return f"{low}{between}{high}"
+
+
+def signed(value: float, shown: Callable[[float], str]) -> str:
+    """Return a difference with its sign; none if it shows as nothing.
+
+    >>> signed(-12_000_000, format_bytes), signed(0.001, format_seconds)
+    ('-12.0 MB', '0.00 s')
+    """
+    text = shown(abs(value))
+    if not any(digit in text for digit in "123456789"):
+        return text
+    return f"{'-' if value < 0 else '+'}{text}"
+
+
+def percent(share: float) -> str:
+    """Return a share of one in percent, with a decimal if it is small.
+
+    >>> percent(0.314), percent(0.0314), percent(0.0001)
+    ('31%', '3.1%', 'under 0.1%')
+    """
+    if 0 < share < _LEAST_SHARE:
+        return "under 0.1%"
+    whole = abs(share) >= _WHOLE_PERCENT_FROM or not share
+    return f"{share:.0%}" if whole else f"{share:.1%}"
+
+
+def counted(count: int, noun: str, *, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(2, "error")
+    '2 errors'
+    """
+    nouns = plural or f"{noun}s"
+    return f"{count:,} {noun if count == 1 else nouns}"
+
+
+def first_of(names: Sequence[str], most: int = _LISTED_NAMES) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence.
+
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def sentence(clause: str) -> str:
+    """Return a clause as a sentence."""
+    return f"{clause[0].upper()}{clause[1:]}."

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import ConfigDict, Field
-
-from .. import __version__
 from ..core.printable import printable
-from ..core.units import format_bytes
+from ..core.units import counted, format_bytes
 from ..launch.guess.compare import NAMED_FROM, block_bytes
 from ..payload.inventory import block_count
-from .contract import Count, Document, Part, Share, Text, filled
+from .document import document_text, part
 from .lines import COLUMNS, wrapped
-from .phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,38 +25,11 @@ LISTED_RUNS = 40
 """Runs of blocks of one file."""
 
 
-class FileReport(Part):
-    """A file of which other blocks are read than are named."""
-
-    path: Text
-    missed_bytes: Count = Field(description="read, but not named")
-    vain_bytes: Count = Field(description="named, but not read")
-
-
-class ComparisonReport(Document):
-    """The report of ``launch-set --compare RECORDED --format json``."""
-
-    model_config = ConfigDict(title="compression-advisor launch set comparison")
-
-    app: str
-    recall: Share = Field(description="of the bytes read, those named")
-    precision: Share = Field(description="of the bytes named, those read")
-    read_bytes: Count = Field(description="recorded, in whole data blocks")
-    named_bytes: Count
-    expected_bytes: Annotated[float, Field(ge=0)] = Field(
-        description="of all guessed blocks, times the share in which they are read"
-    )
-    files: list[FileReport] = Field(description="that differ, by path")
-    gone: list[Text] = Field(
-        description="recorded files that the payload doesn't contain"
-    )
-
-
 def render_comparison_json(comparison: Comparison, *, app: str) -> str:
     """Return a comparison as JSON."""
-    return filled(
-        ComparisonReport, comparison, advisor_version=__version__, app=app
-    ).text()
+    names = "recall precision read_bytes named_bytes expected_bytes gone"
+    files = [part(each, "path missed_bytes vain_bytes") for each in comparison.files]
+    return document_text(part(comparison, names, app=app, files=files))
 
 
 def expected_bytes(file: LaunchFile) -> float:

@@ -12,7 +12,7 @@ from ..core.units import format_bytes, format_seconds
 from ..diff.files import Change
 from ..lint.figures import bytes_text, seconds_text
 from .lines import COLUMNS, wrapped
-from .markdown_report import code_span, comment_text, plain
+from .markdown_printer import code_span, comment_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -13,10 +13,10 @@ from ..devices.kernel import Decompressors, FileMode
 from ..lint.figures import size_origin
 from ..lint.finding import LintReport
 from ..wording import sentences
+from .advise_month import MonthReport, month_report
 from .contract import Count, Document, Interval, Part, Text, filled
 from .installation import InstallationReport, installation_report
 from .lint_formats.json import FindingReport, build_lint_document
-from .month import MonthReport, month_report
 from .report_files import (
     FileSizesReport,
     IncompressibleReport,

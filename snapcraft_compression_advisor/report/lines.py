@@ -5,6 +5,7 @@ from __future__ import annotations
 import locale
 import shutil
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..core.frozen import frozen
@@ -55,6 +56,10 @@ class TextStyle:
     coloured: bool = False
     unicode: bool = True
     verbose: bool = False
+
+    def with_all(self) -> TextStyle:
+        """Return the same, showing all evidence."""
+        return replace(self, verbose=True)
 
     def severe(self, severity: Severity, text: str) -> str:
         """Return text in a severity's colour."""

@@ -1,22 +1,17 @@
-"""A user's month with xz and with lzo: launches and downloads."""
+"""A user's month with xz and with lzo, launches and downloads: a section, and JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from ..core.units import format_bytes, format_seconds
+from ..core.units import seconds, sentence, size
 from ..wording import habits_text, month_text
-from .contract import Interval, IntervalReport, Part, Text, filled
-from .page.model import Group, Section, Table
-from .page.texts import sentence
+from .document import Part, part
+from .model import Section, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..advice.month import Month
-    from .json_report import Report
+    from ..core.units import Interval
 
 _ASSUMED = (
     "Assumed, because nothing is known of the users: the key 'refresh' of "
@@ -30,124 +25,72 @@ _WHAT_IS_DOWNLOADED = {
 }
 
 
-class MonthCodecReport(Part):
-    """A month with one codec."""
-
-    download_bytes: IntervalReport = Field(description="of all refreshes")
-    download_s: IntervalReport = Field(description="of all refreshes, in seconds")
-
-
-class MonthReport(Part):
-    """What lzo saves over xz in a month; negative where it costs."""
-
-    app: str
-    device: Text | None = Field(description="null for the average over the shares")
-    refreshes: float
-    cold_launches: float
-    deltas: Literal["none", "xdelta3", "snap-1-1-xdelta3"] = Field(
-        description="what a refresh downloads; 'none' for the whole image"
-    )
-    link_mbit_per_s: float
-    codecs: dict[str, MonthCodecReport]
-    launch_s: IntervalReport = Field(description="saved by all cold launches")
-    download_bytes: Interval = Field(description="saved by all refreshes")
-    download_s: IntervalReport = Field(description="saved by all refreshes")
-    total_s: IntervalReport = Field(description="saved by all of it")
-    decided_by: Literal["launches", "downloads"] = Field(
-        description="the part that does most for the side that wins"
-    )
-    summary: str = Field(description="habits of the user, in words")
-
-
-def month_report(month: Month) -> MonthReport:
-    """Return a month in the shape of the contract."""
+def month_part(month: Month) -> Part:
+    """Return a month as JSON has it."""
     saving, habits = month.saving, month.habits
-    return filled(
-        MonthReport,
+    return part(
         month,
+        "link_mbit_per_s launch_s download_bytes download_s total_s decided_by",
         app=saving.app,
         device=None if saving.shares else saving.device,
         refreshes=habits.refreshes,
         cold_launches=habits.launches,
         deltas=habits.deltas,
         summary=habits_text(habits),
-        codecs={codec: _codec(month, codec) for codec in month.downloads.by_codec},
+        codecs={
+            codec: {"download_bytes": each, "download_s": each.map(month.link_s)}
+            for codec, each in _by_codec(month).items()
+        },
     )
 
 
-def _codec(month: Month, codec: str) -> MonthCodecReport:
+def _by_codec(month: Month) -> dict[str, Interval]:
     refreshes = month.habits.refreshes
-    size = month.downloads.by_codec[codec].map(lambda each: each * refreshes)
-    return filled(
-        MonthCodecReport,
-        None,
-        download_bytes=size,
-        download_s=size.map(month.link_s),
-    )
+    return {
+        codec: each.map(lambda count: count * refreshes)
+        for codec, each in month.downloads.by_codec.items()
+    }
 
 
-def month_section(report: Report) -> Section | None:
-    """Return the month as a table; ``None`` where nothing is known of refreshes."""
-    return None if report.month is None else section_of_month(report.month)
-
-
-def section_of_month(month: MonthReport, *said: str) -> Section:
-    """Return a month as a table.
-
-    :param said: sentences above it.
-    """
-    where = "on average" if month.device is None else f"on {month.device}"
+def month_section(month: Month) -> Section:
+    """Return a month as a table, with what it rests on."""
+    saving = month.saving
+    where = "on average" if saving.shares else f"on {saving.device}"
+    habits = habits_text(month.habits)
+    xz, lzo = (_by_codec(month)[codec] for codec in ("xz", "lzo"))
     return Section(
-        key="month",
         title="What lzo saves in a user's month",
         origin="Estimated, with intervals.",
-        paragraphs=(
-            *said,
-            sentence(f"{month.summary}, {where}, at {month.link_mbit_per_s:g} Mbit/s"),
-            _WHAT_IS_DOWNLOADED[month.deltas],
+        sentences=(
+            month_text(month),
+            sentence(f"{habits}, {where}, at {month.link_mbit_per_s:g} Mbit/s"),
+            _WHAT_IS_DOWNLOADED[month.habits.deltas],
+            *((_ASSUMED,) if month.habits.assumed else ()),
         ),
-        groups=(
-            Group(
-                table=Table(
-                    caption="What lzo saves over xz in a month",
-                    heads=("in a month", "xz", "lzo", "lzo saves"),
-                    rows=tuple(month_rows(month)),
+        tables=(
+            Table(
+                heads=("in a month", "xz", "lzo", "lzo saves"),
+                rows=(
+                    (
+                        f"cold launches of {saving.app}",
+                        "",
+                        "",
+                        seconds(month.launch_s),
+                    ),
+                    (
+                        "download",
+                        size(xz.mid),
+                        size(lzo.mid),
+                        size(month.download_bytes.mid),
+                    ),
+                    (
+                        "time of the download",
+                        seconds(month.link_s(xz.mid)),
+                        seconds(month.link_s(lzo.mid)),
+                        seconds(month.download_s),
+                    ),
+                    ("all of it", "", "", seconds(month.total_s)),
                 ),
-                open_table=True,
             ),
         ),
     )
-
-
-def refresh_month_section(month: Month | None) -> Section | None:
-    """Return a month of refreshes like one; None if there is none."""
-    if month is None:
-        return None
-    texts = (month_text(month), *((_ASSUMED,) if month.habits.assumed else ()))
-    return section_of_month(month_report(month), *texts)
-
-
-def month_rows(month: MonthReport) -> Iterator[tuple[str, ...]]:
-    """Yield a table: what, xz, lzo, what lzo saves."""
-    xz, lzo = month.codecs["xz"], month.codecs["lzo"]
-    yield f"cold launches of {month.app}", "", "", month_seconds(month.launch_s)
-    yield (
-        "download",
-        *(format_bytes(each.download_bytes.mid) for each in (xz, lzo)),
-        format_bytes(month.download_bytes.mid),
-    )
-    yield (
-        "time of the download",
-        *(format_seconds(each.download_s.mid) for each in (xz, lzo)),
-        month_seconds(month.download_s),
-    )
-    yield "all of it", "", "", month_seconds(month.total_s)
-
-
-def month_seconds(figure: Interval) -> str:
-    """Return what is saved, with its interval; both may be negative."""
-    mid = format_seconds(figure.mid)
-    if figure.low == figure.high:
-        return mid
-    low, high = (format_seconds(end)[:-2] for end in (figure.low, figure.high))
-    return f"{mid} ({low} to {high})"

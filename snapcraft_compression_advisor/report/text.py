@@ -10,12 +10,12 @@ from ..core.printable import printable
 from ..core.units import format_bytes
 from ..launch.stack import AVERAGE_CONSUMER
 from ..wording import sentences
+from .advise_month import month_section
 from .gain import gains, narrowing_text, why_narrow
 from .gain_bars import gain_lines
 from .installation import installation_section
 from .json_report import short_report
 from .lines import FILE_STYLE, TextStyle, wrapped
-from .month import month_section
 from .page.codecs import codec_table
 from .page.launch_files import blocks_of, launch_accuracy
 from .page.next_steps import next_section

@@ -12,8 +12,7 @@ import jsonschema
 import pytest
 
 from real_payloads import advisor, fill_prime, snap_pack
-from snapcraft_compression_advisor.report.contract import schema_text
-from snapcraft_compression_advisor.report.refresh_json import RefreshReport
+from snapcraft_compression_advisor.report.document import schema_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +47,7 @@ def refresh(*arguments: str | Path) -> dict[str, Any]:
     result = advisor("refresh", *arguments, "--format", "json")
     assert result.returncode == 0, result.stderr
     document: dict[str, Any] = json.loads(result.stdout)
-    jsonschema.validate(document, json.loads(schema_text(RefreshReport)))
+    jsonschema.validate(document, json.loads(schema_text("refresh")))
     return document
 
 
@@ -112,7 +111,7 @@ def test_reports_for_people_name_the_file(
 ) -> None:
     target, scratch = tmp_path / "report", tmp_path / "scratch"
     scratch.mkdir()
-    arguments = ("--codec", "lzo", "--format", form, "-o", target)
+    arguments = ("--codec", "lzo", "--format", form, "-v", "-o", target)
     result = advisor("refresh", *primes, *arguments, TMPDIR=str(scratch))
     assert result.returncode == 0, result.stderr
     text = target.read_text()

@@ -15,12 +15,11 @@ from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSe
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.report.compare import (
     LISTED_FILES,
-    ComparisonReport,
     render_comparison_json,
     render_comparison_text,
     render_guess_text,
 )
-from snapcraft_compression_advisor.report.contract import schema_text
+from snapcraft_compression_advisor.report.document import schema_text
 
 BLOCK = 128 * 1024
 COMPARISON = Comparison(
@@ -86,7 +85,7 @@ def test_text_fits_a_terminal() -> None:
 
 def test_comparison_as_json_keeps_to_its_schema() -> None:
     document = json.loads(render_comparison_json(COMPARISON, app="hello"))
-    jsonschema.validate(document, json.loads(schema_text(ComparisonReport)))
+    jsonschema.validate(document, json.loads(schema_text("launch-set-comparison")))
     assert document["recall"] == 0.6
     assert document["files"][0] == {
         "path": "bin/\\x1bx",

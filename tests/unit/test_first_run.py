@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,16 +23,15 @@ from snapcraft_compression_advisor.cli.measured_caches import read_measured_cach
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.lint.rules.launch_caches import FONTS
 from snapcraft_compression_advisor.payload.caches import CacheFault
-from snapcraft_compression_advisor.report.measure_json import (
-    build_measurement_report,
-    render_measurement_json,
-)
-from snapcraft_compression_advisor.report.measure_text import render_measurement_text
-from snapcraft_compression_advisor.report.page.measured import measured_section
+from snapcraft_compression_advisor.report.lines import FILE_STYLE
+from snapcraft_compression_advisor.report.measure import measure_json, measure_page
+from snapcraft_compression_advisor.report.text_printer import print_text
 from surveyed import launching, make_surveyed
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from snapcraft_compression_advisor.capture.measure import Measurement
 
 TOOK = RunTime(wall_s=1.0)
 TRACE = """\
@@ -119,47 +119,38 @@ def test_kinds_of_lint_have_its_names() -> None:
     assert {"fonts", "settings-schemas", "icon-theme"} <= module.KINDS.keys()
 
 
+def text_of(measurement: Measurement) -> str:
+    return print_text(measure_page(measurement), FILE_STYLE)
+
+
 def test_first_run_is_the_apps_work_caches_reading_and_decompression() -> None:
-    report = build_measurement_report(make_measurement(first_run=True))
-    run = report.codecs["xz"].first_run
-    plain = report.codecs["none"].first_run
-    assert run is not None
-    assert plain is not None
-    assert run.caches_s == pytest.approx(0.9)
-    assert plain.decompression_s == 0
-    assert run.decompression_s == pytest.approx(run.reading_s - plain.reading_s)
-    whole = run.own_s + run.caches_s + run.reading_s
-    assert whole == pytest.approx(run.cold_s.median)
+    codecs = json.loads(measure_json(make_measurement(first_run=True)))["codecs"]
+    run, plain = (codecs[name]["first_run"] for name in ("xz", "none"))
+    assert run["caches_s"] == pytest.approx(0.9)
+    assert plain["decompression_s"] == 0
+    unpacking = run["reading_s"] - plain["reading_s"]
+    assert run["decompression_s"] == pytest.approx(unpacking)
+    whole = run["own_s"] + run["caches_s"] + run["reading_s"]
+    assert whole == pytest.approx(run["cold_s"]["median"])
 
 
 def test_decompression_is_not_told_apart_without_an_uncompressed_image() -> None:
     measurement = make_measurement(first_run=True)
     codecs = {"xz": measurement.codecs["xz"]}
-    report = build_measurement_report(replace(measurement, codecs=codecs))
-    run = report.codecs["xz"].first_run
-    assert run is not None
-    assert run.decompression_s is None
-    text = render_measurement_text(replace(measurement, codecs=codecs))
+    report = json.loads(measure_json(replace(measurement, codecs=codecs)))
+    assert report["codecs"]["xz"]["first_run"]["decompression_s"] is None
+    text = text_of(replace(measurement, codecs=codecs))
     assert "reading, decompression" in text
 
 
 def test_text_says_what_first_runs_spend_their_time_on() -> None:
-    text = " ".join(render_measurement_text(make_measurement(first_run=True)).split())
+    text = " ".join(text_of(make_measurement(first_run=True)).split())
     assert "First runs with cold caches, in a new home directory" in text
     assert (
         "Caches that a first run made: fontconfig's (12 files, 1.1 MB; the program "
         "that makes it took 0.40 s); compiled shaders (1 file, 3.0 kB)."
     ) in text
-    assert "First runs" not in render_measurement_text(make_measurement())
-
-
-def test_page_shows_first_runs() -> None:
-    report = build_measurement_report(make_measurement(first_run=True))
-    section = measured_section(report, None)
-    assert section is not None
-    (group,) = (each for each in section.groups if each.heading == "First runs")
-    assert group.table is not None
-    assert group.table.heads[0] == "codec"
+    assert "First runs" not in text_of(make_measurement())
 
 
 def evidence(measured: MeasuredCaches | None) -> dict[str, str]:
@@ -193,7 +184,7 @@ def test_first_run_that_made_other_caches_says_nothing_of_this_one() -> None:
 
 def test_measured_caches_are_read_from_the_json_of_measure(tmp_path: Path) -> None:
     path = tmp_path / "measured.json"
-    path.write_text(render_measurement_json(make_measurement(first_run=True)))
+    path.write_text(measure_json(make_measurement(first_run=True)))
     found = read_measured_caches(path)
     assert found.making_s == pytest.approx(0.9)
     assert [each.kind for each in found.made] == ["fonts", "shaders"]
@@ -201,7 +192,7 @@ def test_measured_caches_are_read_from_the_json_of_measure(tmp_path: Path) -> No
 
 def test_measurement_without_first_runs_is_bad_data(tmp_path: Path) -> None:
     path = tmp_path / "measured.json"
-    path.write_text(render_measurement_json(make_measurement()))
+    path.write_text(measure_json(make_measurement()))
     with pytest.raises(BadDataError, match="holds no first runs"):
         read_measured_caches(path)
     path.write_text("{}")

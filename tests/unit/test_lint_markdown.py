@@ -21,7 +21,7 @@ from lint_reports import (
 )
 from snapcraft_compression_advisor.core.printable import printable
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
-from snapcraft_compression_advisor.report.markdown_report import code_span, plain
+from snapcraft_compression_advisor.report.markdown_printer import code_span, plain
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import LintReport

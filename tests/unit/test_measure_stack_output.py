@@ -15,12 +15,9 @@ from snapcraft_compression_advisor.capture.measure_stack import (
     StackMeasurement,
 )
 from snapcraft_compression_advisor.capture.samples import Sample
-from snapcraft_compression_advisor.report.contract import schema_text
-from snapcraft_compression_advisor.report.measure_stack import (
-    StackMeasurementReport,
-    render_stack_json,
-    render_stack_text,
-)
+from snapcraft_compression_advisor.report.document import schema_text
+from snapcraft_compression_advisor.report.measure_stack import stack_json, stack_page
+from snapcraft_compression_advisor.report.text_printer import print_text
 
 GOLDEN = Path(__file__).parent / "golden"
 ADDED_S = (1.5, 0.5, 0.25)
@@ -64,13 +61,13 @@ def cold_s(codecs: tuple[str, ...]) -> float:
 
 
 def test_text_is_the_golden_one() -> None:
-    text = render_stack_text(make_measurement())
+    text = print_text(stack_page(make_measurement()))
     assert text == (GOLDEN / "measure-stack.txt").read_text(encoding="utf-8")
     assert max(map(len, text.splitlines())) <= 80
 
 
 def test_each_snaps_saving_is_told_from_those_of_the_others() -> None:
-    report = json.loads(render_stack_json(make_measurement()))
+    report = json.loads(stack_json(make_measurement()))
     saved = [layer["difference"]["saved_s"]["mid"] for layer in report["layers"]]
     assert saved == pytest.approx(ADDED_S)
     assert [layer["difference"]["rounds"] for layer in report["layers"]] == [16] * 3
@@ -79,13 +76,13 @@ def test_each_snaps_saving_is_told_from_those_of_the_others() -> None:
 @pytest.mark.parametrize(("runs", "codecs"), [(1, 2), (4, 1)])
 def test_no_saving_is_told_from_one_launch_or_one_codec(runs: int, codecs: int) -> None:
     measurement = make_measurement(runs=runs, codecs=codecs)
-    report = json.loads(render_stack_json(measurement))
+    report = json.loads(stack_json(measurement))
     assert all(layer["difference"] is None for layer in report["layers"])
-    assert "instead of" not in render_stack_text(measurement)
+    assert "instead of" not in print_text(stack_page(measurement))
 
 
 def test_json_fits_the_schema() -> None:
-    text = render_stack_json(make_measurement())
-    schema = json.loads(schema_text(StackMeasurementReport))
+    text = stack_json(make_measurement())
+    schema = json.loads(schema_text("measure-stack"))
     jsonschema.validate(json.loads(text), schema)
     assert [len(each["codecs"]) for each in json.loads(text)["combinations"]] == [3] * 8

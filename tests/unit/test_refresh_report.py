@@ -1,9 +1,10 @@
-"""A refresh as text, Markdown and JSON."""
+"""A refresh as a page and as JSON."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -16,16 +17,11 @@ from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize
 from snapcraft_compression_advisor.refresh.refresh import CodecRefresh, Refresh
 from snapcraft_compression_advisor.refresh.xdelta3 import Rebuild
-from snapcraft_compression_advisor.report.contract import schema_text
-from snapcraft_compression_advisor.report.page.refresh import refresh_page
-from snapcraft_compression_advisor.report.refresh_json import (
-    RefreshReport,
-    render_refresh_json,
-)
-from snapcraft_compression_advisor.report.refresh_text import (
-    render_refresh_markdown,
-    render_refresh_text,
-)
+from snapcraft_compression_advisor.report.document import schema_text
+from snapcraft_compression_advisor.report.lines import FILE_STYLE
+from snapcraft_compression_advisor.report.markdown_printer import print_markdown
+from snapcraft_compression_advisor.report.refresh import refresh_json, refresh_page
+from snapcraft_compression_advisor.report.text_printer import print_text
 
 SIZE = DeltaSize(size_bytes=Interval(low=1e6, mid=2e6, high=3e6))
 
@@ -62,29 +58,49 @@ def refresh() -> Refresh:
     )
 
 
-def test_each_figure_says_how_it_is_known(refresh: Refresh) -> None:
-    text = render_refresh_text(refresh)
-    assert "lzo, if both were packed with it" in text
-    assert "full download     8.0 MB, measured" in text
-    assert "full download     8.0 MB, estimated" in text
-    delta = "2.0 MB (1.0\N{EN DASH}3.0 MB), estimated, 25% of the image"
-    assert text.count(delta) == 4
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def full_text(refresh: Refresh, month: Month | None = None) -> str:
+    text = print_text(refresh_page(refresh, month), FILE_STYLE.with_all())
+    return " ".join(text.split())
+
+
+def test_screen_has_both_codecs_and_the_reasons_in_twelve_lines(
+    refresh: Refresh,
+) -> None:
+    text = print_text(refresh_page(replace(refresh, notes=[])))
+    assert text == (GOLDEN / "refresh.txt").read_text()
+    assert len(text.splitlines()) <= 12
+
+
+def test_comment_has_the_same_answer_and_one_fold(refresh: Refresh) -> None:
+    text = print_markdown(refresh_page(refresh))
+    assert text == (GOLDEN / "refresh.md").read_text()
+    assert text.count("<details>") == 1
+
+
+def test_verbose_text_says_how_each_figure_is_known(refresh: Refresh) -> None:
+    text = full_text(refresh)
+    assert "lzo, if both were packed with it: whole image 8.0 MB estimated" in text
+    assert "xz: whole image 8.0 MB measured" in text
+    assert text.count("delta 2.0 MB (1.0\N{EN DASH}3.0 MB) estimated") == 4
     assert "A note." in text
-    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_what_would_help_is_named_for_what_happened_alone(refresh: Refresh) -> None:
-    assert "SOURCE_DATE_EPOCH" in render_refresh_text(refresh)
+    assert "SOURCE_DATE_EPOCH" in full_text(refresh)
     added = replace(refresh, files=refresh.files[:1])
-    assert "SOURCE_DATE_EPOCH" not in render_refresh_text(added)
+    assert "SOURCE_DATE_EPOCH" not in full_text(added)
 
 
 def test_refused_delta_says_why(refresh: Refresh) -> None:
     refused = replace(
         refresh.codecs["xz"], deltas={PLAIN: SIZE}, refusal="it has options"
     )
-    text = render_refresh_text(replace(refresh, codecs={"xz": refused}))
-    assert "snap-aware delta  snapd makes none: it has options" in text
+    text = full_text(replace(refresh, codecs={"xz": refused}))
+    assert "xz: snap-aware delta snapd makes none" in text
+    assert "2.0 MB (1.0\N{EN DASH}3.0 MB): it has options." in text
 
 
 @pytest.mark.parametrize(
@@ -95,35 +111,20 @@ def test_refused_delta_says_why(refresh: Refresh) -> None:
         (Rebuild(equal=False, reason="byte 5"), "gives another image: byte 5."),
     ],
 )
-def test_rebuilt_image_is_told_in_each_report(
+def test_rebuilt_image_is_in_each_report(
     refresh: Refresh, rebuild: Rebuild, said: str
 ) -> None:
     codec = replace(refresh.codecs["xz"], rebuild=rebuild)
     rebuilt = replace(refresh, codecs={"xz": codec})
-    assert said in " ".join(render_refresh_text(rebuilt).split())
-    assert said in render_refresh_markdown(rebuilt).replace("\\", "")
-    document = json.loads(render_refresh_json(rebuilt))
+    assert said in full_text(rebuilt)
+    document = json.loads(refresh_json(rebuilt))
     assert document["codecs"]["xz"]["rebuild"]["equal"] is rebuild.equal
 
 
 def test_names_do_not_break_the_table(refresh: Refresh) -> None:
-    rows = [
-        line
-        for line in render_refresh_markdown(refresh).splitlines()
-        if line.startswith("| `a")
-    ]
+    text = print_markdown(refresh_page(refresh))
+    rows = [line for line in text.splitlines() if line.startswith("| `a")]
     assert len(rows) == 5
-
-
-def test_page_has_the_same_figures(refresh: Refresh) -> None:
-    page = refresh_page(refresh)
-    said = "downloads 2.0 MB in place of 8.0 MB, or 2.0 MB where snap-delta-format"
-    assert said in page.verdict
-    assert page.reasons == ("A note.",)
-    assert page.sections[0].groups[1].heading == "lzo, if both were packed with it"
-    _, files = page.sections[1].groups
-    assert files.table is not None
-    assert [row[0] for row in files.table.rows][:2] == ["a|added", "a|moved"]
 
 
 def make_month() -> Month:
@@ -135,17 +136,15 @@ def make_month() -> Month:
 
 def test_month_is_in_each_report_with_what_is_assumed(refresh: Refresh) -> None:
     month = make_month()
-    text = " ".join(render_refresh_text(refresh, month).split())
+    text = full_text(refresh, month)
     assert "Over a month of 20 cold launches and 1 refresh, lzo saves" in text
     assert "Assumed, because nothing is known of the users" in text
-    assert "| all of it |" in render_refresh_markdown(refresh, month)
-    assert refresh_page(refresh, month).sections[1].key == "month"
-    document = json.loads(render_refresh_json(refresh, month))
-    jsonschema.validate(document, json.loads(schema_text(RefreshReport)))
+    document = json.loads(refresh_json(refresh, month))
+    jsonschema.validate(document, json.loads(schema_text("refresh")))
     assert document["month"]["assumed"]
     assert document["month"]["launch_s"]["mid"] == 40.0
     known = replace(month, habits=replace(ASSUMED, assumed=False))
-    assert "Assumed" not in render_refresh_text(refresh, known)
+    assert "Assumed" not in full_text(refresh, known)
 
 
 def test_each_file_has_its_bytes_in_each_delta(refresh: Refresh) -> None:
@@ -153,30 +152,12 @@ def test_each_file_has_its_bytes_in_each_delta(refresh: Refresh) -> None:
         replace(each, plain_bytes={"xz": 7e5, "lzo": 6e5}) for each in refresh.files
     ]
     large = replace(refresh, files=changes)
-    text = render_refresh_text(large)
-    assert "  snap-aware   plain, xz  plain, lzo\n" in text
-    assert "    500.0 kB    700.0 kB    600.0 kB  a|moved\n" in text
-    assert "1 file: a cache of files that didn't change" not in text
-    document = json.loads(render_refresh_json(large))
+    assert "500.0 kB 700.0 kB 600.0 kB a|moved" in full_text(large)
+    document = json.loads(refresh_json(large))
+    jsonschema.validate(document, json.loads(schema_text("refresh")))
     assert document["files"][0]["plain_bytes"] == {"xz": 7e5, "lzo": 6e5}
     assert {each["change"] for each in document["changes"]} == {
         each.change for each in changes
     }
-
-
-def test_choice_is_in_each_report(refresh: Refresh) -> None:
-    text = " ".join(render_refresh_text(refresh).split())
-    assert "by default a device downloads the plain delta, 2.0 MB" in text
-    assert "is set, a device downloads the snap-aware delta, 2.0 MB" in text
-    assert "what a device downloads, by default" in render_refresh_markdown(refresh)
-    said = refresh_page(refresh).sections[0].groups[0].paragraphs
-    assert said[0].startswith("A device downloads the plain delta")
-    choices = json.loads(render_refresh_json(refresh))["codecs"]["xz"]["choices"]
+    choices = document["codecs"]["xz"]["choices"]
     assert [each["download"] for each in choices] == ["xdelta3", "snap-1-1-xdelta3"]
-
-
-def test_json_follows_its_schema(refresh: Refresh) -> None:
-    document = json.loads(render_refresh_json(refresh))
-    jsonschema.validate(document, json.loads(schema_text(RefreshReport)))
-    assert document["codecs"]["lzo"]["what_if"]
-    assert document["files"][0]["delta_bytes"] == 5e5

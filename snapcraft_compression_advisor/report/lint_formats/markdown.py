@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...lint.finding import REGRESSIONS
 from ...lint.run import SEVERITIES
 from ..diff_report import cause_lines, files_lines, table_lines
-from ..markdown_report import code_span, comment_text, plain
+from ..markdown_printer import code_span, comment_text, plain
 from ..phrases import LISTED_NAMES, counted
 from .phrases import (
     changed_rows,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ... import __version__
 from ...core.frozen import frozen
+from ..advise_month import month_seconds, month_section
 from ..installation import installation_section
-from ..month import month_seconds, month_section
 from ..phrases import headline, payload_facts
 from .codecs import launch_section
 from .files import kinds_section, sizes_section

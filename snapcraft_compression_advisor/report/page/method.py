@@ -13,9 +13,9 @@ from .texts import how_sized
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..advise_month import MonthReport
     from ..json_report import DeviceReport, MethodReport, PolicyReport, Report
     from ..measure_json import MeasurementReport
-    from ..month import MonthReport
 
 
 MODEL_ERROR = (

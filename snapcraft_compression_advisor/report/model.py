@@ -1,0 +1,132 @@
+"""What a page consists of: one value for each command, printed by three printers.
+
+Texts are plain, and a figure is a value: whoever prints them escapes and formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from ..core.frozen import frozen
+from ..core.units import Figure
+
+Tone = Literal["change", "keep", "no-benefit", "undecided", "measured"]
+"""How a headline looks; its words say the same."""
+
+Cell = str | Figure
+Spec = dict[str, Any]
+"""JSON of Vega or Vega-Lite: its shape is theirs to define."""
+
+
+@frozen
+class Table:
+    """Rows of texts and figures under heads.
+
+    :param caption: what the table is; it may stand below a title that says it.
+    :param heads: of the columns; empty ones aren't printed.
+    :param names: columns with names of files, which are shown as code.
+    :param words: columns that are read rather than compared, so aligned to the left.
+        The first one always is.
+    :param links: addresses that the first cells lead to, in their order.
+    :param above: a head above those from the third column on.
+    :param widths: of columns as text that are all aligned to the left; by their
+        contents if there are none.
+    """
+
+    caption: str = ""
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    names: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()
+    links: tuple[str, ...] = ()
+    above: str = ""
+    widths: tuple[int, ...] = ()
+
+
+@frozen
+class Chart:
+    """A picture, for pages alone: tables and sentences have its figures.
+
+    :param key: its address within the page.
+    :param alt: what it shows, in a sentence.
+    :param spec: of Vega-Lite, or of Vega if its schema says so.
+    :param wide: whether it takes the page's whole width.
+    """
+
+    key: str
+    title: str
+    alt: str
+    spec: Callable[[], Spec]
+    wide: bool = False
+
+
+@frozen
+class Entry:
+    """A point of a list, such as a finding.
+
+    :param mark: a word before it.
+    :param tone: of that word: error, warning or info.
+    :param details: lines below it.
+    """
+
+    mark: str
+    tone: str = "info"
+    title: str
+    text: str = ""
+    details: tuple[str, ...] = ()
+
+
+@frozen
+class Step:
+    """Something to do next, or to paste.
+
+    :param text: what it brings.
+    :param lines: to copy.
+    """
+
+    title: str
+    text: str = ""
+    lines: tuple[str, ...] = ()
+
+
+@frozen
+class Section:
+    """A part of a page; its title may be empty.
+
+    :param short: whether the text shows it without ``-v``, and Markdown unfolded.
+    :param opened: whether an HTML page shows it unfolded, as all that are short.
+    :param origin: whether its figures are measured, estimated or published.
+    """
+
+    title: str = ""
+    short: bool = False
+    opened: bool = False
+    origin: str = ""
+    sentences: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+@frozen
+class Page:
+    """All that a command has to say.
+
+    :param title: of an HTML page.
+    :param headline: the answer.
+    :param note: what the answer is compared with, at the end of its line.
+    :param commands: that the headline asks for.
+    :param facts: what was looked at, for those who get the page from somebody else.
+    :param more: what else the text's last line names, besides ``-v``.
+    """
+
+    title: str
+    tone: Tone = "measured"
+    headline: str
+    note: str = ""
+    commands: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    sections: tuple[Section, ...]
+    more: str = ""
