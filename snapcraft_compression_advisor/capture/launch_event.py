@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.frozen import frozen
+from ..launch.profile import WindowEnd
 from ..settings.quantities import parse_event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from .x11 import WindowSight
+    from .process_tree import ProcessTree
+    from .x11 import Sight, WindowSight
 
 _WINDOW, _EXIT = "window", "exit"
+
+LOOK_S = 0.05
+"""Between two looks at what a launch reads while it has a window."""
+LASTING_S = 0.2
+"""Content that lasts so long counts. A window that grows can have two colors for a
+moment; a cursor that blinks stays on for longer (GTK: 0.8 s, Qt: 0.5 s)."""
+PAUSE_S = 0.5
+"""An app that has drawn its window, and reads less than a data block in this time, is
+launched. Ten looks; what is read later comes with what a user does."""
+READING_MAX_S = 10.0
+"""The longest wait for such a pause from the first content on: one that loads
+documents or updates for minutes isn't starting any more."""
 
 
 @frozen
@@ -22,13 +38,15 @@ class LaunchState:
 
     :param lines: that it has printed since the last look.
     :param exit_status: of the command, ``None`` while it runs.
-    :param process_ids: asks for the processes that belong to the launch.
+    :param is_last: whether the time limit has been reached.
+    :param tree: the processes that belong to the launch.
     """
 
     elapsed_s: float
     lines: tuple[str, ...]
     exit_status: int | None
-    process_ids: Callable[[], set[int]]
+    tree: ProcessTree
+    is_last: bool = False
 
 
 @frozen
@@ -37,7 +55,8 @@ class LaunchEvent:
 
     :param name: as ``--until`` takes it.
     :param missed: what the command didn't do where the event doesn't happen.
-    :param window: whether a new top-level window of the command on the screen ends it.
+    :param window: whether a new top-level window of the command that has content ends
+        it, and a pause in reading after that; at the time limit, a blank one does.
     :param exits: whether the command's end with status 0 does.
     :param due_s: seconds from the start that do.
     :param text: in a line of standard output or error that does. A program that writes
@@ -74,34 +93,88 @@ class LaunchEvent:
 class Watch:
     """Looks out for an event during one launch.
 
-    ``name`` says what has happened, as ``--until`` takes it.
+    :ivar name: says what has happened, as ``--until`` takes it.
+    :ivar window: what the window showed, if one ended the launch.
+    :ivar cpu_s: user and system time at its end, if a window did.
     """
 
     def __init__(self, event: LaunchEvent, sight: WindowSight | None = None) -> None:
         self._event = event
         self._sight = sight
+        self._seen: Sight = "none"
+        self._lasts = False
+        self._drawn_s = self._settled_s = 0.0
+        self._read_bytes = 0
         self.name = event.name
         self.due_s = event.due_s
+        self.window: WindowEnd | None = None
+        self.cpu_s: tuple[float, float] | None = None
 
     @property
     def descriptor(self) -> int | None:
         """Becomes readable when there is news, where there is such a thing."""
         return self._sight.descriptor if self._sight is not None else None
 
-    def has_happened(self, state: LaunchState) -> bool:
-        """Tell whether the event has happened, now that there may be news."""
+    @property
+    def missed(self) -> str:
+        """What the command didn't do."""
+        if self._seen == "none":
+            return self._event.missed
+        return "showed a window that stayed blank"
+
+    def happened_s(self, state: LaunchState) -> float | None:
+        """Return when the event happened, in seconds from the start, if it has."""
         event = self._event
-        if self._sight is not None and self._sight.has_window_of(state.process_ids):
-            self.name = _WINDOW
-            return True
+        if self._sight is not None:
+            self._look(self._sight, state)
+            if self.window is not None:
+                self.name = _WINDOW
+                return self._settled_s
         if event.exits and state.exit_status == 0:
             self.name = _EXIT
-            return True
+            return state.elapsed_s
         if event.due_s is not None and state.elapsed_s >= event.due_s:
-            return True
-        return event.text is not None and any(
-            event.text in line for line in state.lines
-        )
+            return state.elapsed_s
+        if event.text is not None and any(event.text in line for line in state.lines):
+            return state.elapsed_s
+        return None
+
+    def next_look_s(self, elapsed_s: float) -> float:
+        """Return when to look again whatever happens, in seconds from the start."""
+        due_s = math.inf if self.due_s is None else self.due_s
+        return due_s if self._seen == "none" else min(due_s, elapsed_s + LOOK_S)
+
+    def _look(self, sight: WindowSight, state: LaunchState) -> None:
+        """Look at windows, and at what was read meanwhile."""
+        seen = self._seen
+        if self._lasts:
+            sight.ignore()
+        else:
+            seen = sight.look(state.tree.process_ids)
+            is_old = state.elapsed_s - self._drawn_s >= LASTING_S
+            self._lasts = seen == self._seen == "drawn" and is_old
+        read_bytes = 0 if seen == "none" else state.tree.read_bytes()
+        if seen == "drawn" != self._seen:
+            self._drawn_s = state.elapsed_s
+        # It is less where a process has ended that nobody waited for.
+        if seen != self._seen or abs(read_bytes - self._read_bytes) >= DATA_BLOCK_BYTES:
+            self._settled_s, self._read_bytes = state.elapsed_s, read_bytes
+            self.cpu_s = state.tree.cpu_s()
+        self._seen = seen
+        self.window = self._shown(state)
+
+    def _shown(self, state: LaunchState) -> WindowEnd | None:
+        """Return what the window that ends the launch shows, if it is over."""
+        if self._seen != "drawn":
+            return "blank" if state.is_last and self._seen == "blank" else None
+        now_s, tree = state.elapsed_s, state.tree
+        has_ended = state.exit_status is not None and not tree.process_ids()
+        has_paused = now_s - self._settled_s >= PAUSE_S and not tree.waits_for_storage()
+        if state.exit_status or has_ended or has_paused:
+            return "drawn"
+        if state.is_last or now_s - self._drawn_s >= READING_MAX_S:
+            return "reading"
+        return None
 
 
 EXITED = LaunchEvent(name=_EXIT, missed="didn't end", exits=True)
@@ -131,7 +204,7 @@ def usual_event(
 
 
 def window_mapped(display: str | None = None) -> LaunchEvent:
-    """Return the event of a window of the application on the screen."""
+    """Return the event of a window of the application that has content."""
     return LaunchEvent(
         name=_WINDOW, missed="showed no window", window=True, display=display
     )
@@ -160,3 +233,19 @@ def output_line(text: str) -> LaunchEvent:
     return LaunchEvent(
         name=f"output:{text}", missed=f"printed no line with {text!r}", text=text
     )
+
+
+def window_doubt(window: WindowEnd | None) -> str | None:
+    """Return what a recording that a window ended leaves open, in words."""
+    if window == "reading":
+        return (
+            f"The app went on reading for {READING_MAX_S:g} s after it had drawn its "
+            "window; what it read later doesn't count (--until seconds:TIME ends a "
+            "launch later)"
+        )
+    if window == "blank":
+        return (
+            "The app's window stayed blank, of one color, up to the time limit "
+            "(--until seconds:TIME or output:TEXT ends a launch sooner)"
+        )
+    return None

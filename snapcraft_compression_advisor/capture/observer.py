@@ -41,7 +41,7 @@ ended by it (bash(1), EXIT STATUS)."""
 
 _NO_NETWORK = re.compile(
     r"network is (?:unreachable|down)|name resolution|name or service not known|"
-    r"could not resolve|ENETUNREACH|EAI_AGAIN|ENOTFOUND|no such host",
+    r"could not resolve|\bENETUNREACH|\bEAI_AGAIN|\bENOTFOUND|no such host",
     re.IGNORECASE,
 )
 _NO_BUS = re.compile(r"D-?Bus|session bus", re.IGNORECASE)
@@ -87,7 +87,7 @@ class Observer:
         self._unfinished = b""
 
     def wait(self, started_s: float, *, timeout_s: float) -> float:
-        """Return when the event happened, on the monotonic clock in seconds.
+        """Return when the event happened, in seconds from the start.
 
         :raises ToolError: where it doesn't.
         """
@@ -100,20 +100,22 @@ class Observer:
                     elapsed_s=now_s - started_s,
                     lines=self._new_lines(selector),
                     exit_status=self._tree.exit_status,
-                    process_ids=self._tree.process_ids,
+                    tree=self._tree,
+                    is_last=now_s - started_s >= timeout_s,
                 )
-                if self._watch.has_happened(state):
-                    return now_s
+                happened_s = self._watch.happened_s(state)
+                if happened_s is not None:
+                    return happened_s
                 self._check_exit(selector)
                 self._check_quota()
-                if state.elapsed_s >= timeout_s:
+                if state.is_last:
                     message = (
-                        f"{self._name!r} {self._event.missed} within {timeout_s:g} s"
+                        f"{self._name!r} {self._watch.missed} within {timeout_s:g} s"
                     )
                     if self._tree.exit_status is not None:
                         message += ", and went on in the background"
                     raise self._failed(message)
-                due_s = min(timeout_s, self._watch.due_s or timeout_s)
+                due_s = min(timeout_s, self._watch.next_look_s(state.elapsed_s))
                 due_s = min(due_s, self._next_look_s(started_s))
                 if self._quota is not None:
                     due_s = min(due_s, state.elapsed_s + _QUOTA_S)
@@ -205,7 +207,7 @@ class Observer:
                 how += f" ({_BY_SIGNAL} + {name})"
         message = f"{self._name!r} {how}"
         if not self._event.exits:
-            message += f" and {self._event.missed}"
+            message += f" and {self._watch.missed}"
         raise self._failed(message)
 
     def _failed(self, message: str) -> ToolError:

@@ -23,8 +23,10 @@ from .processes import (
     is_standing_still,
     list_processes,
     merge_threads,
+    read_bytes_of,
     read_process,
     thread_figures,
+    thread_states,
 )
 
 GRACE_S = 2.0
@@ -135,6 +137,17 @@ class ProcessTree:
         """
         user_s, system_s = self._total_cpu_s()
         return max(0.0, user_s - self._before[0]), max(0.0, system_s - self._before[1])
+
+    def read_bytes(self) -> int:
+        """Return what processes that haven't ended have read, with their children.
+
+        From storage, and by system calls: what is read ahead comes in longer strides.
+        """
+        return sum(map(read_bytes_of, self.process_ids()))
+
+    def waits_for_storage(self) -> bool:
+        """Tell whether a thread does."""
+        return any("D" in thread_states(pid) for pid in self.process_ids())
 
     def threads(self) -> tuple[ThreadFigures, ...]:
         """Return what the threads did since the start, those of one name as one."""

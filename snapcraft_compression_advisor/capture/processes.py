@@ -126,13 +126,17 @@ def tasks_of(user: int, *, proc: Path = PROC) -> int:
     return tasks
 
 
+def thread_states(pid: int, *, proc: Path = PROC) -> set[str]:
+    """Return the states that threads of a process are in, by their letters."""
+    return {fields[_STATE] for _, _, fields in _read_threads(proc / str(pid))}
+
+
 def is_standing_still(pid: int, *, proc: Path = PROC) -> bool:
     """Tell whether no thread of a process runs: all are stopped or have ended.
 
     A traced thread stops for its tracer (``t``).
     """
-    threads = _read_threads(proc / str(pid))
-    return all(fields[_STATE] in "TtZXx" for _, _, fields in threads)
+    return thread_states(pid, proc=proc) <= set("TtZXx")
 
 
 def descendants(processes: Mapping[int, Process], roots: Iterable[int]) -> set[int]:
@@ -211,12 +215,26 @@ def _scheduled_s(task: Path, fields: list[str]) -> float:
         return (int(fields[_USER]) + int(fields[_SYSTEM])) * TICK_S
 
 
+def read_bytes_of(pid: int, *, proc: Path = PROC) -> int:
+    """Return what a process and children it has waited for read.
+
+    What storage delivered for them, and what system calls did.
+    """
+    counters = _counters(proc / str(pid))
+    return counters.get("rchar", 0) + counters.get("read_bytes", 0)
+
+
 def _read_bytes(task: Path) -> int:
-    with suppress(OSError):
-        for line in (task / "io").read_text().splitlines():
-            if line.startswith("read_bytes:"):
-                return int(line.partition(":")[2])
-    return 0
+    return _counters(task).get("read_bytes", 0)
+
+
+def _counters(task: Path) -> dict[str, int]:
+    """Return the figures of a process or thread in ``io``, none if it is gone."""
+    try:
+        lines = (task / "io").read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: int(value) for name, _, value in (x.partition(":") for x in lines)}
 
 
 def _read_stat(path: Path) -> tuple[str, list[str]] | None:

@@ -21,7 +21,7 @@ from ..payload.source import Payload
 from ..trial.result import Progress
 from .call_notices import HeldCall
 from .home import launch_home
-from .launch_event import LaunchEvent
+from .launch_event import LaunchEvent, window_doubt
 from .metadata_reads import metadata_reads
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
@@ -143,6 +143,7 @@ class _Recorder:
                 return None
         recorded = RecordedLaunch(
             event=cold.event,
+            window=cold.window,
             cold_s=rounded(cold.wall_s),
             warm_s=rounded(warm.wall_s),
             cold_cpu_s=cpu_time(cold),
@@ -212,6 +213,14 @@ def cpu_time(launched: Launched) -> CpuTime:
 def rounded(seconds: float) -> float:
     """Return a time to the tenth of a millisecond; more is noise."""
     return round(seconds, 4)
+
+
+def with_doubt(profile: LaunchProfile, note: Progress) -> LaunchProfile:
+    """Return a profile, having told what its end leaves open."""
+    doubt = window_doubt(profile.recorded.window if profile.recorded else None)
+    if doubt is not None:
+        note(f"Warning: {doubt}")
+    return profile
 
 
 def caches_dropped() -> ToolError:

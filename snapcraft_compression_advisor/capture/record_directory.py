@@ -81,10 +81,11 @@ def record_directory(
             progress("Launching once to set up the home directory")
             launch(request, root, home)
             _check_unchanged(before, root, inventory)
-        seen, warm = _launch_undisturbed(request, root, home, inventory, progress)
+        seen, cold, warm = _launch_undisturbed(request, root, home, inventory, progress)
         _check_unchanged(before, root, inventory)
     recorded = RecordedLaunch(
         event=warm.event,
+        window=cold.window,
         warm_s=rounded(warm.wall_s),
         warm_cpu_s=cpu_time(warm),
         processors=len(os.sched_getaffinity(0)),
@@ -111,7 +112,7 @@ def _launch_undisturbed(
     home: Path,
     inventory: Inventory,
     progress: Progress,
-) -> tuple[_Seen, Launched]:
+) -> tuple[_Seen, Launched, Launched]:
     """Launch evicted and then warm, again where somebody dropped the caches.
 
     :raises ToolError: where that happened each time.
@@ -122,17 +123,17 @@ def _launch_undisturbed(
             f"(attempt {attempt})"
         )
         drops = cache_drops()
-        seen = _launch_evicted(request, root, home, inventory)
+        seen, cold = _launch_evicted(request, root, home, inventory)
         warm = launch(request, root, home)
         # The kernel counts a drop when it is over.
         if cache_drops() == drops:
-            return seen, warm
+            return seen, cold, warm
     raise caches_dropped()
 
 
 def _launch_evicted(
     request: RecordRequest, root: Path, home: Path, inventory: Inventory
-) -> _Seen:
+) -> tuple[_Seen, Launched]:
     """Launch with nothing of the payload in the cache, and see what is there then."""
     resident: Sequence[ProfileFile] = ()
 
@@ -143,8 +144,10 @@ def _launch_evicted(
 
     _evict(root, inventory)
     tables = PageTables(root, inventory)
-    launch(request, root, home, watched=tables.look, noticed=tables.notice, frozen=look)
-    return resident, tables.touches, tables.brief()
+    cold = launch(
+        request, root, home, watched=tables.look, noticed=tables.notice, frozen=look
+    )
+    return (resident, tables.touches, tables.brief()), cold
 
 
 def directory_files(

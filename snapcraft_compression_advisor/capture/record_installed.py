@@ -48,6 +48,7 @@ from .record import (
     cpu_time,
     recorded_threads,
     rounded,
+    with_doubt,
 )
 from .running_kernel import recorded_kernel
 from .snap_run import snap_run
@@ -132,7 +133,7 @@ def record_installed(
         )
         profile = recorder.record()
         if profile is not None:
-            return profile
+            return with_doubt(profile, note or progress)
     raise caches_dropped()
 
 
@@ -172,6 +173,7 @@ class _Recorder:
         self._warn_of_used(before)
         recorded = RecordedLaunch(
             event=cold.launched.event,
+            window=cold.launched.window,
             cold_s=rounded(cold.launched.wall_s),
             warm_s=rounded(warm.wall_s),
             cold_cpu_s=cpu_time(cold.launched),

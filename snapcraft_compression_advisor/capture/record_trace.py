@@ -100,7 +100,7 @@ def record_trace(
             launch(request, root, home)
         progress("Launching under strace")
         traced = replace(request.command, traced_by=strace_words(strace, log))
-        launch(replace(request, command=traced), root, home, frozen=look)
+        cold = launch(replace(request, command=traced), root, home, frozen=look)
         progress("Launching with warm caches")
         warm = launch(request, root, home)
         # What it did as it was ended stands behind.
@@ -108,6 +108,7 @@ def record_trace(
         prefixes = (str(root.absolute()), str(root.resolve()))
     recorded = RecordedLaunch(
         event=warm.event,
+        window=cold.window,
         warm_s=rounded(warm.wall_s),
         warm_cpu_s=cpu_time(warm),
         processors=len(os.sched_getaffinity(0)),

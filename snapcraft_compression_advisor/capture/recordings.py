@@ -30,7 +30,7 @@ from ..trial.result import Progress
 from .isolation import BUBBLEWRAP, Isolation, is_root
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
 from .mount import may_administer
-from .record import RecordRequest
+from .record import RecordRequest, with_doubt
 from .record_launch import record_unmounted
 from .session_bus import session_bus
 from .start import Command, app_command, time_launch
@@ -180,8 +180,8 @@ class _Launch:
             self._told.note(
                 f"The launch of {self._app} was recorded before, from the same files"
             )
-            return profile
-        profile = self._record()
+            return with_doubt(profile, self._told.note)
+        profile = with_doubt(self._record(), self._told.note)
         with open_payload(self._payload.path) as payload:
             if payload_digest(payload) != digest:
                 message = f"The payload changed while {self._app} was recorded"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.frozen import frozen
+from ..launch.profile import WindowEnd
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
@@ -90,6 +91,7 @@ class Launched:
     """A launch, measured; all figures from the start to the event.
 
     :param event: that ended it, as ``--until`` takes it.
+    :param window: what the window showed, if one ended it.
     :param wall_s: from right before exec.
     :param user_s: processor time of all processes, also of those that have ended.
     :param threads: of all processes, those of one name as one; those that read most
@@ -105,6 +107,7 @@ class Launched:
     threads: tuple[ThreadFigures, ...] = ()
     pid: int = 0
     started_s: float = 0.0
+    window: WindowEnd | None = None
 
 
 def app_command(payload: Payload, app: str) -> Command:
@@ -198,10 +201,11 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
         )
         happened_s = observer.wait(started_s, timeout_s=timeout_s)
         tree.freeze()
-        user_s, system_s = tree.cpu_s()
+        user_s, system_s = watch.cpu_s or tree.cpu_s()
         launched = Launched(
             event=watch.name,
-            wall_s=happened_s - started_s,
+            window=watch.window,
+            wall_s=happened_s,
             user_s=user_s,
             system_s=system_s,
             threads=tree.threads(),

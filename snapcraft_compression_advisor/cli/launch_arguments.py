@@ -181,8 +181,8 @@ def _event(options: LaunchOptions, payload: Payload, app: str | None) -> LaunchE
 
 
 _ENDS = {
-    (True, False): "its window is shown",
-    (True, True): "a window is shown or the command ends",
+    (True, False): "its window has content",
+    (True, True): "a window has content or the command ends",
     (False, True): "the command ends (there is no display; the package xvfb provides "
     "a virtual one)",
 }
@@ -196,11 +196,11 @@ LAUNCH_ARGUMENTS: Arguments = {
         type=lambda text: text.removeprefix(WORD_MARK),
     ),
     "--until EVENT": details(
-        "the event that ends the launch: 'window' (a window of the app is on the "
-        "screen), 'exit' (the command has ended with status 0), 'output:TEXT' (it "
-        "prints a line that contains the text), 'seconds:TIME' (5, 500ms) "
-        "(default: window for an app with a desktop file, else window or exit, "
-        "whichever comes first)",
+        "the event that ends the launch: 'window' (a window of the app has content, "
+        "and then the app reads nothing for 0.5 s), 'exit' (the command has ended with "
+        "status 0), 'output:TEXT' (it prints a line that contains the text), "
+        "'seconds:TIME' (5, 500ms) (default: window for an app with a desktop file, "
+        "else window or exit, whichever comes first)",
         type=quantity(event_text),
     ),
     "--timeout SECONDS": details(

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from ..capture.first_run import FirstLaunch, first_run
 from ..capture.home import launch_home
+from ..capture.launch_event import window_doubt
 from ..capture.measure import (
     WALKS_AT_MOST,
     Launch,
@@ -218,6 +219,8 @@ def _launch(
 
         def start(root: Path, home: Path) -> RunTime:
             launched = time_launch(command, root, event, timeout_s=timeout_s, home=home)
+            if (doubt := window_doubt(launched.window)) is not None:
+                emit.progress(f"Warning: {doubt}")
             return RunTime(
                 wall_s=launched.wall_s,
                 user_s=launched.user_s,

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar, get_args
 
-from ..capture.record import RecordRequest
+from ..capture.record import RecordRequest, with_doubt
 from ..capture.record_launch import record_launch, told
 from ..capture.record_trace import import_trace
 from ..core.errors import UsageError
@@ -16,7 +16,7 @@ from ..core.units import format_seconds
 from ..launch.launch_set import Method
 from ..launch.profile import LaunchProfile, profile_text
 from ..payload.source import Payload, find_payload, open_payload
-from ..report.phrases import counted
+from ..report.phrases import WINDOW_PHRASES, counted
 from .arguments import PATH, Arguments, Command, details, output_argument
 from .launch_arguments import (
     LAUNCH_ARGUMENTS,
@@ -137,9 +137,10 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
             read_ahead_kb=parsed_args.read_ahead_kb,
             scratch=parsed_args.scratch,
         )
-        return record_launch(
+        profile = record_launch(
             payload, request, emit.progress, method=parsed_args.method, note=_note
         )
+        return with_doubt(profile, _note)
 
 
 def _note(text: str) -> None:
@@ -157,6 +158,8 @@ def _summary(profile: LaunchProfile) -> str:
 def _times(profile: LaunchProfile) -> str:
     words = []
     recorded = profile.recorded
+    if recorded is not None and recorded.window is not None:
+        words.append(f"up to {WINDOW_PHRASES[recorded.window]}")
     if recorded is not None and recorded.cold_s is not None:
         words.append(f"cold launch {format_seconds(recorded.cold_s)} (measured)")
     if profile.warm_s is not None:

@@ -101,6 +101,7 @@ def _fit(
             seek_share=seek_share,
             waited_share=waited_share(profile.recorded),
             metadata_blocks=metadata_blocks,
+            window=profile.recorded.window if profile.recorded else None,
         ),
         fitting_share=fitting / blocks if blocks else 1.0,
         gone=gone,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..payload.inventory import Inventory
     from ..payload.linkage import Unresolved
     from ..payload.snap_yaml import SnapMetadata
+    from .profile import WindowEnd
 
 
 Source = Literal["static", "recorded"]
@@ -150,6 +151,7 @@ class LaunchSet:
     :param metadata_blocks: blocks of inodes and directories that it reads, each as
         often as it is read; ``None`` where they weren't counted. The usual ones are in
         the factors of :attr:`.Codec.in_launch`.
+    :param window: what the window that ended a recorded launch showed.
     :param unresolved: what the launch needs from elsewhere.
     """
 
@@ -163,6 +165,7 @@ class LaunchSet:
     unresolved: tuple[Unresolved, ...] = ()
     basis: GuessBasis | None = None
     method: Method | None = None
+    window: WindowEnd | None = None
 
     @property
     def missing_program(self) -> str | None:

@@ -23,6 +23,10 @@ SCHEMAS = (1, 2)
 LaunchPart = Literal["snap-run", "snap-confine", "snap-exec", "command-chain", "app"]
 """Who is at work, from the command ``snap run`` to the app's own program."""
 
+WindowEnd = Literal["drawn", "reading", "blank"]
+"""What the window that ended a launch showed: content, after which reading paused or
+went on; or nothing up to the time limit."""
+
 Share = Annotated[float, pydantic.Field(ge=0, le=1)]
 Text = Annotated[str, pydantic.AfterValidator(printable)]
 BlockRange = tuple[pydantic.NonNegativeInt, pydantic.NonNegativeInt]
@@ -134,6 +138,9 @@ class RecordedLaunch(_Model):
     launches are under the same circumstances.
 
     :param event: what ended the launch, as ``--until`` takes it.
+    :param window: if a window ended it, what that showed in the cold launch:
+        ``drawn`` (content; then reading paused), ``reading`` (content; reading went
+        on) or ``blank`` (one color up to the time limit).
     :param cold_s: from right before exec to the event.
     :param threads: of the cold launch; those that read most come first.
     :param processors: that the launch could use.
@@ -147,6 +154,7 @@ class RecordedLaunch(_Model):
     """
 
     event: Text
+    window: WindowEnd | None = None
     cold_s: Seconds | None = None
     warm_s: Seconds | None = None
     cold_cpu_s: CpuTime | None = None

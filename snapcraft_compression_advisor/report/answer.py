@@ -14,7 +14,7 @@ from ..core.units import format_bytes, format_range, format_seconds
 from ..payload.snap_yaml import split_component_name
 from ..wording import CONTINUATIONS, asked, sentences
 from .lines import FILE_STYLE, TextStyle, wrapped
-from .phrases import headline, how_known
+from .phrases import WINDOW_PHRASES, headline, how_known
 from .undecided import what_decides
 
 if TYPE_CHECKING:
@@ -296,7 +296,10 @@ def _how_known(launch: LaunchAnalysis) -> str:
     """Return how it is known what the app reads, and how well."""
     known = launch.launch_set
     if known.source == "recorded":
-        return f"What the app reads was {how_known(known.source, known.method)}."
+        text = f"What the app reads was {how_known(known.source, known.method)}"
+        if known.window in (None, "drawn"):
+            return f"{text}."
+        return f"{text} up to {WINDOW_PHRASES[known.window]}."
     text = "What the app reads was guessed from its files"
     if known.basis is None:
         return f"{text}."

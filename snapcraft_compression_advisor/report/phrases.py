@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..advice.reasons import Verdict
     from ..devices.kernel import KernelProfile
     from ..launch.launch_set import Method, Source
+    from ..launch.profile import WindowEnd
     from .json_report import KernelReport, PayloadReport
     from .report_launch import FitReport, UnresolvedReport
 
@@ -27,6 +28,13 @@ _HEADLINES: Mapping[Verdict, str] = {
     "no-benefit": "NO BENEFIT from another codec: stay with {}",
     "undecided": "UNDECIDED: stay with {} for now",
 }
+WINDOW_PHRASES: Mapping[WindowEnd, str] = {
+    "drawn": "a window with content",
+    "reading": "a window with content; reading went on",
+    "blank": "a window that stayed blank",
+}
+"""What ended a launch."""
+
 _SUPPLIED: Mapping[str, str] = {
     "base": "from the base",
     "base or content snap": "from the base or a content snap",

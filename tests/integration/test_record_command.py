@@ -309,6 +309,7 @@ def show(width, height, override):
         0, 0, width, height, 0, screen.root_depth, X.InputOutput,
         override_redirect=override)
     window.map()
+    window.fill_rectangle(window.create_gc(foreground=screen.white_pixel), 9, 9, 9, 9)
     display.sync()
 open(sys.argv[1] + "/data/first", "rb", buffering=0).read(1)
 show(1, 1, False)

@@ -51,6 +51,7 @@ screen = display.screen()
 open(os.environ["SNAP"] + "/data/first", "rb", buffering=0).read(1)
 window = screen.root.create_window(0, 0, 300, 200, 0, screen.root_depth, X.InputOutput)
 window.map()
+window.fill_rectangle(window.create_gc(foreground=screen.white_pixel), 9, 9, 9, 9)
 display.sync()
 time.sleep(4713)
 """

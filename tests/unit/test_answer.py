@@ -18,6 +18,7 @@ from snapcraft_compression_advisor.report.text import render_text
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.launch.profile import WindowEnd
 
 GOLDEN = Path(__file__).parent / "golden"
 MOST_LINES = {"change": 16, "keep": 9, "no-benefit": 9, "undecided": 12}
@@ -102,6 +103,27 @@ def test_device_that_decides_is_among_those_shown() -> None:
     assert decisive is not None
     text = render_answer(replace(analysis, launches=(launch,)))
     assert decisive.device in text.split("adds, on")[1].split("xz ")[0]
+
+
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        ("drawn", "recorded."),
+        ("reading", "recorded up to a window with content; reading went on."),
+        ("blank", "recorded up to a window that stayed blank."),
+    ],
+)
+def test_recording_that_may_have_ended_too_soon_says_with_which_window(
+    window: WindowEnd, expected: str
+) -> None:
+    analysis = make_analysis()
+    (launch, *others) = analysis.launches
+    seen = replace(
+        launch.launch_set, source="recorded", method="residency", window=window
+    )
+    known = (replace(launch, launch_set=seen), *others)
+    text = " ".join(render_answer(replace(analysis, launches=known)).split())
+    assert f"What the app reads was {expected}" in text
 
 
 def test_terminal_without_unicode_gets_ascii() -> None:

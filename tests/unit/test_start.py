@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +16,9 @@ from snapcraft_compression_advisor.capture import process_tree
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
-    LaunchState,
     elapsed,
     output_line,
     window_mapped,
-    window_or_exit,
 )
 from snapcraft_compression_advisor.capture.prepared_process import StartRequest
 from snapcraft_compression_advisor.capture.processes import (
@@ -40,7 +37,6 @@ from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_mock import MockerFixture
 
 pytestmark = pytest.mark.users
 
@@ -352,18 +348,3 @@ def test_root_of_its_own_takes_a_system_tree(tmp_path: Path) -> None:
         time_launch(
             Command(words=("true",), chroot=True), tmp_path, EXITED, timeout_s=5
         )
-
-
-def test_of_window_and_exit_that_which_is_first_counts(mocker: MockerFixture) -> None:
-    state = LaunchState(elapsed_s=0, lines=(), exit_status=None, process_ids=set)
-    sight = mocker.patch("snapcraft_compression_advisor.capture.x11.WindowSight")
-    mocker.patch("snapcraft_compression_advisor.capture.x11.open_display")
-    sight.return_value.has_window_of.return_value = False
-    with window_or_exit().watching() as watch:
-        assert not watch.has_happened(state)
-        assert not watch.has_happened(replace(state, exit_status=3))
-        assert watch.has_happened(replace(state, exit_status=0))
-        assert watch.name == "exit"
-        sight.return_value.has_window_of.return_value = True
-        assert watch.has_happened(replace(state, exit_status=0))
-        assert watch.name == "window"

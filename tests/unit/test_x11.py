@@ -10,7 +10,7 @@ from Xlib import X
 from Xlib.error import BadWindow, ConnectionClosedError
 
 from snapcraft_compression_advisor.capture import x11
-from snapcraft_compression_advisor.capture.x11 import WindowSight, open_display
+from snapcraft_compression_advisor.capture.x11 import Sight, WindowSight, open_display
 from snapcraft_compression_advisor.core.errors import ToolError
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ class FakeDisplay:
         self.clients: dict[int, int | None] = {}
         self.events: list[SimpleNamespace] = []
         self.identifies = identifies
+        formats = [SimpleNamespace(depth=24, bits_per_pixel=32)]
+        info = SimpleNamespace(pixmap_formats=formats)
+        self.display = SimpleNamespace(info=info)
 
     def __getattr__(self, name: str) -> MagicMock:
         """Take all other calls."""
@@ -78,7 +81,24 @@ class FakeDisplay:
             override_redirect=False,
         )
         size = properties.get("size", 100)
-        window.get_geometry.return_value = SimpleNamespace(width=size, height=100)
+        root = self.mocker.MagicMock()
+        root.get_geometry.return_value = SimpleNamespace(width=1280, height=1024)
+        place = properties.get("place", (0, 0))
+        root.translate_coords.return_value = SimpleNamespace(x=place[0], y=place[1])
+        window.get_geometry.return_value = SimpleNamespace(
+            width=size, height=100, root=root
+        )
+        drawn = properties.get("drawn", (0, 0))
+
+        def image(x: int, y: int, width: int, height: int, *_: int) -> SimpleNamespace:
+            pixels = bytearray(b"   \0" * width * height)
+            column, row = drawn[0] - x, drawn[1] - y
+            if 0 <= column < width and 0 <= row < height:
+                pixels[4 * (row * width + column)] = 0
+            pixels[3] = 0xFF  # belongs to no color
+            return SimpleNamespace(depth=24, data=bytes(pixels))
+
+        window.get_image.side_effect = image
         window.get_full_property.side_effect = lambda key, _: (
             SimpleNamespace(value=values[key]) if values[key] else None
         )
@@ -94,7 +114,11 @@ def display(mocker: MockerFixture) -> FakeDisplay:
 
 
 def seen(display: FakeDisplay) -> bool:
-    return WindowSight(display).has_window_of(lambda: {OURS})  # type: ignore[arg-type] # a fake
+    return look(WindowSight(display)) == "drawn"  # type: ignore[arg-type] # a fake
+
+
+def look(sight: WindowSight) -> Sight:
+    return sight.look(lambda: {OURS})
 
 
 def test_window_of_the_application_counts(display: FakeDisplay) -> None:
@@ -150,11 +174,30 @@ def test_window_that_is_gone_again_does_not_count(display: FakeDisplay) -> None:
 def test_window_framed_later_by_a_window_manager_counts(display: FakeDisplay) -> None:
     sight = WindowSight(display)  # type: ignore[arg-type] # a fake
     window = display.show(state=X.IsUnviewable).window
-    assert not sight.has_window_of(lambda: {OURS})
+    assert look(sight) == "none"
     window.change_attributes.assert_called_once_with(event_mask=X.StructureNotifyMask)
     window.get_attributes.return_value.map_state = X.IsViewable
     display.events.append(SimpleNamespace(type=X.MapNotify, window=window))
-    assert sight.has_window_of(lambda: {OURS})
+    assert look(sight) == "drawn"
+
+
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ({"drawn": (99, 99)}, "drawn"),
+        ({"drawn": (99, 99), "place": (-99, -99)}, "blank"),  # its only pixel there
+        ({"drawn": (99, 99), "place": (-98, -98)}, "drawn"),
+        ({"drawn": (20, 20), "place": (1270, 0)}, "blank"),
+        ({"place": (1280, 0)}, "blank"),
+        ({"drawn": (None, None)}, "blank"),
+    ],
+)
+def test_window_has_content_if_the_screen_shows_it_in_two_colors(
+    display: FakeDisplay, properties: dict[str, Any], expected: Sight
+) -> None:
+    drawn = properties.pop("drawn", (0, 0))
+    display.show(drawn=(-1, -1) if drawn[0] is None else drawn, **properties)
+    assert look(WindowSight(display)) == expected  # type: ignore[arg-type] # a fake
 
 
 def test_server_that_goes_away_is_an_error(
@@ -164,7 +207,7 @@ def test_server_that_goes_away_is_an_error(
     error = ConnectionClosedError("server")
     mocker.patch.object(display, "pending_events", side_effect=error)
     with pytest.raises(ToolError, match="was lost"):
-        sight.has_window_of(set)
+        sight.look(set)
 
 
 def test_server_that_begins_anew_is_asked_again(mocker: MockerFixture) -> None:
