@@ -36,6 +36,8 @@ SHOWN = "/sys"
 of the starter's own. It is there on every machine, and launches don't see it."""
 USER_NAMESPACE = "\0user-namespace"
 """Stands for the descriptor of root's user namespace, which the starter makes."""
+INFORMATION = "\0information"
+"""Stands for the descriptor on which bubblewrap names a launch's first process."""
 
 _HIDDEN = (
     "boot", "dev", "home", "lost+found", "media", "mnt", "proc", "root", "run", "snap",
@@ -147,7 +149,7 @@ def bubblewrap_words(
     words = [
         shutil.which(BUBBLEWRAP) or BUBBLEWRAP,
         "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-        "--unshare-cgroup-try", "--new-session", "--die-with-parent",
+        "--unshare-cgroup-try", "--new-session", "--info-fd", INFORMATION,
     ]  # fmt: skip
     if is_root():
         user = str(LAUNCH_USER)

@@ -9,7 +9,7 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from pathlib import Path
 
@@ -36,6 +36,7 @@ class StartRequest:
     :param shown: files that this user is shown, by number.
     :param limits: of resources, by their names in :mod:`resource`.
     :param call_filter: what holds system calls until they were taken note of.
+    :param isolated: whether bubblewrap starts it.
     :param leaves_group: whether it moves to a control group of somebody else, as what
         snapd starts does; which processes it has, their parents tell then.
     """
@@ -49,6 +50,7 @@ class StartRequest:
     shown: tuple[str, ...] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
     call_filter: CallFilter | None = None
+    isolated: bool = False
     leaves_group: bool = False
 
 
@@ -59,25 +61,31 @@ class PreparedProcess:
     error come out of one descriptor, which doesn't block.
 
     :param processes_file: ``cgroup.procs`` of the control group to start it in.
+    :param information: descriptor on which bubblewrap tells of the launch.
     :raises ToolError: where not even the advisor's own interpreter starts.
     """
 
-    def __init__(self, request: StartRequest, *, processes_file: Path | None) -> None:
+    def __init__(
+        self,
+        request: StartRequest,
+        *,
+        processes_file: Path | None,
+        information: int | None,
+    ) -> None:
         self._request = request
         self._processes_file = processes_file
         request_end, self._request_pipe = os.pipe()
         self._report_pipe, report_end = os.pipe()
         self._channel, channel_end = socket.socketpair()
+        ends = [request_end, report_end, channel_end.fileno()]
+        ends += [] if information is None else [information]
         try:
-            self._process = self._spawn(request_end, report_end, channel_end.fileno())
-        except OSError as error:
+            self._process = _run_script("starter.py", ends, subprocess.PIPE)
+        except ToolError:
             os.close(self._request_pipe)
             os.close(self._report_pipe)
             self._channel.close()
-            message = f"Cannot run {sys.executable!r}: {error.strerror}"
-            raise ToolError(
-                message, resolution="Check the Python installation."
-            ) from error
+            raise
         finally:
             os.close(request_end)
             os.close(report_end)
@@ -131,19 +139,6 @@ class PreparedProcess:
         ):
             os.close(descriptor)
 
-    def _spawn(self, *ends: int) -> subprocess.Popen[bytes]:
-        starter = Path(__file__).with_name("starter.py")
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-X", "utf8", str(starter),
-             *map(str, ends)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=ends,
-            start_new_session=True,
-            cwd="/",
-        )  # fmt: skip
-
     def _specification(self) -> bytes:
         group = str(self._processes_file or "")
         specification = {**asdict(self._request), "control_group": group}
@@ -170,6 +165,50 @@ class PreparedProcess:
     def _not_started(self, report: str) -> ToolError:
         reason = report.removeprefix("error ") or "it ended before it started"
         return not_started(self._request.words[0], reason)
+
+
+@contextlib.contextmanager
+def launch_keeper() -> Iterator[int]:
+    """Have an isolated launch killed as soon as this process is.
+
+    :returns: the descriptor on which bubblewrap is to tell of the launch.
+    :raises ToolError: if the advisor's own interpreter doesn't start.
+    """
+    information, information_end = os.pipe()
+    advisor, advisor_end = os.pipe()
+    ends = [information, advisor]
+    try:
+        process = _run_script("keeper.py", ends, subprocess.DEVNULL)
+        try:
+            yield information_end
+        finally:
+            process.kill()
+            process.wait()
+    finally:
+        for end in (*ends, information_end, advisor_end):
+            os.close(end)
+
+
+def _run_script(name: str, ends: Sequence[int], output: int) -> subprocess.Popen[bytes]:
+    """Start a script of this directory, in a session of its own.
+
+    :param ends: descriptors that it inherits, its arguments.
+    :raises ToolError: if the advisor's own interpreter doesn't start.
+    """
+    script = str(Path(__file__).with_name(name))
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-X", "utf8", script, *map(str, ends)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=ends,
+            start_new_session=True,
+            cwd="/",
+        )
+    except OSError as error:
+        message = f"Cannot run {sys.executable!r}: {error.strerror}"
+        raise ToolError(message, resolution="Check the Python installation.") from error
 
 
 def not_started(program: str, reason: str) -> ToolError:

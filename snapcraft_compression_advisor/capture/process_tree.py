@@ -14,7 +14,7 @@ from operator import sub
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import ToolError
-from .prepared_process import PreparedProcess, StartRequest
+from .prepared_process import PreparedProcess, StartRequest, launch_keeper
 from .processes import (
     ControlGroup,
     Process,
@@ -57,7 +57,10 @@ def process_tree(request: StartRequest) -> Iterator[ProcessTree]:
         if group is not None:
             resources.callback(group.remove)
         resources.callback(_set_subreaper, on=_set_subreaper(on=True))
-        tree = ProcessTree(request, group)
+        information = (
+            resources.enter_context(launch_keeper()) if request.isolated else None
+        )
+        tree = ProcessTree(request, group, information)
         resources.callback(tree.process.close)
         resources.callback(tree.end)
         tree.make_ready()
@@ -77,7 +80,12 @@ class ProcessTree:
         minus a signal's number where that ended it, as in :mod:`subprocess`.
     """
 
-    def __init__(self, request: StartRequest, group: ControlGroup | None) -> None:
+    def __init__(
+        self,
+        request: StartRequest,
+        group: ControlGroup | None,
+        information: int | None,
+    ) -> None:
         self._group = group
         self._own_session = os.getsid(0)
         self._strangers = {
@@ -86,7 +94,9 @@ class ProcessTree:
             if process.parent == os.getpid()
         }
         self.process = PreparedProcess(
-            request, processes_file=group.directory / "cgroup.procs" if group else None
+            request,
+            processes_file=group.directory / "cgroup.procs" if group else None,
+            information=information,
         )
         self._reaped: list[ThreadFigures] = []
         self._reaped_cpu_s = (0.0, 0.0)

@@ -322,6 +322,7 @@ def _isolated(
         environment=environment,
         directory="/",
         user=user if is_root() else None,
+        isolated=True,
         shown=tuple(sources.shown),
         limits={
             "RLIMIT_NPROC": MOST_TASKS + tasks_of(user),

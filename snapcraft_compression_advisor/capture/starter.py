@@ -26,17 +26,34 @@ import stat
 import struct
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # linux/sched.h, linux/mount.h, linux/prctl.h, asm-generic/unistd.h
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
 _MS_NOSUID, _MS_NODEV = 2, 4
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8  # linux/seccomp.h
+# linux/bpf_common.h, linux/seccomp.h
+_EQUAL, _AT_LEAST, _AND, _SUBTRACT, _RETURN = 0x15, 0x35, 0x54, 0x14, 0x06
+_LOAD_NUMBER, _LOAD_ARCHITECTURE = (0x20, 0, 0, 0), (0x20, 0, 0, 4)
+_ALLOW, _FAIL = (_RETURN, 0, 0, 0x7FFF0000), 0x00050000
+_X32 = 0x40000000
+"""Marks calls of another binary interface on x86-64 (asm/unistd.h)."""
+_ADD_KEY = {
+    0x40000003: 286, 0x40000028: 309, 0x80000016: 278, 0xC0000015: 269,
+    0xC000003E: 248, 0xC00000B7: 217, 0xC00000F3: 217,
+}  # fmt: skip
+"""Number of add_key(2), which request_key(2) and keyctl(2) follow, by architecture
+(linux/audit.h, asm/unistd.h)."""
 _STANDARD_ERROR = 2
 _SHOWN = "/sys"
 _USER_NAMESPACE = "\0user-namespace"
+_INFORMATION = "\0information"
 """As :mod:`isolation` has them."""
 
 SHARED = ("proc", "dev", "sys", "tmp")
@@ -54,16 +71,14 @@ def main() -> None:
     try:
         specification = json.loads(source.readline())
         namespace = _prepare(specification)
-        words = [
-            str(namespace) if word == _USER_NAMESPACE else word
-            for word in specification["words"]
-        ]
+        kept = {_USER_NAMESPACE: namespace, _INFORMATION: _information()}
+        words = [str(kept.get(word, word)) for word in specification["words"]]
         program = _find(words[0], specification["environment"])
         os.write(report, b"ready\n")
         if not source.readline():
             return  # the advisor is gone
         source.close()
-        _keep_descriptors(namespace)
+        _keep_descriptors(set(kept.values()))
         if specification["call_filter"]:
             _have_calls_noticed(
                 **specification["call_filter"], channel=int(sys.argv[3])
@@ -91,12 +106,41 @@ def _prepare(specification: dict[str, Any]) -> int | None:
     if specification["user"] is not None:
         namespace = _become_other(specification["user"], specification["shown"])
     _limit(specification["limits"])
-    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if _information() is None:
+        _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    else:
+        _deny_keyrings()
     os.chdir(specification["directory"])
     # Python ignores these two, and what is ignored stays so over exec.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     return namespace
+
+
+def _information() -> int | None:
+    """Return the descriptor for :mod:`keeper`, which ends an isolated launch."""
+    return int(sys.argv[4]) if sys.argv[4:] else None
+
+
+def _deny_keyrings() -> None:
+    """Have the system calls for keys fail: no namespace hides those of the same user.
+
+    So container engines do by default.
+    """
+    program = [_LOAD_ARCHITECTURE]
+    for architecture, first in _ADD_KEY.items():
+        program += [
+            (_EQUAL, 0, 6, architecture),
+            _LOAD_NUMBER,
+            (_AND, 0, 0, ~_X32 & 0xFFFFFFFF),
+            (_SUBTRACT, 0, 0, first),
+            (_AT_LEAST, 1, 0, 3),
+            (_RETURN, 0, 0, _FAIL | errno.EPERM),
+            _ALLOW,
+        ]
+    filter_, _kept = _packed([*program, _ALLOW])
+    _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    _call("prctl", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, filter_, 0, 0)
 
 
 def _have_calls_noticed(seccomp: int, program: list[list[int]], channel: int) -> None:
@@ -118,13 +162,19 @@ def _have_calls_noticed(seccomp: int, program: list[list[int]], channel: int) ->
 
 def _filter_calls(seccomp: int, program: list[list[int]]) -> int:
     """Set a filter, and return the descriptor of its calls; -1 where that fails."""
-    packed = b"".join(struct.pack("=HBBI", *each) for each in program)
-    instructions = ctypes.create_string_buffer(packed, len(packed))
-    filter_ = struct.pack("@HP", len(program), ctypes.addressof(instructions))
+    filter_, _kept = _packed(program)
     libc = ctypes.CDLL(None, use_errno=True)
     set_filter, new = _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER
     found: int = libc.syscall(ctypes.c_long(seccomp), set_filter, new, filter_)
     return found
+
+
+def _packed(program: Sequence[Sequence[int]]) -> tuple[bytes, object]:
+    """Return a filter as the kernel takes it, and the memory that it points to."""
+    packed = b"".join(struct.pack("=HBBI", *each) for each in program)
+    instructions = ctypes.create_string_buffer(packed, len(packed))
+    filter_ = struct.pack("@HP", len(program), ctypes.addressof(instructions))
+    return filter_, instructions
 
 
 def _change_root(root: str, shared_as: list[str]) -> None:
@@ -216,12 +266,12 @@ def _limit(limits: dict[str, int]) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _keep_descriptors(kept: int | None) -> None:
-    """Have exec close all descriptors but the standard ones and one that is kept."""
+def _keep_descriptors(kept: set[int | None]) -> None:
+    """Have exec close all descriptors but the standard ones and those that are kept."""
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 # as above
         with contextlib.suppress(OSError):  # that of the listing
             if int(name) > _STANDARD_ERROR:
-                os.set_inheritable(int(name), int(name) == kept)
+                os.set_inheritable(int(name), int(name) in kept)
 
 
 def _mount(source: str, target: str, kind: str, flags: int) -> None:

@@ -14,14 +14,19 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from real_launches import fill_launchable
 from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.capture.recordings import isolation_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 pytestmark = pytest.mark.bubblewrap
 
@@ -55,6 +60,38 @@ end = threading.Event()
 for _ in range(6000):
     threading.Thread(target=end.wait, daemon=True).start()
 end.set()'"""
+KEY = """python3 -c '
+import ctypes, os, sys
+session, buffer = -3, ctypes.create_string_buffer(99)
+keyctl = lambda *words: ctypes.CDLL(None).syscall(int(sys.argv[1]), *words)
+if sys.argv[2:]:
+    keyctl(8, int(sys.argv[2]), session)
+key = keyctl(10, session, b"user", os.environ["mark"].encode(), 0)
+sys.exit(keyctl(11, key, buffer, 99) <= 0)' $keyctl """
+ADD_KEYS = """
+import ctypes, os, sys
+facts, mark, *command = sys.argv[1:]
+numbers = {"x86_64": 250, "aarch64": 219, "riscv64": 219}
+call, keyctl = ctypes.CDLL(None).syscall, numbers.get(os.uname().machine, 0)
+call(keyctl, 1, None)
+for keyring in (-3, -4):
+    key = call(keyctl - 2, b"user", mark.encode(), b"key", 3, keyring)
+    call(keyctl, 15, key, 600)
+with open(facts, "a") as file:
+    print(f"keyctl={keyctl} keyring={call(keyctl, 0, -4, 0)}", file=file)
+os.execvp(command[0], command)
+"""
+"""Whoever records has a key in the session, and one in the user's keyring."""
+PROCESSES = """python3 -c '
+import os
+made = []
+try:
+    while len(made) < 6000:
+        made.append(os.posix_spawnp("sleep", ["sleep", "99"], {}))
+finally:
+    for each in made:
+        os.kill(each, 9)
+        os.waitpid(each, 0)'"""
 NESTED = "unshare --user --map-root-user --mount sh -c "
 ATTEMPTS = {
     **{f"write to {place}": f"echo > {place}/$mark" for place in PLACES},
@@ -101,7 +138,10 @@ ATTEMPTS = {
     "control group": "mkdir /sys/fs/cgroup/$mark && rmdir /sys/fs/cgroup/$mark",
     "clock": "date --set=@$(date +%s)",
     "priority": "nice -n -5 true 2>&1 | grep . && exit 1; nice -n -5 true",
+    "key of the session": KEY,
+    "key of the user": f"{KEY} $keyring",
     "more than a limit of threads": THREADS,
+    "more than a limit of processes": PROCESSES,
     "larger file than the limit": "truncate -s 3G $HOME/large",
     "core program": "test $(ulimit -c) != 0",
 }
@@ -114,14 +154,18 @@ ALLOWED = {
     "signal its own": "sleep 9 & kill $!",
 }
 """What an app needs shows that the attempts are made at all."""
-RUNS_ALONE = """\
+DAEMONS = """\
+setsid sh -c "setsid sleep $sleep &" > /dev/null 2>&1 &
+setsid sh -c 'fork() { sleep 0.1; fork & }; fork' sh $sleep > /dev/null 2>&1 &"""
+"""One forks again and again: its process is another each time."""
+RUNS_ALONE = f"""\
 #!/bin/sh
 . $SNAP/facts
 cd "$SNAP/attempts"
 for each in *; do
     timeout 30 sh "./$each" > $HOME/said 2>&1 < /dev/null && found="$found $each"
 done
-setsid sh -c "setsid sleep $sleep &" > /dev/null 2>&1 &
+{DAEMONS}
 echo "succeeded:$found;"
 exit 3
 """
@@ -194,11 +238,16 @@ def own(place: Path, user: int) -> None:
             os.lchown(path, user, user)
 
 
-def record(
-    stage: Path, user: int, *options: str, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """Record the stranger's launch as a user does."""
+@contextmanager
+def recording(
+    stage: Path, user: int, *options: str, before: Sequence[str] = (), **variables: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Record the stranger's launch as a user does.
+
+    :param before: words that the command follows.
+    """
     command = [
+        *before,
         python_of(user), "-m", "snapcraft_compression_advisor", "record",
         str(stage / "prime"), "--until", "exit", "--method", "directory",
         "--scratch", str(stage / "scratch"), "--output", str(stage / "launch.json"),
@@ -213,10 +262,24 @@ def record(
         **variables,
     }
     other = None if user == os.geteuid() else user
-    return subprocess.run(
-        command, cwd="/", env=environment, check=False, capture_output=True, text=True,
+    with subprocess.Popen(
+        command, cwd="/", env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         user=other, group=other, extra_groups=None if other is None else (),
-    )  # fmt: skip
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def record(
+    stage: Path, user: int, *options: str, before: Sequence[str] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Record the launch to its end."""
+    with recording(stage, user, *options, before=before, **variables) as process:
+        output, errors = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
 def successes(stage: Path, user: int, *options: str) -> set[str]:
@@ -252,9 +315,10 @@ def successes(stage: Path, user: int, *options: str) -> set[str]:
             "victim_word": "4799[.]5",
         }  # fmt: skip
         lines = [f"export {name}='{value}'" for name, value in facts.items()]
-        (stage / "prime/facts").write_text("\n".join(lines))
+        (stage / "prime/facts").write_text("\n".join(lines) + "\n")
         own(stage, user)
-        ran = record(stage, user, *options, SECRET_TOKEN=SECRET)
+        before = (python_of(user), "-c", ADD_KEYS, str(stage / "prime/facts"), mark)
+        ran = record(stage, user, *options, before=before, SECRET_TOKEN=SECRET)
         for place in PLACES:
             path = place.replace("$SNAP", str(stage / "prime"))
             path = path.replace("$folder", str(folder))
@@ -271,9 +335,12 @@ def test_nothing_succeeds_and_nothing_is_left(stage: Path, user: int) -> None:
     assert len(ATTEMPTS) >= 60
     assert successes(stage, user) == {file_name(each) for each in ALLOWED}
     assert list((stage / "scratch").iterdir()) == []
-    assert not [
-        pid for pid in list_processes() if SLEEP in command_line(pid).split("\0")
-    ]
+    assert daemons() == set()
+
+
+def daemons() -> set[int]:
+    """Return processes of the stranger's daemons."""
+    return {pid for pid in list_processes() if SLEEP in command_line(pid).split("\0")}
 
 
 def command_line(pid: int) -> str:
@@ -281,6 +348,24 @@ def command_line(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
     except OSError:
         return ""
+
+
+@pytest.mark.parametrize("forks_away", [True, False])
+def test_nothing_outlives_an_advisor_that_is_killed(
+    stage: Path, user: int, *, forks_away: bool
+) -> None:
+    last = "exit 0" if forks_away else "exec sleep $sleep"
+    app = f"#!/bin/sh\nsleep={SLEEP}\n{DAEMONS}\n{last}\n"
+    (stage / "prime/bin/stranger").write_text(app)
+    options = ("--until", "output:never", "--timeout", "60")
+    with recording(stage, user, *options) as process:
+        while len(daemons()) < 2 and process.poll() is None:
+            pass
+        assert process.poll() is None, process.communicate()
+        process.kill()
+    deadline = time.monotonic() + 30
+    while left := daemons():
+        assert time.monotonic() < deadline, [command_line(each) for each in left]
 
 
 def test_attempts_succeed_without_isolation(stage: Path, user: int) -> None:
@@ -291,6 +376,10 @@ def test_attempts_succeed_without_isolation(stage: Path, user: int) -> None:
 LINKS = """\
 #!/bin/sh
 . $SNAP/facts
+python3 -c 'import os
+os.chdir(os.environ["HOME"])
+for _ in range(3000):
+    os.mkdir("deep"); os.chdir("deep")'
 cd $SNAP_DATA && rm -rf door && ln -s $folder door && ln -sfn $folder/made file
 ln -sfn $folder/authority $XDG_RUNTIME_DIR/Xauthority
 mv $SNAP_COMMON $SNAP_COMMON-gone; ln -sfn $folder $SNAP_COMMON

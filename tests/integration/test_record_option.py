@@ -234,11 +234,6 @@ def test_processes_of_an_isolated_launch_can_be_found(
         process.terminate()
 
 
-@pytest.mark.xfail(
-    os.geteuid() != 0,
-    reason="bwrap --die-with-parent ends a user's launch with its first process",
-    strict=True,
-)
 def test_app_that_forks_away_is_recorded_and_ended(
     prime: Path, variables: dict[str, str]
 ) -> None:
