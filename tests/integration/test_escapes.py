@@ -366,6 +366,9 @@ def test_nothing_outlives_an_advisor_that_is_killed(
     deadline = time.monotonic() + 30
     while left := daemons():
         assert time.monotonic() < deadline, [command_line(each) for each in left]
+    (stage / "prime/bin/stranger").write_text("#!/bin/sh\n")
+    assert record(stage, user).returncode == 0
+    assert list((stage / "scratch").iterdir()) == []  # by the next run
 
 
 def test_attempts_succeed_without_isolation(stage: Path, user: int) -> None:
