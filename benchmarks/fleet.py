@@ -28,17 +28,17 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 from snapcraft_compression_advisor.cli.policy_options import lint_request
 from snapcraft_compression_advisor.fleet.bounded import Limits
-from snapcraft_compression_advisor.fleet.cluster import Cluster
+from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.pool import Engine, Pool
+from snapcraft_compression_advisor.fleet.engines import Engine, Pool, dask_rows
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
-from snapcraft_compression_advisor.fleet.table import decode
 from snapcraft_compression_advisor.fleet.task import FleetRequest
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
@@ -118,9 +118,14 @@ def _engines(request: FleetRequest, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         snaps = make_snaps(Path(folder), count)
         engines: Mapping[str, Engine] = {
-            "pool": Pool(request, Limits(), workers=1),
-            "Dask": Cluster(
-                request, Limits(), address=None, workers=1, progress=lambda _: None
+            "pool": Pool(request, Limits(), workers=1).rows,
+            "Dask": partial(
+                dask_rows,
+                request=request,
+                limits=Limits(),
+                address=None,
+                workers=1,
+                progress=lambda _: None,
             ),
         }
         each_s = {name: _each_s(engine, snaps) for name, engine in engines.items()}
@@ -132,7 +137,7 @@ def _engines(request: FleetRequest, count: int) -> None:
 
 def _each_s(engine: Engine, snaps: Sequence[Snap]) -> float:
     """Return the seconds between rows, without what starting takes."""
-    ends = [time.monotonic() for _ in engine.rows(snaps)]
+    ends = [time.monotonic() for _ in engine(snaps)]
     return (ends[-1] - ends[0]) / (len(ends) - 1)
 
 

@@ -32,9 +32,8 @@ from prime_error import note
 from prime_tree import file_figures
 from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.core.scratch import replace_bytes
-from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.seen import NAME
-from snapcraft_compression_advisor.fleet.table import decode, encode
+from snapcraft_compression_advisor.fleet.columns import decode, encode
+from snapcraft_compression_advisor.fleet.dataset import SEEN_NAME, part_files
 from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.source import is_prime_directory
 from snapcraft_compression_advisor.squashfs.mksquashfs import pack
@@ -161,7 +160,7 @@ def _join(dataset: Path) -> None:
     for file in files:
         if file != whole:
             file.unlink()
-    whole.with_name(NAME).unlink(missing_ok=True)  # of this machine's files
+    whole.with_name(SEEN_NAME).unlink(missing_ok=True)  # of this machine's files
 
 
 if __name__ == "__main__":

@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from snapcraft_compression_advisor.fleet.columns import COLUMNS
+from snapcraft_compression_advisor.fleet.columns import COLUMNS, decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.table import decode
 
 _MB = 1e6
 _PREDICTORS = {

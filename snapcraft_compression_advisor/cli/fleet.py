@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from ..core.errors import NoInputError, UsageError
 from ..core.printable import printable
 from ..core.terminal import emit
+from ..fleet import imported
 from ..fleet.bounded import Limits
-from ..fleet.cluster import Cluster
 from ..fleet.dataset import Dataset
-from ..fleet.extra import imported
-from ..fleet.pool import Engine, Pool
+from ..fleet.engines import Engine, Pool, dask_rows
 from ..fleet.run import Summary, run_fleet, settings_digest
 from ..fleet.sources import find_snaps
 from ..fleet.task import FleetRequest
@@ -105,14 +106,17 @@ class FleetCommand(Command):
             contents=tuple(parsed_args.content),
             launch_profiles=parsed_args.launch_profiles,
         )
-        dataset = Dataset(parsed_args.output, settings=settings_digest(request))
-        if parsed_args.retry:
-            dataset.retry()
+        dataset = Dataset(
+            parsed_args.output,
+            settings=settings_digest(request),
+            retries=parsed_args.retry,
+        )
         limits = Limits(
             seconds=parsed_args.time_limit,
             memory_bytes=parsed_args.memory_limit * 10**6,
         )
-        engine = _engine(parsed_args, request.knowing(dataset.digests()), limits)
+        known = replace(request, known=dataset.digests())
+        engine = _engine(parsed_args, known, limits)
         summary = run_fleet(snaps, dataset, engine, progress=emit.progress)
         emit.message(_told(summary, parsed_args.output))
 
@@ -131,10 +135,11 @@ def _engine(
         raise UsageError(message, resolution="Leave out all but one.")
     if not (address or workers):
         count = parsed_args.processes or len(os.sched_getaffinity(0))
-        return Pool(request, limits, workers=count)
-    return Cluster(
-        request,
-        limits,
+        return Pool(request, limits, workers=count).rows
+    return partial(
+        dask_rows,
+        request=request,
+        limits=limits,
         address=address,
         workers=workers or 1,
         progress=lambda text: emit.progress(text, permanent=True),

@@ -8,7 +8,7 @@ import os
 from typing import ClassVar, get_args
 
 from ..core.terminal import emit
-from ..fleet.checks import failing, lint_report
+from ..fleet.reading import failing, lint_report
 from ..lint.baseline import Baseline, judge
 from ..report.lint_formats import FORMATS, Findings
 from ..settings.lint_policy import SeverityName

@@ -32,8 +32,8 @@ class Decompressor(Protocol):
 
         :param block: a compressed data or metadata block.
         :param max_bytes: the most that the contents may come to.
-        :raises BadDataError: where the block is broken, truncated or comes to more.
-        :raises ToolError: where the library is missing.
+        :raises BadDataError: if the block is broken, truncated or comes to more.
+        :raises ToolError: if the library is missing.
         """
 
 
@@ -74,7 +74,7 @@ class Codec(ABC):
     default_options: ClassVar[bytes | None] = None
     """Compressor options that mksquashfs writes when it is given none."""
     kernel_time: ClassVar[KernelTime | None]
-    """What a block costs; ``None`` where nothing is decompressed."""
+    """What a block costs; ``None`` if nothing is decompressed."""
     metadata_stored_share: ClassVar[float] = 0.33
     """What metadata blocks take of that in an image: the mean of 331 blocks of inodes
     and directories of the systems that ``study/stacks.py`` prepares; of a codec that
@@ -128,7 +128,7 @@ class Codec(ABC):
             for data and fragments, also for a tail, and
             :data:`METADATA_BLOCK_BYTES` for metadata. It sets the dictionary of xz,
             and the room that a library may write to.
-        :raises ToolError: where the library is missing or reports a failure.
+        :raises ToolError: if the library is missing or reports a failure.
         """
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Identity(Codec):
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """Return the block itself.
 
-        :raises BadDataError: where it is longer than allowed.
+        :raises BadDataError: if it is longer than allowed.
         """
         if len(block) > max_bytes:
             raise broken_block(self.name, f"more than {max_bytes} bytes")

@@ -52,7 +52,7 @@ class Library:
     def version(self) -> str:
         """Return the loaded library's own version, as ``5.4.1``.
 
-        :raises ToolError: where the library is missing.
+        :raises ToolError: if the library is missing.
         """
         version: bytes = getattr(self.functions(), self._version)()
         return version.decode("ascii", "replace")
@@ -60,7 +60,7 @@ class Library:
     def functions(self) -> ctypes.CDLL:
         """Return the library with its functions' types declared.
 
-        :raises ToolError: where the library is missing or too old.
+        :raises ToolError: if the library is missing or too old.
         """
         loaded = self._load()
         if loaded is None:
@@ -153,5 +153,5 @@ class BoundCodec(Codec):
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
         """Compress into the buffer; return the length, 0 where the room ends.
 
-        :raises ToolError: where the library is missing or fails for another cause.
+        :raises ToolError: if the library is missing or fails for another cause.
         """

@@ -132,7 +132,7 @@ class Lzo(BoundCodec):
         """Return the first bytes of a block, of which the end may be missing.
 
         :param length: how many bytes; fewer come where the block doesn't have them.
-        :raises BadDataError: where the block is broken before that.
+        :raises BadDataError: if the block is broken before that.
         """
         status, contents = self._decode(block, _LONGEST_BLOCK_BYTES)
         if status not in (_SUCCESS, *_TRUNCATED):

@@ -147,7 +147,7 @@ class Xz(BoundCodec):
         """Return the first bytes of a block; what follows them isn't checked.
 
         :param length: how many bytes; fewer come where the contents are shorter.
-        :raises BadDataError: where the block is broken before that.
+        :raises BadDataError: if the block is broken before that.
         """
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY_BYTES)
         return decompress_stream(stream, block, length, name=self.name)
@@ -266,7 +266,7 @@ def decompress_stream(
 ) -> bytes:
     """Return at most ``max_bytes`` of what a stream holds.
 
-    :raises BadDataError: where liblzma finds the stream broken.
+    :raises BadDataError: if liblzma finds the stream broken.
     """
     try:
         return stream.decompress(block, max_bytes)

@@ -1,16 +1,21 @@
-"""A worker process that is ended where a snap takes too long, and started again."""
+"""A worker process that is ended if a snap takes too long, and started again.
+
+It is given snaps through a socket and answers with rows.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import pickle
-import select
+import resource
+import socket
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any
 
 from ..core.child import END_S, end_child, ending_with_us
@@ -18,12 +23,11 @@ from ..core.errors import AdvisorError, ToolError
 from ..core.frozen import frozen
 from .columns import Row
 from .sources import Snap
-from .task import FleetRequest, lost
-from .worker import LENGTH
+from .task import FleetRequest, SnapTask, failure, lost
 
 _PROGRAM = (
     "import sys; sys.path[:] = {path!r}; "
-    "from snapcraft_compression_advisor.fleet.worker import main; main({0}, {1})"
+    "from snapcraft_compression_advisor.fleet.bounded import main; main()"
 )
 _TRIES = 3
 """As Dask's ``allowed-failures``: a worker that is killed need not be the snap's doing,
@@ -34,13 +38,15 @@ _STARTS = 32
 
 _START_LIMIT_S = 120.0
 _CHUNK_BYTES = 1 << 20
+_NO_THREAD = "can't start new thread"
+_STATM_DATA = 5  # proc(5): data and stack, in pages
 
 
 @frozen
 class Limits:
     """What one snap may take.
 
-    :param seconds: of time.
+    :param seconds: time.
     :param memory_bytes: beyond what a worker has before it opens a snap.
     """
 
@@ -52,6 +58,12 @@ class TimeLimitError(AdvisorError):
     """A snap takes longer than it may."""
 
     exit_status = os.EX_TEMPFAIL
+
+
+class MemoryLimitError(AdvisorError):
+    """A snap takes more memory than a worker may have."""
+
+    exit_status = os.EX_OSERR
 
 
 class _EndedError(Exception):
@@ -70,39 +82,37 @@ class BoundedWorker:
         self._first = (request, limits.memory_bytes, processor)
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
-        self._tasks, self._rows = -1, -1
         self._stopped = False
         self._busy = threading.Lock()
 
     def row(self, snap: Snap) -> Row:
-        """Return a snap's row; that of an error where the worker doesn't survive it.
+        """Return a snap's row; that of an error if the worker doesn't survive it.
 
-        :raises AdvisorError: where no worker can be started.
+        :raises AdvisorError: if no worker can be started.
         """
         with self._busy:
-            return self._tried(snap)
-
-    def _tried(self, snap: Snap) -> Row:
-        for _ in range(_TRIES):
-            try:
-                if self._process is None:
-                    self._start()
-                row = self._ask(snap, self._limits.seconds)
-            except TimeoutError:
-                self.close()
-                return self._too_long(snap)
-            except _EndedError:
-                self.close()
-                if self._stopped:
-                    break
-                continue
-            if row.pop("spent", False):
-                self.close()  # what it has taken it may not give back
-            return row
-        return _killed(snap)
+            for _ in range(_TRIES):
+                try:
+                    if self._process is None:
+                        self._start()
+                    row = self._ask(snap, self._limits.seconds)
+                except TimeoutError:
+                    self.close()
+                    message = f"takes longer than {self._limits.seconds:g} s"
+                    return _lost(snap, TimeLimitError, message, "Raise --time-limit.")
+                except _EndedError:
+                    self.close()
+                    if self._stopped:
+                        break
+                    continue
+                if row.pop("spent", False):
+                    self.close()  # what it has taken it may not give back
+                return row
+        resolution = "Check the system's log for lack of memory."
+        return _lost(snap, ToolError, f"ended {_TRIES} workers in a row", resolution)
 
     def kill(self) -> bool:
-        """Kill the process, as the system would; tell whether there was one."""
+        """Kill the process, as the system would; return whether there was one."""
         process = self._process
         if process is None:
             return False
@@ -119,106 +129,135 @@ class BoundedWorker:
     def close(self) -> None:
         """End the process; closing again does nothing."""
         if self._process is not None:
-            os.close(self._tasks)
-            os.close(self._rows)
+            self._socket.close()
             self._process.kill()
             end_child(self._process)
             self._process = None
 
     def _start(self) -> None:
-        """Start the process, again where it is killed meanwhile.
+        """Start the process, again if it is killed meanwhile.
 
-        :raises ToolError: where it can't be started.
-        :raises _EndedError: where it isn't wanted any more.
+        :raises ToolError: if it can't be started.
+        :raises _EndedError: if it isn't wanted any more.
         """
         for _ in range(_STARTS):
             if self._stopped:
                 raise _EndedError
             process = self._open()
             try:
-                said = self._ask(self._first, _START_LIMIT_S)
-            except TimeoutError as error:
+                answer = self._ask(self._first, _START_LIMIT_S)
+            except TimeoutError:
                 self.close()
-                raise _no_start() from error
-            except _EndedError as error:
-                by_signal = _was_killed(process)
+                break
+            except _EndedError:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(END_S)
+                by_signal = (process.returncode or 0) < 0
                 self.close()
                 if not by_signal:
-                    raise _no_start() from error
+                    break
                 continue
-            if "error" in said:
+            if "error" in answer:
                 self.close()
-                raise ToolError(str(said["error"]))
+                raise ToolError(str(answer["error"]))
             return
-        raise _no_start()
+        message = "No worker process can be started"
+        resolution = "Close other programs, or use fewer workers."
+        raise ToolError(message, resolution=resolution)
 
     def _open(self) -> subprocess.Popen[bytes]:
-        inward, self._tasks = os.pipe()
-        self._rows, outward = os.pipe()
-        program = _PROGRAM.format(inward, outward, path=sys.path)
-        try:
+        program = _PROGRAM.format(path=sys.path)
+        self._socket, theirs = socket.socketpair()
+        with theirs:
             self._process = subprocess.Popen(
                 ending_with_us((sys.executable, "-c", program)),
-                stdin=subprocess.DEVNULL,
+                stdin=theirs,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(inward, outward),
                 start_new_session=True,  # Ctrl-C is for us, who then end it
             )
-        finally:
-            os.close(inward)
-            os.close(outward)
         return self._process
 
     def _ask(self, message: object, limit_s: float) -> dict[str, Any]:
-        """Send a message and return the answer.
+        """Send a message and return the answer, a line.
 
-        :raises TimeoutError: where none comes in time.
-        :raises _EndedError: where the process has ended.
+        :raises TimeoutError: if none comes in time.
+        :raises _EndedError: if the process has ended.
         """
         end = time.monotonic() + limit_s
-        content = pickle.dumps(message)
+        line = bytearray()
         try:
-            os.write(self._tasks, LENGTH.pack(len(content)))
-            for start in range(0, len(content), _CHUNK_BYTES):
-                os.write(self._tasks, content[start : start + _CHUNK_BYTES])
-        except BrokenPipeError as error:
+            self._socket.settimeout(limit_s)
+            self._socket.sendall(pickle.dumps(message))
+            while not line.endswith(b"\n"):
+                left_s = end - time.monotonic()
+                if left_s <= 0:
+                    raise TimeoutError
+                self._socket.settimeout(left_s)
+                part = self._socket.recv(_CHUNK_BYTES)
+                if not part:
+                    raise _EndedError
+                line += part
+        except ConnectionError as error:
             raise _EndedError from error
-        (length,) = LENGTH.unpack(self._read(LENGTH.size, end))
-        answer: dict[str, Any] = json.loads(self._read(length, end))
+        answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def _read(self, length: int, end: float) -> bytes:
-        content = b""
-        while len(content) < length:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([self._rows], [], [], left)[0]:
-                raise TimeoutError
-            part = os.read(self._rows, min(_CHUNK_BYTES, length - len(content)))
-            if not part:
-                raise _EndedError
-            content += part
-        return content
 
-    def _too_long(self, snap: Snap) -> Row:
-        message = f"{snap.path!r} takes longer than {self._limits.seconds:g} s"
-        error = TimeLimitError(message, resolution="Raise --time-limit.")
-        return lost(snap, error)
+def main() -> None:
+    """Answer with rows, as the worker process, until no more snaps come.
+
+    The first message is the request with what bounds the worker.
+    """
+    with (
+        socket.socket(fileno=sys.stdin.fileno()) as ours,
+        ours.makefile("rwb") as stream,
+        ExitStack() as until,
+    ):
+
+        def answer(row: Row) -> None:
+            # Not pickled: this process has read what strangers made.
+            stream.write(json.dumps(row).encode() + b"\n")
+            stream.flush()
+
+        request, limit_bytes, processor = pickle.load(stream)  # noqa: S301 # of the process that started this one
+        # With one processor for each worker, codecs need no further threads.
+        allowed = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {allowed[processor % len(allowed)]})
+        try:
+            task = SnapTask(request, until)
+        except AdvisorError as error:
+            answer(failure({}, error))
+            return
+        answer({})
+        _bound(limit_bytes)
+        with suppress(EOFError):
+            while True:
+                answer(_row(task, pickle.load(stream), limit_bytes))  # noqa: S301 # likewise
 
 
-def _was_killed(process: subprocess.Popen[bytes]) -> bool:
-    """Tell whether a process whose pipe has ended was killed, rather than left."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(END_S)
-    return (process.returncode or 0) < 0
+def _row(task: SnapTask, snap: Snap, limit_bytes: int) -> Row:
+    try:
+        return task.row(snap)
+    except MemoryError:
+        pass
+    except Exception as error:  # noqa: BLE001 # one snap's, of any kind
+        if not (isinstance(error, RuntimeError) and _NO_THREAD in str(error)):
+            message = f"Internal error: {type(error).__name__}: {error}"
+            return lost(snap, AdvisorError(message, resolution="Please report it."))
+    message = f"takes more than {limit_bytes / 1e6:.0f} MB of memory"
+    spent = _lost(snap, MemoryLimitError, message, "Raise --memory-limit.")
+    return {**spent, "spent": True}
 
 
-def _no_start() -> ToolError:
-    message = "No worker process can be started"
-    return ToolError(message, resolution="Close other programs, or use fewer workers.")
+def _lost(snap: Snap, kind: type[AdvisorError], message: str, resolution: str) -> Row:
+    return lost(snap, kind(f"{snap.path!r} {message}", resolution=resolution))
 
 
-def _killed(snap: Snap) -> Row:
-    message = f"{snap.path!r} ended {_TRIES} workers in a row"
-    error = ToolError(message, resolution="Check the system's log for lack of memory.")
-    return lost(snap, error)
+def _bound(limit_bytes: int) -> None:
+    """Let the process have so much more memory, beyond its code and what it has now."""
+    statm = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    most = int(statm[_STATM_DATA]) * resource.getpagesize() + limit_bytes
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or most < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))

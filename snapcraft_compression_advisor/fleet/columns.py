@@ -1,23 +1,34 @@
-"""The columns of a fleet's data set, and the row that a report makes.
+"""The columns of a data set: rows from reports, and rows as Parquet.
 
 A row has nothing that depends on when, where or by how many workers it was made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
+from ..core.errors import BadDataError
+from ..core.files import open_regular
 from ..report.contract import Interval
 from ..report.json_report import Report
 from ..report.report_launch import LaunchReport
+from . import imported
 
-SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 1
 """Of the columns; a data set of another version is neither read nor added to."""
 
 KNOWN = "known"
 """Key of what stands for a row that the data set has already; no column."""
+
+_METADATA_KEY = b"compression-advisor fleet"
+"""In a file: its schema's version, and the settings of its rows."""
+
+_COMPRESSION = "zstd"
+_ENDS = ("low", "mid", "high")
 
 Row = Mapping[str, object]
 Kind = Literal["string", "int64", "double", "launches", "findings"]
@@ -37,7 +48,7 @@ class Column:
 
 
 def _ends(name: str, text: str) -> Iterator[Column]:
-    for end in ("low", "mid", "high"):
+    for end in _ENDS:
         yield Column(f"{name}_{end}", "double", f"{text}: {end} of the interval")
 
 
@@ -79,17 +90,10 @@ COLUMNS: tuple[Column, ...] = (
     Column("read_bytes", "int64", "read of a remote snap; null for a local one"),
     Column("report", "string", "the snap's own report, as JSON of 'advise'"),
 )
-LAUNCH_TEXTS = ("app", "device", "source")
-LAUNCH_FIGURES = tuple(
-    f"{name}_{end}"
-    for name in ("xz_s", "lzo_s", "saved_s")
-    for end in ("low", "mid", "high")
-)
-FINDING_TEXTS = ("rule", "severity", "message")
 
 
 def report_row(report: Report, *, version: str, snap_type: str) -> dict[str, object]:
-    """Return the columns that a snap's report fills."""
+    """Return the columns of a snap's report."""
     payload, advice = report.payload, report.recommendation
     codecs = report.trial.codecs
     sizes = report.file_sizes
@@ -120,16 +124,15 @@ def report_row(report: Report, *, version: str, snap_type: str) -> dict[str, obj
         "break_even_launches": advice.break_even_launches,
         "launches": [row for each in report.launches for row in _launch_rows(each)],
         "findings": [
-            {"rule": each.rule, "severity": _severity(each), "message": each.message}
+            {
+                "rule": each.rule,
+                "severity": "undecided" if each.undecided else each.severity,
+                "message": each.message,
+            }
             for each in report.findings or ()
         ],
         "report": report.model_dump_json(by_alias=True),
     }
-
-
-def _severity(finding: object) -> str:
-    undecided, severity = (getattr(finding, n) for n in ("undecided", "severity"))
-    return "undecided" if undecided else severity
 
 
 def _launch_rows(launch: LaunchReport) -> Iterator[Row]:
@@ -151,5 +154,83 @@ def _launch_rows(launch: LaunchReport) -> Iterator[Row]:
 def _figure(name: str, figure: Interval | None) -> dict[str, float | None]:
     return {
         f"{name}_{end}": None if figure is None else getattr(figure, end)
-        for end in ("low", "mid", "high")
+        for end in _ENDS
     }
+
+
+def encode(rows: Sequence[Row], settings: str) -> bytes:
+    """Return rows as a Parquet file.
+
+    :param settings: digest of what the rows depend on besides the snaps.
+    """
+    arrow, parquet = imported("pyarrow"), imported("pyarrow.parquet")
+    text, figure = arrow.string(), arrow.float64()
+    launch = [(name, text) for name in ("app", "device", "source")]
+    launch += [
+        (f"{n}_{e}", figure) for n in ("xz_s", "lzo_s", "saved_s") for e in _ENDS
+    ]
+    finding = [(name, text) for name in ("rule", "severity", "message")]
+    kinds = {
+        "string": text,
+        "int64": arrow.int64(),
+        "double": figure,
+        "launches": arrow.list_(arrow.struct(launch)),
+        "findings": arrow.list_(arrow.struct(finding)),
+    }
+    schema = arrow.schema([(column.name, kinds[column.kind]) for column in COLUMNS])
+    metadata = json.dumps({"schema": _SCHEMA_VERSION, "settings": settings})
+    table = arrow.Table.from_pylist(
+        [*rows], schema=schema.with_metadata({_METADATA_KEY: metadata.encode()})
+    )
+    sink = arrow.BufferOutputStream()
+    parquet.write_table(table, sink, compression=_COMPRESSION)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def decode(
+    path: Path, columns: Sequence[str] | None = None
+) -> tuple[list[dict[str, Any]], str]:
+    """Return a file's rows, and the digest of the settings they were made with.
+
+    :param columns: names; all unless given.
+    :raises BadDataError: if it isn't a fleet's file, or of another schema.
+    """
+    arrow, parquet = imported("pyarrow"), imported("pyarrow.parquet")
+    try:
+        # Opened here: its directory's name isn't to become a column, or may not be
+        # UTF-8.
+        with open_regular(path) as opened, parquet.ParquetFile(opened) as file:
+            metadata = file.schema_arrow.metadata or {}
+            settings = _settings(metadata.get(_METADATA_KEY, b"null"), path)
+            table = file.read(columns=None if columns is None else [*columns])
+    except (arrow.ArrowException, OSError) as error:
+        raise _broken(path, str(error)) from error
+    return table.to_pylist(), settings
+
+
+def _settings(metadata: bytes, path: Path) -> str:
+    """Return the settings of a file of this schema's version."""
+    try:
+        found = json.loads(metadata)
+    except ValueError as error:
+        raise _broken(path, str(error)) from error
+    if not isinstance(found, dict) or "settings" not in found:
+        raise _broken(path, "its metadata don't name a schema")
+    version = found.get("schema")
+    if version != _SCHEMA_VERSION:
+        message = (
+            f"{str(path)!r} is of schema version {version!r}, not {_SCHEMA_VERSION}"
+        )
+        raise BadDataError(
+            message, resolution="Make a new data set, in another directory."
+        )
+    return str(found["settings"])
+
+
+def _broken(path: Path, details: str) -> BadDataError:
+    return BadDataError(
+        f"{str(path)!r} isn't a part of a fleet's data set",
+        details=details,
+        resolution="Remove the file; the next run makes its rows again.",
+    )

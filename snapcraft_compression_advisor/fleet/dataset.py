@@ -1,31 +1,40 @@
 """The data set: a directory of Parquet files, to which runs add rows.
 
-Several runs may write into one at once. A row is added under a lock, and only where
-no other has its key; a file is written whole under a temporary name, then renamed.
+Several runs may write into one at once. A row is added under a lock, and only if no
+other has its key; a file is written whole under a temporary name, then renamed.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
 
 from .. import __version__
 from ..core.errors import NoInputError, StorageError, UsageError
-from ..core.scratch import FILE_PREFIX, replace_bytes
-from .columns import KNOWN, Row
-from .seen import SeenFiles
+from ..core.files import read_regular
+from ..core.printable import printable
+from ..core.scratch import FILE_PREFIX, replace_bytes, replace_text
+from ..core.units import MIB
+from .columns import KNOWN, Row, decode, encode
 from .sources import Snap
-from .table import decode, encode
 
 PARTITION = "advisor_version="
 """What directories begin with; readers of Parquet make a column of it."""
+
+SEEN_NAME = "_files.json"
+"""Readers of directories of Parquet files leave out what begins like this."""
+
+_SEEN_MAX_BYTES = 1024 * MIB
+"""Of four million snaps."""
 
 _MODE = 0o644
 _KEY_COLUMNS = ("path", "digest", "error")
@@ -34,12 +43,12 @@ _PASSING = (os.EX_NOINPUT, os.EX_IOERR)
 doesn't answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A row that is there.
+_Files = dict[str, tuple[int | None, str, str]]
+_FILES: TypeAdapter[_Files] = TypeAdapter(_Files)
 
-    :param file: that it is in.
-    """
+
+class _Known(NamedTuple):
+    """A row that is there: its file, and whether it has an error."""
 
     file: Path
     failed: bool
@@ -48,20 +57,22 @@ class _Known:
 class Dataset:
     """The rows of this version of the advisor, to add to.
 
-    :param root: the directory; made where it isn't there.
+    :param root: the directory; made if it isn't there.
     :param settings: digest of what rows depend on besides snaps and version.
-    :raises UsageError: where it has rows that were made with other settings.
-    :raises BadDataError: where it has files of another schema.
-    :raises StorageError: where it can't be written.
+    :param retries: whether snaps that failed are to be analysed again; their rows stay
+        until then.
+    :raises UsageError: if it has rows that were made with other settings.
+    :raises BadDataError: if it has files of another schema.
+    :raises StorageError: if it can't be written.
     """
 
-    def __init__(self, root: Path, *, settings: str) -> None:
+    def __init__(self, root: Path, *, settings: str, retries: bool = False) -> None:
         self.root, self._settings = root, settings
         self._folder = root / f"{PARTITION}{__version__}"
         self._seen: dict[Path, int] = {}
         self._rows: dict[str, _Known] = {}
         self._files = SeenFiles(self._folder)
-        self._retries = False
+        self._retries = retries
         with self._writing(), self._locked():
             for leftover in self._folder.glob(f"{FILE_PREFIX}*"):
                 leftover.unlink(missing_ok=True)  # of a run that was killed
@@ -69,7 +80,7 @@ class Dataset:
             self._files.look()
 
     def has(self, snap: Snap) -> bool:
-        """Tell whether a file's row is there, without reading the file."""
+        """Return whether a file's row is there, without reading the file."""
         row = self._rows.get(self._files.key(snap) or "")
         return row is not None and not (self._retries and row.failed)
 
@@ -80,16 +91,12 @@ class Dataset:
             key for key, row in self._rows.items() if failed_too or not row.failed
         )
 
-    def retry(self) -> None:
-        """Let snaps that failed be analysed again; their rows stay until then."""
-        self._retries = True
-
     def add(self, rows: Sequence[Row]) -> int:
         """Add rows, but none whose key is there; one replaces that of a failure.
 
-        :param rows: also those of files that turned out to be known.
-        :returns: how many are new.
-        :raises StorageError: where they can't be written; none is lost of those there.
+        :param rows: of files; some may turn out to be known.
+        :returns: the number of new rows.
+        :raises StorageError: if they can't be written; those there stay.
         """
         if not rows:
             return 0
@@ -106,7 +113,7 @@ class Dataset:
         return sum(map(len, fresh.values()))
 
     def _by_file(self, rows: Sequence[Row]) -> dict[Path, list[Row]]:
-        """Return rows to write by the file that they belong in."""
+        """Return the rows to write, by file."""
         found: dict[Path, dict[str, Row]] = defaultdict(dict)
         new: dict[str, Row] = {}
         for row in rows:
@@ -122,7 +129,7 @@ class Dataset:
         return {file: [*added.values()] for file, added in found.items()}
 
     def _write(self, file: Path, rows: Sequence[Row]) -> None:
-        """Write a file: these rows, and those in it that they don't replace."""
+        """Write these rows to a file, beside those in it that they don't replace."""
         kept: list[dict[str, Any]] = decode(file)[0] if file.exists() else []
         replaced = set(map(key_of, rows))
         whole = [*(row for row in kept if key_of(row) not in replaced), *rows]
@@ -130,7 +137,7 @@ class Dataset:
         self._read(file)
 
     def _look(self) -> None:
-        """Learn what other runs have added meanwhile."""
+        """Read the files that other runs have added meanwhile."""
         for file in sorted(self._folder.glob("*.parquet")):
             if self._seen.get(file) != file.stat().st_ino:
                 self._read(file)
@@ -150,7 +157,7 @@ class Dataset:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the data set's lock, which the kernel takes away with the process."""
+        """Hold the data set's lock; the kernel releases it if the process ends."""
         descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -172,16 +179,71 @@ class Dataset:
             ) from error
 
 
+class SeenFiles:
+    """Length, state and row's key of each file that was read, by its path.
+
+    A later run needn't read a file that is as it was, and rows of what was at its path
+    before aren't shown. Without it, files are read again and found to be known.
+
+    :param folder: directory of the data set's rows.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / SEEN_NAME
+        self._seen: _Files = {}
+        self._keys: frozenset[str] = frozenset()
+
+    def look(self) -> None:
+        """Read what is kept: nothing if the file can't be read."""
+        try:
+            self._seen = _FILES.validate_json(read_regular(self._file, _SEEN_MAX_BYTES))
+        except (OSError, ValidationError):
+            self._seen = {}
+        self._keys = frozenset(key for _, _, key in self._seen.values())
+
+    def key(self, snap: Snap) -> str | None:
+        """Return the key of a file's row; ``None`` if it has to be read."""
+        kept = self._seen.get(printable(snap.path))
+        if kept is None or not snap.state:
+            return None
+        file_bytes, state, key = kept
+        return key if (file_bytes, state) == (snap.file_bytes, snap.state) else None
+
+    def has_replaced(self, path: str, key: str) -> bool:
+        """Return whether a row is only of what was at its path before."""
+        kept = self._seen.get(path)
+        return kept is not None and kept[2] != key and key not in self._keys
+
+    def add(self, found: Iterable[tuple[Row, str | None]]) -> None:
+        """Keep files with the keys of their rows; those of other runs stay.
+
+        :param found: rows with their keys; ``None`` if a file may have another row by
+            the next run.
+        :raises OSError: if it can't be written; what was kept remains.
+        """
+        self.look()
+        seen = self._seen
+        for row, key in found:
+            path = str(row["path"])
+            seen.pop(path, None)
+            if key is not None:
+                file_bytes = row["file_bytes"]
+                known_bytes = file_bytes if isinstance(file_bytes, int) else None
+                seen[path] = known_bytes, str(row.get("state", "")), key
+        replace_text(self._file, json.dumps(seen, indent=0), mode=_MODE)
+        self._keys = frozenset(key for _, _, key in seen.values())
+
+
 def key_of(row: Row) -> str:
-    """Return what a data set has only one row of, in each version of the advisor."""
+    """Return the key of a row, unique within a version of the advisor."""
     return str(row["digest"] or f"path:{row['path']}")
 
 
 def current_rows(root: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield rows of the latest version, but of each path only what is there now.
+    """Yield the latest version's rows of the files that are at their paths now.
 
-    :param columns: those wanted; the rows also have those of their key.
-    :raises AdvisorError: where it isn't a data set of this schema.
+    :param columns: names; the rows also have those of their key.
+    :raises AdvisorError: if it isn't a data set of this schema.
     """
     files = part_files(root)
     seen = SeenFiles(files[0].parent)
@@ -194,9 +256,9 @@ def current_rows(root: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
 
 
 def part_files(root: Path) -> list[Path]:
-    """Return the files of the rows that the latest version of the advisor made.
+    """Return the files of rows by the latest version of the advisor.
 
-    :raises NoInputError: where there are none.
+    :raises NoInputError: if there are none.
     """
     versions: dict[str, list[Path]] = defaultdict(list)
     for file in sorted(root.glob(f"{PARTITION}*/*.parquet")):
@@ -206,8 +268,11 @@ def part_files(root: Path) -> list[Path]:
         raise NoInputError(
             message, resolution="Make one: compression-advisor fleet SOURCE -o DATASET."
         )
-    return versions[max(versions, key=_ordered)]
-
-
-def _ordered(version: str) -> tuple[int, ...]:
-    return tuple(int(each) if each.isdecimal() else -1 for each in version.split("."))
+    return versions[
+        max(
+            versions,
+            key=lambda version: [
+                int(each) if each.isdecimal() else -1 for each in version.split(".")
+            ],
+        )
+    ]

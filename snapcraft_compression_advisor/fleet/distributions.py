@@ -5,18 +5,19 @@ from __future__ import annotations
 import statistics
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
 from ..core.units import format_bytes
-from ..report.page.charts import CODEC_COLOURS, MUTED, Drawing, Spec, draw_shares
+from ..report.page.charts import CODEC_COLOURS, MUTED, Spec, draw_shares
 from ..report.page.model import Chart, Group, Section, Table
 from ..report.page.texts import percent, told
-from .reading import Fleet, SnapRow, devices_of
+from .page_lists import table_section
+from .reading import Fleet, SnapRow
 
 _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Bounds of classes, in steps of two; 0.25 s is what the policy takes as noticeable."""
+"""Bounds of classes, in steps of two; the policy takes 0.25 s as noticeable."""
 
 _MB = 1_000_000
 _SIZES = tuple(each * _MB for each in (1, 5, 20, 50, 100, 200, 500))
@@ -26,17 +27,17 @@ _OTHER_KIND = "no app"
 
 def launch_section(fleet: Fleet) -> Section | None:
     """Return how many snaps add how many seconds, with the codec that they have."""
+    devices = [device for snap in fleet.snaps for _, device in snap.launches]
     series = {
         device: [now.mid for snap in fleet.snaps if (now := snap.seconds_now(device))]
-        for device in devices_of(fleet.snaps)
+        for device in dict.fromkeys(devices)
     }
     colours = dict(zip(series, _COLOURS * len(series), strict=False))
-    labels = _labels([f"{bound:g} s" for bound in _SECONDS])
     return _section(
         "launches",
         "What a cold launch adds, with the codec that snaps have",
         "Estimated: middles of intervals, of each snap's deciding app.",
-        _bars(series, _SECONDS, labels, colours),
+        _bars(series, _SECONDS, [f"{bound:g} s" for bound in _SECONDS], colours),
     )
 
 
@@ -46,26 +47,20 @@ def size_section(fleet: Fleet) -> Section | None:
     for snap in fleet.snaps:
         series[snap.codec].append(snap.image_bytes)
     colours = {codec: CODEC_COLOURS.get(codec, MUTED) for codec in series}
-    labels = _labels([format_bytes(bound).replace(".0", "") for bound in _SIZES])
-    return _section(
-        "sizes",
-        "Images",
-        "Measured.",
-        _bars(series, _SIZES, labels, colours),
-    )
-
-
-def _labels(bounds: Sequence[str]) -> list[str]:
-    between = (f"{low} to {high}" for low, high in pairwise(bounds))
-    return [f"under {bounds[0]}", *between, f"{bounds[-1]} and more"]
+    names = [format_bytes(bound).replace(".0", "") for bound in _SIZES]
+    bars = _bars(series, _SIZES, names, colours)
+    return _section("sizes", "Images", "Measured.", bars)
 
 
 def _bars(
     series: dict[str, list[float]],
     bounds: Sequence[float],
-    labels: Sequence[str],
+    names: Sequence[str],
     colours: dict[str, str],
 ) -> list[Spec]:
+    """Return the shares of each series in the classes between bounds."""
+    between = (f"{low} to {high}" for low, high in pairwise(names))
+    labels = [f"under {names[0]}", *between, f"{names[-1]} and more"]
     counts = {
         name: Counter(bisect_right(bounds, value) for value in values)
         for name, values in series.items()
@@ -77,16 +72,14 @@ def _bars(
             count = counts[name][number]
             share = count / len(values) if values else 0.0
             text = f"{labels[number]}, {name}: {count:,} snaps ({percent(share)})"
-            bars.append(
-                {
-                    "label": labels[number],
-                    "series": name,
-                    "colour": colours[name],
-                    "share": share,
-                    "text": text,
-                    "count": f"{count:,} ({percent(share)})",
-                }
-            )
+            bars.append({
+                "label": labels[number],
+                "series": name,
+                "colour": colours[name],
+                "share": share,
+                "text": text,
+                "count": f"{count:,} ({percent(share)})",
+            })  # fmt: skip
     return bars
 
 
@@ -97,7 +90,7 @@ def _section(key: str, title: str, origin: str, bars: list[Spec]) -> Section | N
         key=key,
         title="Share of the snaps",
         alt=told(title, (bar["text"] for bar in bars)),
-        draw=partial(_draw, bars),
+        draw=partial(draw_shares, bars, title="share of the snaps"),
         wide=False,
     )
     names = [*dict.fromkeys(bar["series"] for bar in bars)]
@@ -114,43 +107,31 @@ def _section(key: str, title: str, origin: str, bars: list[Spec]) -> Section | N
     return Section(key=key, title=title, origin=origin, groups=(group,))
 
 
-def _draw(bars: Sequence[Spec], *, width: int) -> Drawing:
-    return draw_shares(bars, title="share of the snaps", width=width)
-
-
 def kinds_section(fleet: Fleet) -> Section | None:
     """Return what each kind of application gains."""
     kinds: dict[str, list[SnapRow]] = defaultdict(list)
     for snap in fleet.snaps:
         kinds[snap.kind or _OTHER_KIND].append(snap)
-    table = Table(
-        caption="What lzo saves per cold launch, by kind of application",
-        heads=("kind", "snaps", "median", "smallest", "largest", "lzo recommended"),
-        rows=tuple(_kind_rows(kinds)),
-    )
-    if not table.rows:
-        return None
-    return Section(
-        key="kinds",
-        title="Kinds of applications",
-        folded=True,
-        gist=f"{len(table.rows)} kinds",
-        origin="Estimated: middles of intervals, on each snap's deciding device.",
-        groups=(Group(table=table, open_table=True),),
-    )
-
-
-def _kind_rows(kinds: dict[str, list[SnapRow]]) -> Iterator[tuple[str, ...]]:
+    rows = []
     for kind, snaps in sorted(kinds.items(), key=lambda each: (-len(each[1]), each[0])):
         saved = sorted(snap.saved_s.mid for snap in snaps if snap.saved_s)
         if saved:
+            figures = statistics.median(saved), saved[0], saved[-1]
             lzo = sum(snap.recommended == "lzo" for snap in snaps)
-            yield (
-                kind,
-                f"{len(snaps):,}",
-                *(
-                    f"{each:.2f} s"
-                    for each in (statistics.median(saved), saved[0], saved[-1])
-                ),
-                f"{lzo:,} ({percent(lzo / len(snaps))})",
-            )
+            share = f"{lzo:,} ({percent(lzo / len(snaps))})"
+            middle = (f"{each:.2f} s" for each in figures)
+            rows.append((kind, f"{len(snaps):,}", *middle, share))
+    if not rows:
+        return None
+    table = Table(
+        caption="What lzo saves per cold launch, by kind of application",
+        heads=("kind", "snaps", "median", "smallest", "largest", "lzo recommended"),
+        rows=tuple(rows),
+    )
+    return table_section(
+        "kinds",
+        "Kinds of applications",
+        table,
+        gist=f"{len(rows)} kinds",
+        origin="Estimated: middles of intervals, on each snap's deciding device.",
+    )

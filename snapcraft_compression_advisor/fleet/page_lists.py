@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import field
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
 from ..core.frozen import frozen
 from ..core.units import format_bytes
@@ -12,14 +14,20 @@ from ..lint.all_rules import ALL_RULES
 from ..report.page.model import Group, Section, Table
 from ..report.page.texts import percent, seconds
 from ..report.phrases import counted
-from .ranking import by_rule, grown, outliers, pairs
 from .reading import Fleet, SnapRow
 
 _VERDICTS = ("change", "keep", "no-benefit", "undecided")
+_SEVERITIES = ("error", "warning", "info", "undecided")
 _FENCED = (
     "Beyond the upper quartile by more than 1.5 times the distance between the "
     "quartiles, in logarithms."
 )
+_FENCE = 1.5
+"""Quartile ranges beyond a quartile: Tukey, Exploratory Data Analysis, 1977, 2D."""
+
+_LEAST_FOR_FENCES = 8
+_GROWTH = 0.05
+"""Of a size or time, as a share: a smaller change isn't listed."""
 
 
 @frozen
@@ -27,7 +35,7 @@ class FleetSources:
     """What a fleet's page is made from.
 
     :param before: an earlier data set, to compare with.
-    :param weights: of snaps, by name; all count alike where there are none.
+    :param weights: of snaps, by name; all count alike if there are none.
     :param links: addresses of the snaps' own reports, by digest.
     """
 
@@ -37,21 +45,32 @@ class FleetSources:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
-def links_of(sources: FleetSources, snaps: list[SnapRow]) -> tuple[str, ...]:
-    """Return where the snaps' own reports are; empty where there is none."""
+def table_section(
+    key: str, title: str, table: Table, *, gist: str = "", origin: str = ""
+) -> Section:
+    """Return a section of one open table; it is folded if it has a gist."""
+    groups = (Group(table=table, open_table=True),)
+    return Section(
+        key=key, title=title, folded=bool(gist), gist=gist, origin=origin, groups=groups
+    )
+
+
+def links_of(sources: FleetSources, snaps: Sequence[SnapRow]) -> tuple[str, ...]:
+    """Return the addresses of the snaps' own reports; empty if there is none."""
     return tuple(sources.links.get(snap.digest, "") for snap in snaps)
 
 
 def codec_section(fleet: Fleet) -> Section:
-    """Return how many use which codec, and what is advised."""
-    codecs = Counter(snap.codec for snap in fleet.snaps)
+    """Return how many snaps use each codec, and what is advised."""
+    snaps: dict[str, list[SnapRow]] = defaultdict(list)
+    for snap in fleet.snaps:
+        snaps[snap.codec].append(snap)
     rows = []
-    for codec, count in codecs.most_common():
-        of_codec = [snap for snap in fleet.snaps if snap.codec == codec]
+    for codec, of_codec in sorted(snaps.items(), key=lambda each: -len(each[1])):
         verdicts = Counter(snap.verdict for snap in of_codec)
         rows.append((
             codec,
-            f"{count:,} ({percent(count / len(fleet.snaps))})",
+            f"{len(of_codec):,} ({percent(len(of_codec) / len(fleet.snaps))})",
             format_bytes(sum(snap.image_bytes for snap in of_codec)),
             *(f"{verdicts[each]:,}" for each in _VERDICTS),
         ))  # fmt: skip
@@ -60,51 +79,41 @@ def codec_section(fleet: Fleet) -> Section:
         heads=("codec", "snaps", "images", *_VERDICTS),
         rows=tuple(rows),
     )
-    return Section(
-        key="codecs",
-        title="Codecs",
-        origin="Measured; verdicts are estimated.",
-        groups=(Group(table=table, open_table=True),),
-    )
+    origin = "Measured; verdicts are estimated."
+    return table_section("codecs", "Codecs", table, origin=origin)
 
 
 def rule_section(fleet: Fleet) -> Section | None:
-    """Return the findings by rule; ``None`` where there are none."""
-    found = by_rule(fleet.snaps)
+    """Return the findings by rule; ``None`` if there are none."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    having: Counter[str] = Counter()
+    for snap in fleet.snaps:
+        for rule, severity in snap.findings:
+            found[rule][severity] += 1
+        having.update({rule for rule, _ in snap.findings})
     if not found:
         return None
     names = {rule.id: rule.name for rule in ALL_RULES}
-    severities = ("error", "warning", "info", "undecided")
     table = Table(
         caption="Findings of lint by rule",
-        heads=("rule", "snaps", *severities),
+        heads=("rule", "snaps", *_SEVERITIES),
         rows=tuple(
             (
                 f"{rule} {names.get(rule, '')}".strip(),
-                f"{snaps:,}",
-                *(f"{counts[each]:,}" for each in severities),
+                f"{having[rule]:,}",
+                *(f"{found[rule][each]:,}" for each in _SEVERITIES),
             )
-            for rule, counts, snaps in found
+            for rule in sorted(found)
         ),
     )
-    return Section(
-        key="rules",
-        title="Findings by rule",
-        folded=True,
-        gist=f"{len(found)} rules",
-        groups=(Group(table=table, open_table=True),),
-    )
-
-
-def _middle_s(snap: SnapRow) -> float | None:
-    now = snap.seconds_now()
-    return now.mid if now else None
+    gist = f"{len(found)} rules"
+    return table_section("rules", "Findings by rule", table, gist=gist)
 
 
 def outlier_section(sources: FleetSources) -> Section | None:
-    """Return the snaps that are far beyond the others; ``None`` where none is."""
+    """Return the snaps that are far beyond the others; ``None`` if none is."""
     snaps = sources.fleet.snaps
-    slow = outliers(snaps, _middle_s)
+    slow = outliers(snaps, lambda snap: (now := snap.seconds_now()) and now.mid)
     large = outliers(snaps, lambda snap: float(snap.image_bytes))
     rows = [
         *((snap, "cold launch", f"{value:.2f} s, estimated") for snap, value in slow),
@@ -119,18 +128,31 @@ def outlier_section(sources: FleetSources) -> Section | None:
         words=frozenset({1}),
         links=links_of(sources, [snap for snap, _, _ in rows]),
     )
-    return Section(
-        key="outliers",
-        title="Outliers",
-        folded=True,
-        gist=f"{len(rows)}",
+    return replace(
+        table_section("outliers", "Outliers", table, gist=f"{len(rows)}"),
         paragraphs=(_FENCED,),
-        groups=(Group(table=table, open_table=True),),
     )
 
 
+def outliers(
+    snaps: Sequence[SnapRow], figure: Callable[[SnapRow], float | None]
+) -> list[tuple[SnapRow, float]]:
+    """Return snaps beyond Tukey's upper fence of a figure's logarithm, largest first.
+
+    :returns: none if there are too few snaps for quartiles to mean anything.
+    """
+    known = [(snap, value) for snap in snaps if (value := figure(snap))]
+    logs = [math.log(value) for _, value in known if value > 0]
+    if len(logs) < _LEAST_FOR_FENCES:
+        return []
+    first, _, third = statistics.quantiles(logs, n=4)
+    fence = math.exp(third + _FENCE * (third - first))
+    beyond = [each for each in known if each[1] > fence]
+    return sorted(beyond, key=lambda each: -each[1])
+
+
 def error_section(fleet: Fleet) -> Section | None:
-    """Return why snaps couldn't be analysed; ``None`` where all could."""
+    """Return why snaps couldn't be analysed; ``None`` if all could."""
     if not fleet.errors:
         return None
     table = Table(
@@ -140,37 +162,37 @@ def error_section(fleet: Fleet) -> Section | None:
         names=frozenset({0}),
         words=frozenset({1}),
     )
-    return Section(
-        key="errors",
-        title="Errors",
-        folded=True,
-        gist=f"{len(fleet.errors):,} snaps",
-        groups=(Group(table=table, open_table=True),),
-    )
+    gist = f"{len(fleet.errors):,} snaps"
+    return table_section("errors", "Errors", table, gist=gist)
 
 
 def since_section(sources: FleetSources) -> Section | None:
-    """Return what changed; ``None`` without an earlier data set."""
+    """Return what changed; ``None`` without an earlier data set.
+
+    Snaps are the same if their names are; of several of one name, the first by path is
+    paired with the first.
+    """
     if sources.before is None:
         return None
-    changed, new, gone = pairs(sources.before, sources.fleet)
-    rows = tuple(row for pair in changed for row in _changes(pair.before, pair.now))
-    tables = (
-        Group(
-            table=Table(
-                caption="Changes of snaps in both data sets",
-                heads=("snap", "what", "before", "now"),
-                rows=rows,
-                words=frozenset({1}),
-            ),
-            open_table=True,
-        ),
+    old, new = _keyed(sources.before.snaps), _keyed(sources.fleet.snaps)
+    changed = [
+        (old[key], snap)
+        for key, snap in new.items()
+        if key in old and old[key].digest != snap.digest
+    ]
+    added = [snap.name for key, snap in new.items() if key not in old]
+    gone = [snap.name for key, snap in old.items() if key not in new]
+    table = Table(
+        caption="Changes of snaps in both data sets",
+        heads=("snap", "what", "before", "now"),
+        rows=tuple(row for before, now in changed for row in _changes(before, now)),
+        words=frozenset({1}),
     )
-    lists = (("New", new), ("Gone", gone))
     counts = (
-        f"Changed: {counted(len(changed), 'snap')}; new: {len(new):,}; gone: "
+        f"Changed: {counted(len(changed), 'snap')}; new: {len(added):,}; gone: "
         f"{len(gone):,}. Sizes and seconds are listed if they changed by more than 5%."
     )
+    lists = (("New", added), ("Gone", gone))
     return Section(
         key="since",
         title=f"Since {sources.before.where}",
@@ -179,8 +201,17 @@ def since_section(sources: FleetSources) -> Section | None:
             counts,
             *(f"{head}: {', '.join(names)}." for head, names in lists if names),
         ),
-        groups=tables if rows else (),
+        groups=(Group(table=table, open_table=True),) if table.rows else (),
     )
+
+
+def _keyed(snaps: Sequence[SnapRow]) -> dict[tuple[str, int], SnapRow]:
+    count: Counter[str] = Counter()
+    keyed = {}
+    for snap in snaps:
+        keyed[snap.name, count[snap.name]] = snap
+        count[snap.name] += 1
+    return keyed
 
 
 def _changes(before: SnapRow, now: SnapRow) -> Iterator[tuple[str, str, str, str]]:
@@ -190,17 +221,21 @@ def _changes(before: SnapRow, now: SnapRow) -> Iterator[tuple[str, str, str, str
     ):
         if old != new:
             yield now.name, what, old, new
-    if grown(before.image_bytes, now.image_bytes):
+    if _has_changed(before.image_bytes, now.image_bytes):
         old_size, new_size = map(format_bytes, (before.image_bytes, now.image_bytes))
         yield now.name, "image", old_size, new_size
     old_s, new_s = before.seconds_now(now.device), now.seconds_now()
-    if old_s and new_s and grown(old_s.mid, new_s.mid):
+    if old_s and new_s and _has_changed(old_s.mid, new_s.mid):
         yield now.name, "cold launch", seconds(old_s), seconds(new_s)
+
+
+def _has_changed(before: float, now: float) -> bool:
+    return bool(before) and abs(now / before - 1) > _GROWTH
 
 
 def all_section(sources: FleetSources) -> Section:
     """Return all snaps, to be looked up."""
-    snaps = [*sources.fleet.snaps]
+    snaps = sources.fleet.snaps
     table = Table(
         caption="All snaps",
         heads=("snap", "version", "codec", "image", "cold launch now", "lzo saves",
@@ -220,11 +255,7 @@ def all_section(sources: FleetSources) -> Section:
         words=frozenset({1, 2, 6}),
         links=links_of(sources, snaps),
     )  # fmt: skip
-    return Section(
-        key="all",
-        title="All snaps",
-        folded=True,
-        gist=f"{len(snaps):,}",
-        origin="Images are measured; seconds are estimated, with intervals.",
-        groups=(Group(table=table, open_table=True),),
+    origin = "Images are measured; seconds are estimated, with intervals."
+    return table_section(
+        "all", "All snaps", table, gist=f"{len(snaps):,}", origin=origin
     )

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..core.printable import printable
+from . import imported
 from .dataset import current_rows, key_of, part_files
-from .extra import imported
 
 FORMATS = ("text", "csv", "json")
 _MOST_COLUMNS = 60
@@ -34,7 +33,7 @@ SET lock_configuration = true;
 
 @frozen
 class Answer:
-    """What a query returns.
+    """The rows that a query returns.
 
     :param heads: names of columns.
     """
@@ -49,8 +48,8 @@ def ask(root: Path, sql: str, *, before: Path | None = None) -> Answer:
     :param root: the data set, which is the view ``snaps``; ``launches`` and
         ``findings`` have a row for each of theirs.
     :param before: an earlier data set, the view ``before``.
-    :raises UsageError: where DuckDB doesn't take the query.
-    :raises AdvisorError: where there is no such data set, or DuckDB isn't installed.
+    :raises UsageError: if DuckDB doesn't take the query.
+    :raises AdvisorError: if there is no such data set, or DuckDB isn't installed.
     """
     duckdb = imported("duckdb")
     with duckdb.connect() as connection, ExitStack() as until:
@@ -110,32 +109,28 @@ def render_answer(answer: Answer, form: str) -> str:
         return json.dumps(rows, indent=2, default=str) + "\n"
     if form == "csv":
         text = io.StringIO()
-        lines = ([*map(_in_csv, row)] for row in (answer.heads, *answer.rows))
+        lines = (
+            [each if _is_figure(each) else printable(str(each)) for each in row]
+            for row in (answer.heads, *answer.rows)
+        )
         csv.writer(text, lineterminator="\n").writerows(lines)
         return text.getvalue()
-    return _text(answer)
-
-
-def _in_csv(value: object) -> object:
-    return value if isinstance(value, int | float | None) else printable(str(value))
-
-
-def _text(answer: Answer) -> str:
     cells = [tuple(map(_cell, row)) for row in (answer.heads, *answer.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    figures = [
-        bool(answer.rows)
-        and all(isinstance(each, (int, float, type(None))) for each in col)
-        for col in zip(*answer.rows, strict=True)
-    ] or [False] * len(widths)
-    return "".join(f"{_line(row, widths, figures)}\n" for row in cells)
+    figures = [all(map(_is_figure, col)) for col in zip(*answer.rows, strict=True)]
+    figures = figures or [False] * len(widths)
+    lines = (
+        "  ".join(
+            cell.rjust(width) if figure else cell.ljust(width)
+            for cell, width, figure in zip(row, widths, figures, strict=True)
+        )
+        for row in cells
+    )
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _line(row: Sequence[str], widths: Sequence[int], figures: Sequence[bool]) -> str:
-    return "  ".join(
-        cell.rjust(width) if figure else cell.ljust(width)
-        for cell, width, figure in zip(row, widths, figures, strict=True)
-    ).rstrip()
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float | None)
 
 
 def _cell(value: object) -> str:

@@ -1,36 +1,46 @@
-"""A data set's rows, read back."""
+"""A data set's rows, read back for its page and as a report of lint."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from ..core.errors import BadDataError, NoInputError
 from ..core.files import read_regular
 from ..core.frozen import frozen
 from ..core.units import MIB, Interval
+from ..lint.finding import LintedPayload, LintReport, Severity
+from ..lint.run import at_least
+from ..report.lint_formats.json import (
+    FindingReport,
+    LintDocument,
+    LintedPayloadReport,
+    SummaryReport,
+    report_of,
+)
 from .columns import COLUMNS
-from .dataset import current_rows, part_files
+from .dataset import PARTITION, current_rows, part_files
 
 _NOT_READ = "report"
+_PLAIN = (
+    *("name", "version", "verdict", "recommended", "image_bytes"),
+    *("app", "device", "break_even_launches"),
+)
+"""Columns that a row's fields are taken from as they are."""
 _LARGE = 2.0**63
 _WEIGHTS_MAX_BYTES = 64 * MIB
-
-
-@frozen
-class DeviceLaunch:
-    """What a cold launch of an app adds on a device; estimated.
-
-    :param seconds: by codec, where that is known.
-    """
-
-    app: str
-    device: str
-    seconds: Mapping[str, Interval]
+_FINDINGS: TypeAdapter[list[FindingReport] | None] = TypeAdapter(
+    list[FindingReport] | None
+)
+_NO_COUNTS = SummaryReport(error=0, warning=0, info=0, undecided=0, not_linted=0)
+"""They are counted when the report is rendered."""
 
 
 @frozen
@@ -38,11 +48,11 @@ class SnapRow:
     """A snap of the data set that has no error.
 
     :param added_bytes: by lzo over xz.
+    :param launches: estimated seconds of cold launches by codec, by app and device.
     :param saved_s: by lzo over xz, of the deciding app on the deciding device.
     :param findings: rule and severity, or undecided.
     """
 
-    path: str
     digest: str
     name: str
     version: str
@@ -51,24 +61,23 @@ class SnapRow:
     verdict: str
     recommended: str
     image_bytes: int
-    ten_largest_share: float | None
     added_bytes: Interval | None
     app: str | None
     device: str | None
     saved_s: Interval | None
     break_even_launches: float | None
-    launches: tuple[DeviceLaunch, ...]
+    launches: Mapping[tuple[str, str], Mapping[str, Interval | None]]
     findings: tuple[tuple[str, str], ...]
 
     def seconds_now(self, device: str | None = None) -> Interval | None:
-        """Return what a cold launch adds with the codec that the snap has.
+        """Return the seconds of a cold launch with the codec that the snap has.
 
-        :param device: the deciding one, or the first, where it is left out.
+        :param device: name; by default the deciding one, or the first.
         """
         wanted = device or self.device
-        for launch in self.launches:
-            if launch.app == self.app and wanted in (None, launch.device):
-                return launch.seconds.get(self.codec)
+        for (app, place), seconds in self.launches.items():
+            if app == self.app and wanted in (None, place):
+                return seconds.get(self.codec)
         return None
 
 
@@ -88,8 +97,8 @@ class Fleet:
 def read_fleet(root: Path) -> Fleet:
     """Return the rows of the latest version of the advisor, by name and path.
 
-    :raises NoInputError: where it isn't a data set.
-    :raises BadDataError: where it is of another schema, or broken.
+    :raises NoInputError: if it isn't a data set.
+    :raises BadDataError: if it is of another schema, or broken.
     """
     files = part_files(root)
     wanted = [column.name for column in COLUMNS if column.name != _NOT_READ]
@@ -97,17 +106,17 @@ def read_fleet(root: Path) -> Fleet:
     rows.sort(key=lambda row: (row["name"] or "", row["path"]))
     return Fleet(
         where=str(root),
-        version=files[0].parent.name.partition("=")[2],
+        version=_version(files[0]),
         snaps=tuple(_snap(row) for row in rows if row["error"] is None),
         errors=tuple((r["path"], r["error"]) for r in rows if r["error"] is not None),
     )
 
 
 def read_weights(path: Path) -> dict[str, float]:
-    """Return weights by name of the snap, as a CSV with both columns has them.
+    """Return weights by name of the snap, from a CSV with both columns.
 
-    :raises NoInputError: where it can't be read.
-    :raises BadDataError: where it has other columns, or what isn't a weight.
+    :raises NoInputError: if it can't be read.
+    :raises BadDataError: if it has other columns, or what isn't a weight.
     """
     resolution = "Write a line 'name,weight', then one for each snap."
     try:
@@ -123,61 +132,77 @@ def read_weights(path: Path) -> dict[str, float]:
         ) from error
     weights: dict[str, float] = {}
     for number, line in enumerate(lines, start=2):
-        name, weight = line.get("name"), _weight(line.get("weight"))
-        if not name or weight is None:
+        name = line.get("name")
+        try:
+            weight = float(line.get("weight") or "")
+        except ValueError:
+            weight = math.nan
+        if not name or not 0 <= weight < _LARGE:
             message = f"{str(path)!r}, line {number}: not a name and a weight"
             raise BadDataError(message, resolution=resolution)
         weights[name] = weight
     return weights
 
 
-def _weight(text: str | None) -> float | None:
-    try:
-        weight = float(text or "")
-    except ValueError:
-        return None
-    return weight if math.isfinite(weight) and 0 <= weight < _LARGE else None
-
-
-def interval_of(row: Mapping[str, Any], name: str) -> Interval | None:
-    """Return the interval that three columns hold; ``None`` where they are null."""
+def _interval(row: Mapping[str, Any], name: str) -> Interval | None:
+    """Return the interval of three columns; ``None`` if they are null."""
     low, mid, high = (row[f"{name}_{end}"] for end in ("low", "mid", "high"))
     return None if mid is None else Interval(low=low, mid=mid, high=high)
 
 
 def _snap(row: Mapping[str, Any]) -> SnapRow:
     return SnapRow(
-        path=row["path"],
-        digest=row["digest"] or "",
-        name=row["name"],
-        version=row["version"],
-        codec=row["codec"] or "",
-        kind=row["kind"] or "",
-        verdict=row["verdict"],
-        recommended=row["recommended"],
-        image_bytes=row["image_bytes"],
-        ten_largest_share=row["ten_largest_share"],
-        added_bytes=interval_of(row, "added_bytes"),
-        app=row["app"],
-        device=row["device"],
-        saved_s=interval_of(row, "saved_s"),
-        break_even_launches=row["break_even_launches"],
-        launches=tuple(map(_launch, row["launches"] or ())),
+        **{name: row[name] for name in _PLAIN},
+        **{name: row[name] or "" for name in ("digest", "codec", "kind")},
+        **{name: _interval(row, name) for name in ("added_bytes", "saved_s")},
+        launches={
+            (each["app"], each["device"]): {
+                codec: _interval(each, f"{codec}_s") for codec in ("xz", "lzo")
+            }
+            for each in row["launches"] or ()
+        },
         findings=tuple((f["rule"], f["severity"]) for f in row["findings"] or ()),
     )
 
 
-def _launch(row: Mapping[str, Any]) -> DeviceLaunch:
-    seconds = {codec: interval_of(row, f"{codec}_s") for codec in ("xz", "lzo")}
-    return DeviceLaunch(
-        app=row["app"],
-        device=row["device"],
-        seconds={codec: each for codec, each in seconds.items() if each is not None},
-    )
+def _version(part: Path) -> str:
+    return part.parent.name.removeprefix(PARTITION)
 
 
-def devices_of(snaps: Sequence[SnapRow]) -> list[str]:
-    """Return the devices that launches were estimated for, in their order."""
-    return list(
-        dict.fromkeys(launch.device for snap in snaps for launch in snap.launches)
+def lint_report(root: Path) -> LintReport:
+    """Return the findings of all snaps of a data set, by name and path.
+
+    :raises AdvisorError: if it isn't a data set of this schema.
+    """
+    files = part_files(root)
+    payloads = [
+        LintedPayloadReport(
+            path=row["path"],
+            snap_name=row["name"] or "",
+            error=row["error"],
+            findings=_findings(row["report"]),
+        )
+        for row in current_rows(root, ["path", "name", "error", "report"])
+    ]
+    document = LintDocument(
+        advisor_version=_version(files[0]),
+        payloads=sorted(payloads, key=lambda each: (each.snap_name, each.path)),
+        summary=_NO_COUNTS,
     )
+    return report_of(document)
+
+
+def _findings(report: str | None) -> list[FindingReport]:
+    if report is None:
+        return []
+    # The rest of a report is large, and isn't needed.
+    return _FINDINGS.validate_python(json.loads(report)["findings"]) or []
+
+
+def failing(report: LintReport, fail_on: Severity) -> list[LintedPayload]:
+    """Return the snaps with a finding that counts and is that severe at least."""
+    return [
+        payload
+        for payload in report.counting().payloads
+        if any(at_least(each.severity, fail_on) for each in payload.findings)
+    ]

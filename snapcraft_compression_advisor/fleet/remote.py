@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..core.errors import AdvisorError, NoInputError, StorageError
@@ -13,7 +14,7 @@ from ..core.units import KIB, MIB
 from ..squashfs.image import Image
 from ..squashfs.image_file import ImageFile, damaged
 from ..squashfs.superblock import SUPERBLOCK_BYTES
-from .extra import imported
+from . import imported
 
 _PAGE_BYTES = KIB
 """What reads are rounded to: neighbouring files' blocks share pages."""
@@ -30,53 +31,43 @@ _CHANGING = ("ETag", "etag", "LastModified", "Last-Modified", "mtime", "updated"
 
 
 def is_remote(source: str) -> bool:
-    """Tell whether a source is an address, such as ``s3://bucket/a.snap``."""
+    """Return whether a source is an address, such as ``s3://bucket/a.snap``."""
     return "://" in source
 
 
 def list_remote(source: str) -> Iterator[tuple[str, int | None, str]]:
-    """Yield address, length and stamp of what is there, or below or matches it.
+    """Yield address, length and stamp of a file, or of all below or matching it.
 
-    :raises AdvisorError: where the store doesn't answer.
+    :raises AdvisorError: if the store doesn't answer.
     """
-    if source.endswith((".snap", ".comp")) and not _has_pattern(source):
-        yield source, *_told_of(source)
+    pattern = any(each in source for each in "*[")  # a question mark begins a query
+    if source.endswith((".snap", ".comp")) and not pattern:
+        try:
+            with _store_errors(source):
+                system, path = imported("fsspec").core.url_to_fs(source)
+                facts = system.info(path)
+        except (NoInputError, StorageError):
+            facts = {}  # its row says why it can't be read
+        yield source, facts.get("size"), _stamp(facts)
         return
-    with _Failures(source):
+    with _store_errors(source):
         system, path = imported("fsspec").core.url_to_fs(source)
-        listed = system.glob if _has_pattern(source) else system.find
-        found = listed(path, detail=True)
-    for name, told in sorted(found.items()):
-        yield system.unstrip_protocol(name), told.get("size"), stamp_of(told)
+        found = (system.glob if pattern else system.find)(path, detail=True)
+    for name, facts in sorted(found.items()):
+        yield system.unstrip_protocol(name), facts.get("size"), _stamp(facts)
 
 
-def _has_pattern(source: str) -> bool:
-    return any(each in source for each in "*[")  # a question mark begins a query
-
-
-def _told_of(url: str) -> tuple[int | None, str]:
-    """Return length and stamp of a file; its row says it where it can't be read."""
-    try:
-        with _Failures(url):
-            system, path = imported("fsspec").core.url_to_fs(url)
-            told = system.info(path)
-    except (NoInputError, StorageError):
-        return None, ""
-    return told.get("size"), stamp_of(told)
-
-
-def stamp_of(told: Mapping[str, Any]) -> str:
-    """Return what changes when a file does; empty where the store doesn't say."""
-    return next((str(told[key]).strip('"') for key in _CHANGING if told.get(key)), "")
+def _stamp(facts: Mapping[str, Any]) -> str:
+    """Return what changes when a file does; empty if the store doesn't say."""
+    return next((str(facts[key]).strip('"') for key in _CHANGING if facts.get(key)), "")
 
 
 class RemoteFile(ImageFile):
     """An image's file in a store, of which only the pages that are wanted are read.
 
-    :param url: its address.
-    :ivar read_bytes: what has come over the network.
-    :raises NoInputError: where it isn't there.
-    :raises StorageError: where the store doesn't answer, or doesn't say its length.
+    :ivar read_bytes: bytes that have come over the network.
+    :raises NoInputError: if it isn't there.
+    :raises StorageError: if the store doesn't answer, or doesn't say its length.
     """
 
     is_far = True
@@ -85,8 +76,7 @@ class RemoteFile(ImageFile):
         self.where, self.read_bytes = url, 0
         self._kept: OrderedDict[int, bytes] = OrderedDict()
         self._lock = threading.Lock()
-        self._held, self._held_from = b"", 0
-        with _Failures(url):
+        with _store_errors(url):
             self._system, self._path = imported("fsspec").core.url_to_fs(url)
             size_bytes = self._system.info(self._path).get("size")
         if size_bytes is None:
@@ -96,9 +86,6 @@ class RemoteFile(ImageFile):
 
     def read(self, position: int, length: int) -> bytes:
         """Return exactly ``length`` bytes from ``position``."""
-        start = position - self._held_from
-        if 0 <= start <= start + length <= len(self._held):
-            return self._held[start : start + length]
         if position < 0 or not 0 <= length <= self.size_bytes - position:
             return super().read(position, length)  # says what is wrong
         first, end = position // _PAGE_BYTES, -(-(position + length) // _PAGE_BYTES)
@@ -108,13 +95,8 @@ class RemoteFile(ImageFile):
         start = position - first * _PAGE_BYTES
         return content[start : start + length]
 
-    def hold(self, position: int, length: int) -> bytes:
-        """Read a range and keep it, for all reads within."""
-        self._held, self._held_from = super().read(position, length), position
-        return self._held
-
     def _pages(self, first: int, end: int) -> list[bytes]:
-        """Return pages, of which those that aren't kept are read."""
+        """Return pages; those that aren't kept are read."""
         found = {n: page for n in range(first, end) if (page := self._kept.get(n))}
         missing = [n for n in range(first, end) if n not in found]
         for start, stop in _runs(missing):
@@ -132,10 +114,10 @@ class RemoteFile(ImageFile):
         return [found[n] for n in range(first, end)]
 
     def _read_some(self, position: int, length: int) -> bytes:
-        """Return bytes from a position, fewer where the store returns fewer."""
+        """Return bytes from a position, fewer if the store returns fewer."""
         for number in range(_TRIES):
             try:
-                with _Failures(self.where):
+                with _store_errors(self.where):
                     raw: bytes = self._system.cat_file(
                         self._path, start=position, end=position + length
                     )
@@ -164,46 +146,40 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
             start = place + 1
 
 
-class _Failures:
-    """Turns whatever a store's library raises into an error of ours."""
-
-    def __init__(self, where: str) -> None:
-        self._where = where
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
-        if error is None or isinstance(error, (AdvisorError, MemoryError)):
-            return
-        if not isinstance(error, Exception):
-            return  # an interruption
+@contextmanager
+def _store_errors(where: str) -> Iterator[None]:
+    """Turn all that a store's library raises into errors of ours."""
+    try:
+        yield
+    except (AdvisorError, MemoryError):
+        raise
+    except Exception as error:
         details = f"{type(error).__name__}: {error}"
         if isinstance(error, FileNotFoundError):
-            message = f"{self._where}: no such file in the store"
+            message = f"{where}: no such file in the store"
             raise NoInputError(
                 message, details=details, resolution="Check the address."
             ) from error
         if isinstance(error, ImportError):
-            message = f"{self._where}: the package for such addresses isn't installed"
+            message = f"{where}: the package for such addresses isn't installed"
             resolution = f"Install it: {error}."
         else:
-            message = f"{self._where}: the store fails"
+            message = f"{where}: the store fails"
             resolution = "Run the same command again; check address and credentials."
         raise StorageError(message, details=details, resolution=resolution) from error
 
 
-def tables_digest(image: Image, file: RemoteFile) -> str:
+def tables_digest(image: Image) -> str:
     """Return the SHA-256 of an image's superblock and of all that follows its data.
 
     These have the time of packing, and each file's name, time and stored length of its
     blocks. Stores' own digests are none (an ETag may be length and time alone).
 
-    :raises BadDataError: where the image has more tables than any honest one.
+    :raises BadDataError: if the image has more tables than any honest one.
     """
     start, end = image.superblock.inode_table_start, image.superblock.used_bytes
     if not 0 <= end - start <= _TABLES_MAX_BYTES:
         raise damaged(image.where, f"its tables take {end - start} bytes")
     digest = hashlib.sha256(image.stored_data(0, SUPERBLOCK_BYTES))
-    digest.update(file.hold(start, end - start))  # the walk reads them, too
+    digest.update(image.stored_data(start, end - start))
     return f"tables:{digest.hexdigest()}"

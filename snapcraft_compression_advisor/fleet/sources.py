@@ -30,10 +30,9 @@ class Snap:
     """A snap that was found, not opened yet.
 
     :param path: a path or address, as it was found.
-    :param file_bytes: its length; ``None`` where it can't be known.
-    :param stamp: when it was changed, or the store's ETag; empty where that can't be
-        known.
-    :param state: differs after each change; empty where that can't be told.
+    :param file_bytes: length; ``None`` if unknown.
+    :param stamp: time of its last change, or the store's ETag; empty if unknown.
+    :param state: text that differs after each change; empty if unknown.
     """
 
     path: str
@@ -48,7 +47,7 @@ def find_snaps(sources: Iterable[str]) -> list[Snap]:
     A directory stands for all snaps in and below it, a pattern for the files that it
     matches, a list for the sources in it.
 
-    :raises NoInputError: where a source stands for none.
+    :raises NoInputError: if a source stands for none.
     """
     found: dict[str, Snap] = {}
     for source in sources:
@@ -75,7 +74,7 @@ def _paths(source: str, *, nested: bool = False) -> Iterator[str]:
     elif glob.has_magic(source) and not os.path.lexists(source):
         yield from sorted(glob.glob(source, recursive=True))  # noqa: PTH207 # a user's pattern, absolute or not
     else:
-        yield source  # where it isn't there, its row says so
+        yield source  # if it isn't there, its row says so
 
 
 def _below(directory: str) -> Iterator[str]:
@@ -97,33 +96,25 @@ def _lines(path: str) -> Iterator[str]:
 
 
 def _snaps(path: str) -> Iterator[Snap]:
-    if not is_remote(path):
-        yield _local(path)
+    if is_remote(path):
+        for address, size_bytes, stamp in list_remote(path):
+            if address.endswith(_SUFFIXES):
+                yield Snap(
+                    path=address, file_bytes=size_bytes, stamp=stamp, state=stamp
+                )
         return
-    for address, size_bytes, stamp in list_remote(path):
-        if address.endswith(_SUFFIXES):
-            yield Snap(path=address, file_bytes=size_bytes, stamp=stamp, state=stamp)
-
-
-def _local(path: str) -> Snap:
     try:
         status = Path(path).stat()
     except OSError:  # its row says what is wrong
-        return Snap(path=path)
-    return Snap(
+        yield Snap(path=path)
+        return
+    # The time of a file's last change can be set, and is by reproducible builds. That
+    # of its inode (ctime) can't. While it is recent, a further change may not move it.
+    state = f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+    recent = time.time_ns() - status.st_ctime_ns < _RECENT_NS
+    yield Snap(
         path=path,
         file_bytes=status.st_size,
         stamp=str(status.st_mtime_ns),
-        state=_state(status),
+        state="" if recent else state,
     )
-
-
-def _state(status: os.stat_result) -> str:
-    """Return what differs after each change of a file.
-
-    The time of its last change can be set, and is where builds are reproducible. That
-    of its inode (ctime) can't. While it is recent, a further change may not move it.
-    """
-    if time.time_ns() - status.st_ctime_ns < _RECENT_NS:
-        return ""
-    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"

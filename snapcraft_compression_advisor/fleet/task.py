@@ -1,4 +1,4 @@
-"""What is done with one snap: a row, whatever the snap is."""
+"""One snap's row, also if it can't be analysed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..lint.request import LintRequest, analysis_request
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
-from ..report.json_report import Report, build_report
+from ..report.json_report import build_report
 from ..squashfs.image import Image
 from .columns import KNOWN, Row, report_row
 from .remote import RemoteFile, is_remote, tables_digest
@@ -35,9 +35,9 @@ _CHECK_PATH = "Check its path, and that it is readable."
 class FleetRequest:
     """What all snaps of a fleet are checked against.
 
-    :param lint: without snaps that are open, so that workers elsewhere can have it.
-    :param bases: base snaps, as for ``lint``.
-    :param contents: content snaps, likewise.
+    :param lint: request without open snaps, so that it can be sent to workers.
+    :param bases: paths of base snaps, as for ``lint``.
+    :param contents: paths of content snaps.
     :param launch_profiles: directory of recorded launches; ``None`` to guess all.
     :param known: digests of the images that needn't be analysed again.
     """
@@ -48,16 +48,12 @@ class FleetRequest:
     launch_profiles: Path | None = None
     known: frozenset[str] = frozenset()
 
-    def knowing(self, digests: frozenset[str]) -> FleetRequest:
-        """Return the request of a run whose data set has rows already."""
-        return replace(self, known=digests)
-
 
 class SnapTask:
     """Makes rows; what all of them need is opened once.
 
-    :param until: closes what stays open between the snaps.
-    :raises AdvisorError: where a base or content snap can't be read.
+    :param until: stack that closes what stays open between the snaps.
+    :raises AdvisorError: if a base or content snap can't be read.
     """
 
     def __init__(self, request: FleetRequest, until: ExitStack) -> None:
@@ -71,7 +67,7 @@ class SnapTask:
         )
 
     def row(self, snap: Snap) -> Row:
-        """Return a snap's row; where it can't be analysed, the row of its error."""
+        """Return a snap's row; if it can't be analysed, the row of its error."""
         identity = identity_of(snap)
         try:
             if is_remote(snap.path):
@@ -92,7 +88,7 @@ class SnapTask:
         file = RemoteFile(snap.path)
         identity["file_bytes"] = file.size_bytes
         image = Image(file)
-        identity["digest"] = tables_digest(image, file)
+        identity["digest"] = tables_digest(image)
         if identity["digest"] in self._known:
             return {**identity, KNOWN: True}
         # A path, as all payloads have; the address would lose one of its slashes.
@@ -101,43 +97,32 @@ class SnapTask:
         return {**identity, **row, "read_bytes": file.read_bytes}
 
     def _payload_row(self, payload: Payload) -> Row:
-        profiles = profiles_of(payload.snap.name, self._profiles)
-        return payload_row(payload, replace(self._lint, profiles=profiles))
+        """Return the columns of an analysis.
 
-
-def payload_row(payload: Payload, lint: LintRequest) -> Row:
-    """Return the columns of what is found out about a payload.
-
-    :raises AdvisorError: where it can't be analysed.
-    """
-    ignore: Callable[[str], None] = lambda _: None  # noqa: E731 # nobody reads it
-    analysis = analyse(payload, analysis_request(payload, lint, None), progress=ignore)
-    known = (
-        analysis,
-        take_survey(payload, suppliers=lint.suppliers(payload.snap)),
-        look_at_packing(payload),
-    )
-    linted = lint_analysed(
-        payload, lint, known, path=str(payload.path), project=None, progress=ignore
-    )
-    report = build_report(analysis, linted=linted)
-    snap = payload.snap
-    row = report_row(report, version=snap.version, snap_type=snap.type)
-    return {**row, "kind": row["kind"] or _kind(payload, report)}
-
-
-def _kind(payload: Payload, report: Report) -> str | None:
-    """Return the kind of an application whose launch was recorded."""
-    if not report.launches:
-        return None
-    basis = static_launch_set(payload, report.launches[0].app).basis
-    return basis.kind if basis else None
+        :raises AdvisorError: if the payload can't be analysed.
+        """
+        ignore: Callable[[str], None] = lambda _: None  # noqa: E731 # nobody reads it
+        snap = payload.snap
+        lint = replace(self._lint, profiles=profiles_of(snap.name, self._profiles))
+        request = analysis_request(payload, lint, None)
+        analysis = analyse(payload, request, progress=ignore)
+        survey = take_survey(payload, suppliers=lint.suppliers(snap))
+        known = (analysis, survey, look_at_packing(payload))
+        linted = lint_analysed(
+            payload, lint, known, path=str(payload.path), project=None, progress=ignore
+        )
+        report = build_report(analysis, linted=linted)
+        row = report_row(report, version=snap.version, snap_type=snap.type)
+        if not row["kind"] and report.launches:  # a recorded launch names none
+            basis = static_launch_set(payload, report.launches[0].app).basis
+            row["kind"] = basis.kind if basis else None
+        return row
 
 
 def profiles_of(name: str, folder: Path | None) -> tuple[LaunchProfile, ...]:
     """Return the recorded launches of a snap's apps: NAME.json, NAME.APP.json.
 
-    :raises AdvisorError: where one can't be read, or is none.
+    :raises AdvisorError: if one can't be read, or is none.
     """
     if folder is None or "/" in name:  # a hostile name leads nowhere else
         return ()
@@ -159,22 +144,18 @@ def identity_of(snap: Snap) -> dict[str, object]:
 def failure(identity: Row, error: AdvisorError) -> Row:
     """Return the row of a snap that can't be analysed."""
     message = ". ".join(filter(None, (str(error), error.resolution)))
-    return {
-        **identity,
-        "error": message,
-        "error_status": error.retcode,
-    }
+    return {**identity, "error": message, "error_status": error.retcode}
 
 
 def lost(snap: Snap, error: AdvisorError) -> Row:
-    """Return the row of a snap that no worker could deal with; it isn't read again."""
+    """Return the row of a snap that no worker could finish; it isn't read again."""
     return failure(identity_of(snap), error)
 
 
 def file_digest(path: str) -> str:
     """Return the SHA-256 of a file's contents.
 
-    :raises NoInputError: where it can't be read.
+    :raises NoInputError: if it can't be read.
     """
     digest = hashlib.sha256()
     try:

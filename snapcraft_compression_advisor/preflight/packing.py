@@ -97,7 +97,7 @@ class Packing:
     :param image_bytes: size of the file.
     :param padded_bytes: where mksquashfs's own padding ends.
     :param trailing_zeros: whether nothing but zeros stands behind the used bytes.
-    :param compressor_options: the block of options; ``None`` where there is none.
+    :param compressor_options: the block of options; ``None`` if there is none.
     :param owners: entries that don't belong to root.
     :param modes: entries of a kind or mode that apps don't ship.
     :param order: the first file whose data aren't in mksquashfs's order.
@@ -138,7 +138,7 @@ class Packing:
 def look_at_packing(payload: Payload) -> Packing | None:
     """Return how a built snap was packed; ``None`` for a prime directory.
 
-    :raises BadDataError: where the image is broken.
+    :raises BadDataError: if the image is broken.
     """
     if not isinstance(payload, SnapPayload):
         return None
@@ -149,8 +149,8 @@ def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
     """Look at how an image was packed: all tables, and a few data blocks.
 
     :param entries: what a walk over the image finds.
-    :raises BadDataError: where the image is broken.
-    :raises StorageError: where reading fails.
+    :raises BadDataError: if the image is broken.
+    :raises StorageError: if reading fails.
     """
     used = image.superblock.used_bytes
     return Packing(
@@ -169,7 +169,7 @@ def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
 
 
 def _ends_in_zeros(image: Image) -> bool:
-    """Tell whether only zeros stand behind the used bytes."""
+    """Return whether only zeros stand behind the used bytes."""
     return all(
         not any(image.stored_data(start, min(MIB, image.image_bytes - start)))
         for start in range(image.superblock.used_bytes, image.image_bytes, MIB)
@@ -218,7 +218,7 @@ def _mode_fault(entry: ImageEntry) -> str | None:
 
 
 def _odd_sticky(entry: ImageEntry) -> bool:
-    """Tell whether the sticky bit is set elsewhere than on a directory open to all.
+    """Return whether the sticky bit is set elsewhere than on a directory open to all.
 
     The review takes ``t`` in a directory's mode, but neither ``T`` (no right to
     enter for others) nor a file's.
@@ -285,8 +285,8 @@ def _first_names(entries: Sequence[ImageEntry]) -> Iterator[ImageEntry]:
 def recompress_some(image: Image, entries: Sequence[ImageEntry]) -> Recompressed | None:
     """Compress a few blocks again, spread over the image, with mksquashfs's defaults.
 
-    :returns: nothing where this machine lacks the library that mksquashfs links.
-    :raises BadDataError: where a block is broken.
+    :returns: nothing if this machine lacks the library that mksquashfs links.
+    :raises BadDataError: if a block is broken.
     """
     codec = CODECS.get(image.superblock.codec)
     if codec is None or not codec.available or not codec.exact:

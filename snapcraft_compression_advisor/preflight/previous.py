@@ -28,8 +28,8 @@ class PreviousSnap:
 def read_previous(path: Path) -> PreviousSnap:
     """Read what a snap says of itself; nothing is unpacked.
 
-    :raises NoInputError: where the file isn't there or can't be read.
-    :raises BadDataError: where it is no built snap, or a broken one.
+    :raises NoInputError: if the file isn't there or can't be read.
+    :raises BadDataError: if it is no built snap, or a broken one.
     """
     with open_payload(path) as payload:
         if not isinstance(payload, SnapPayload):
@@ -46,7 +46,7 @@ def read_previous(path: Path) -> PreviousSnap:
 def previous_of(name: str, previous: Sequence[PreviousSnap]) -> PreviousSnap | None:
     """Return the previous snap of a name; ``None`` where none was given at all.
 
-    :raises UsageError: where those given are all of other names.
+    :raises UsageError: if those given are all of other names.
     """
     if not previous:
         return None

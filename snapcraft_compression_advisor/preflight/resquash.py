@@ -119,9 +119,9 @@ def resquash(
     """Unpack an image, pack it again and compare; nothing stays behind.
 
     :param path: of the image, which is open.
-    :raises StorageError: where the disk is too small, checked beforehand.
-    :raises ToolError: where a tool is missing or fails.
-    :raises BadDataError: where unsquashfs can't read the image.
+    :raises StorageError: if the disk is too small, checked beforehand.
+    :raises ToolError: if a tool is missing or fails.
+    :raises BadDataError: if unsquashfs can't read the image.
     """
     superblock = image.superblock
     wrapper = _owner_keeper(snap_type)
@@ -199,7 +199,7 @@ def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
     An app is packed with ``-all-root``, so they don't. Else it needs root, or
     fakeroot, as the store's review has it.
 
-    :raises ToolError: where there is neither.
+    :raises ToolError: if there is neither.
     """
     if snap_type not in SYSTEM_SNAP_TYPES or os.geteuid() == 0:
         return lambda _option, _scratch: ()

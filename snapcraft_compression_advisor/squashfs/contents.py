@@ -26,15 +26,16 @@ LEAST_BYTES = 4 * KIB
 _PART_MARGIN = 1.1
 _PART_BYTES = KIB
 """What the beginning of a block's contents is taken to need beyond its share of the
-stored bytes; where that isn't enough, half as much again is read."""
+stored bytes; if that isn't enough, half as much again is read."""
 
 
 class ContentsReader:
     """Reads data and fragment blocks of an image.
 
-    :param decompress: contents of a compressed block, of at most ``max_bytes``.
-    :param decompress_some: the first so many bytes of these; ``None`` where a codec
-        can't stop in the middle.
+    :param decompress: function that returns a compressed block's contents, of at most
+        so many bytes.
+    :param decompress_some: function that returns the first so many bytes of these;
+        ``None`` if a codec can't stop in the middle.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class ContentsReader:
         return self._stored(block) if block.compressed else None
 
     def fragment_block(self, index: int) -> ImageBlock:
-        """Return where a fragment block is, see ``Image.fragment_block``."""
+        """Return the place of a fragment block, see ``Image.fragment_block``."""
         if not 0 <= index < self._superblock.fragment_count:
             raise damaged(self._file.where, f"no fragment {index}")
         offset = index * FRAGMENT_RECORD.size
@@ -145,7 +146,7 @@ class ContentsReader:
             yield self._tail(blocks)[max(0, offset - start) : end - start]
 
     def _position(self, blocks: FileBlocks, first: int) -> int:
-        """Return where a file's block is, counted on from the last read if possible.
+        """Return a block's position, counted on from the last read if possible.
 
         A large file that is read piece by piece would else take a time that grows
         with the square of its length.
@@ -158,22 +159,15 @@ class ContentsReader:
         return position
 
     def _beginning(self, block: ImageBlock, length: int) -> bytes:
-        """Return the first bytes of a block's contents, all where that is as cheap."""
+        """Return the first bytes of a block's contents, all if that is as cheap."""
         some = self._decompress_some
         whole = block.is_stored or block.is_sparse or length == block.raw_bytes
         if some is None or whole:
             return self.block(block)
-        if self._file.is_far:
-            return self._beginning_of_far(block, length, some)
-        return self._whole(block, length, some)
-
-    def _beginning_of_far(
-        self, block: ImageBlock, length: int, some: Decompress
-    ) -> bytes:
-        """Likewise, reading no more than that takes, or little more."""
         share = block.stored_bytes * length / block.raw_bytes
         part_bytes = round(_PART_MARGIN * share) + _PART_BYTES
-        while part_bytes < block.stored_bytes:
+        # Of a store, no more is read than that takes, or little more.
+        while self._file.is_far and part_bytes < block.stored_bytes:
             part = block._replace(stored_bytes=part_bytes)
             contents = self._read(part, length, some)
             if len(contents) == length:
@@ -185,9 +179,8 @@ class ContentsReader:
         """Return the tail of a file that is in a fragment block."""
         tail = blocks.fragment
         if tail is None:
-            raise damaged(
-                self._file.where, "a file has fewer blocks than its size requires"
-            )
+            reason = "a file has fewer blocks than its size requires"
+            raise damaged(self._file.where, reason)
         contents = self._kept_fragment(tail.index)
         end = tail.offset + tail.size_bytes
         if end > len(contents):
@@ -200,7 +193,7 @@ class KeptBlocks:
     """The beginnings of the blocks that were read last.
 
     A block is decompressed only as far as it is wanted, and again, then twice as far at
-    least, where more of it is. Several threads may ask at once.
+    least, if more of it is. Several threads may ask at once.
 
     :param sparing: whether reading costs more than decompressing again: then no more of
         a block is read than is wanted.
@@ -221,7 +214,7 @@ class KeptBlocks:
     ) -> bytes:
         """Return the beginning of a block, as long as wanted or longer.
 
-        :param read: returns as many bytes of its contents as it is asked for.
+        :param read: function that returns so many bytes of its contents.
         """
         with self._lock:
             kept = self._kept.get(block, b"")
@@ -230,7 +223,12 @@ class KeptBlocks:
                 return kept
         contents = read(self._length(block, wanted_bytes, len(kept)))
         with self._lock:
-            self._keep(block, contents)
+            before = self._kept.pop(block, b"")  # another thread may have wanted more
+            longest = self._kept[block] = max(before, contents, key=len)
+            self._kept_bytes += len(longest) - len(before)
+            while self._kept_bytes > KEPT_BYTES:
+                _, dropped = self._kept.popitem(last=False)
+                self._kept_bytes -= len(dropped)
         return contents
 
     def _length(self, block: ImageBlock, wanted_bytes: int, kept_bytes: int) -> int:
@@ -239,12 +237,3 @@ class KeptBlocks:
             steps = max(1, -(-wanted_bytes // LEAST_BYTES))
             return min(block.raw_bytes, steps * LEAST_BYTES)
         return min(block.raw_bytes, max(LEAST_BYTES, wanted_bytes, 2 * kept_bytes))
-
-    def _keep(self, block: ImageBlock, contents: bytes) -> None:
-        before = self._kept.pop(block, b"")
-        contents = max(before, contents, key=len)  # another thread may have wanted more
-        self._kept[block] = contents
-        self._kept_bytes += len(contents) - len(before)
-        while self._kept_bytes > KEPT_BYTES:
-            _, dropped = self._kept.popitem(last=False)
-            self._kept_bytes -= len(dropped)

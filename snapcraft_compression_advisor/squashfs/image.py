@@ -1,7 +1,7 @@
 """A squashfs image, opened for reading.
 
-Only what is asked for is read: the superblock on opening, the tables on the first
-walk, and single data blocks after that.
+The superblock is read on opening, the tables on the first walk, and data blocks singly
+after that.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing_extensions import Self
 from ..codecs import READERS
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
-from .contents import FRAGMENT_RECORD, ContentsReader, Decompress
+from .contents import FRAGMENT_RECORD, ContentsReader
 from .entry import ImageBlock, ImageEntry
 from .image_file import ImageFile, damaged
 from .inodes import InodeTable
 from .metadata import MetadataReader, MetadataTable
 from .superblock import ABSENT_TABLE, SUPERBLOCK_BYTES, parse_superblock
-from .walk import DirectoryTable, Walk
+from .walk import Walk
 
 _ID_BYTES = 4
 _REFERENCE_BYTES = 8
@@ -32,13 +32,13 @@ _REFERENCE_BYTES = 8
 class Image:
     """A squashfs 4.0 image; a context manager that closes its file.
 
-    Data blocks may be read from several threads at once. Whatever is read raises
-    :class:`BadDataError` where the image contradicts itself, or the range asked for
-    isn't in it, and :class:`StorageError` where reading fails.
+    Data blocks may be read from several threads at once. Reading raises
+    :class:`BadDataError` if the image contradicts itself, or the range isn't in it, and
+    :class:`StorageError` if the file can't be read.
 
-    :param file: the image's file, which the image closes.
+    :param file: file of the image, which closes it.
     :ivar is_far: see :class:`ImageFile`.
-    :raises BadDataError: where it is no squashfs image.
+    :raises BadDataError: if it is no squashfs image.
     """
 
     def __init__(self, file: ImageFile) -> None:
@@ -55,16 +55,17 @@ class Image:
         self._metadata = MetadataReader(
             file, self._decompress, self.superblock.used_bytes
         )
-        self.compressor_options: bytes | None = None
-        if self.superblock.has_compressor_options:
-            self.compressor_options = self._metadata.block(SUPERBLOCK_BYTES)
+        options = self.superblock.has_compressor_options
+        self.compressor_options = (
+            self._metadata.block(SUPERBLOCK_BYTES) if options else None
+        )
 
     @classmethod
     def open(cls, path: Path) -> Image:
         """Open an image.
 
-        :raises NoInputError: where the file is missing or may not be read.
-        :raises BadDataError: where it is no squashfs 4.0 image, or a damaged one.
+        :raises NoInputError: if the file is missing or may not be read.
+        :raises BadDataError: if it is no squashfs 4.0 image, or a damaged one.
         """
         file = ImageFile(path)
         try:
@@ -87,17 +88,6 @@ class Image:
         """Return the contents of a compressed block of any kind."""
         return self._codec.decompress(block, max_bytes=max_bytes)
 
-    @property
-    def _decompress_some(self) -> Decompress | None:
-        """What returns the beginning of a block's contents, where that pays.
-
-        From lzo, the whole block comes as fast; but of a store, less is read.
-        """
-        codec = self._codec
-        if isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_far):
-            return codec.decompress_some
-        return None
-
     @cached_property
     def _indexed_tables(self) -> dict[str, tuple[int, int]]:
         """Start of its index and length of each table that has one, as in super.c.
@@ -116,14 +106,9 @@ class Image:
         return tables
 
     def _indexed(self, name: str) -> bytes:
-        """Return a table's contents; nothing where the image doesn't have it."""
+        """Return a table's contents; nothing if the image doesn't have it."""
         place = self._indexed_tables.get(name)
         return self._metadata.indexed(name, *place) if place else b""
-
-    @cached_property
-    def ids(self) -> tuple[int, ...]:
-        """User and group ids that inodes name by index."""
-        return struct.unpack(f"<{self.superblock.id_count}I", self._indexed("id table"))
 
     @cached_property
     def export_table(self) -> bytes:
@@ -132,11 +117,15 @@ class Image:
 
     @cached_property
     def _contents(self) -> ContentsReader:
+        codec = self._codec
+        # From lzo, the whole block comes as fast as a part; but of a store, less is
+        # read.
+        some = isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_far)
         return ContentsReader(
             self._file,
             self.superblock,
             self._decompress,
-            decompress_some=self._decompress_some,
+            decompress_some=codec.decompress_some if some else None,
             fragments=self._indexed("fragment table"),
         )
 
@@ -145,15 +134,6 @@ class Image:
         start = self.superblock.inode_table_start
         end = self.superblock.directory_table_start
         return self._metadata.run("inode table", start, end)
-
-    @cached_property
-    def _inodes(self) -> InodeTable:
-        return InodeTable(
-            self._inode_blocks,
-            superblock=self.superblock,
-            ids=self.ids,
-            where=self.where,
-        )
 
     @cached_property
     def _directories_end(self) -> int:
@@ -169,38 +149,40 @@ class Image:
         start = self.superblock.directory_table_start
         return self._metadata.run("directory table", start, self._directories_end)
 
-    @cached_property
-    def _directories(self) -> DirectoryTable:
-        return DirectoryTable(self._directory_blocks, where=self.where)
-
     @property
     def metadata_spans(self) -> tuple[tuple[int, int], ...]:
-        """Where each block of the inodes and directories begins, and where it ends."""
-        inodes, directories = (
-            self.superblock.inode_table_start,
-            self.superblock.directory_table_start,
-        )
+        """Begin and end of each block of the inodes and directories."""
+        block = self.superblock
         starts = [
-            *(inodes + offset for offset in self._inode_blocks.offsets),
-            *(directories + offset for offset in self._directory_blocks.offsets),
+            start + offset
+            for start, table in (
+                (block.inode_table_start, self._inode_blocks),
+                (block.directory_table_start, self._directory_blocks),
+            )
+            for offset in table.offsets
         ]
         return tuple(pairwise([*starts, self._directories_end]))
 
     @property
     def inode_table(self) -> bytes:
         """The inodes as they stand in the image, decompressed."""
-        return self._inodes.contents
+        return self._inode_blocks.contents
 
     @property
     def directory_table(self) -> bytes:
         """The directories as they stand in the image, decompressed."""
-        return self._directories.contents
+        return self._directory_blocks.contents
 
     def walk(self) -> Iterator[ImageEntry]:
         """Yield every entry: parents first, children in their directory's order."""
-        return Walk(
-            self.superblock, self._inodes, self._directories, where=self.where
-        ).entries()
+        block, ids = self.superblock, self._indexed("id table")
+        inodes = InodeTable(
+            self._inode_blocks,
+            superblock=block,
+            ids=struct.unpack(f"<{block.id_count}I", ids),
+            where=self.where,
+        )
+        return Walk(block, inodes, self._directory_blocks, where=self.where).entries()
 
     def read_block(self, block: ImageBlock) -> bytes:
         """Return the contents of one data block; nothing else is read."""
@@ -209,8 +191,8 @@ class Image:
     def compressed(self, entry: ImageEntry, index: int) -> bytes | None:
         """Return a file's data block as the image holds it, to recognise it by.
 
-        :param index: of the block in the file, from 0.
-        :returns: ``None`` where nothing has to be decompressed to read it.
+        :param index: number of the block in the file, from 0.
+        :returns: ``None`` if nothing has to be decompressed to read it.
         """
         blocks = entry.blocks
         return None if blocks is None else self._contents.compressed(blocks, index)
@@ -223,19 +205,19 @@ class Image:
         return self._file.read(position, length)
 
     def fragment_block(self, index: int) -> ImageBlock:
-        """Return where a fragment block is.
+        """Return the place of a fragment block.
 
-        :param index: 0 to ``superblock.fragment_count`` less one.
+        :param index: number from 0 to ``superblock.fragment_count`` less one.
         """
         return self._contents.fragment_block(index)
 
     def read(self, entry: ImageEntry, offset: int, length: int) -> bytes:
-        """Return a range of a file's contents, shorter where the file ends.
+        """Return a range of a file's contents, shorter if the file ends.
 
         No more than the range and a few blocks are held in memory.
 
         :param offset: bytes from the file's start.
-        :raises ValueError: where the entry isn't a file, or the range is negative.
+        :raises ValueError: if the entry isn't a file, or the range is negative.
         """
         if entry.blocks is None or offset < 0 or length < 0:
             msg = f"no bytes {offset} to {offset + length} of a {entry.kind.name}"

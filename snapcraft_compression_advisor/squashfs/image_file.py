@@ -15,30 +15,17 @@ _CLOSED = -1
 _CHECK_DISK = "Check the disk, or copy the file to another one."
 
 
-def _open_error(where: str, error: OSError) -> NoInputError | StorageError:
-    """Return which of our errors an :class:`OSError` of ``open`` amounts to."""
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return NoInputError(f"{where}: no such file", resolution="Check the path.")
-    if isinstance(error, PermissionError):
-        return NoInputError(
-            f"{where}: permission denied", resolution="Make the file readable."
-        )
-    return StorageError(
-        f"{where}: cannot be opened", details=str(error), resolution=_CHECK_DISK
-    )
-
-
 class ImageFile:
     """An image's file, open for reading at positions of the caller's choice.
 
     Threads may share it: a read moves no file offset.
 
     :param path: a regular file, or a symbolic link to one.
-    :raises NoInputError: where the file is missing or may not be read.
-    :raises BadDataError: where it isn't a regular file.
-    :raises StorageError: where the system fails to open it.
-    :cvar is_far: whether bytes are dear, as in a store: then no more are read than what
-        is wanted takes, and what is sampled has fewer blocks.
+    :raises NoInputError: if the file is missing or may not be read.
+    :raises BadDataError: if it isn't a regular file.
+    :raises StorageError: if the system fails to open it.
+    :cvar is_far: whether bytes are dear, as in a store: no more are read than needed,
+        and samples have fewer blocks.
     """
 
     is_far: ClassVar[bool] = False
@@ -49,8 +36,17 @@ class ImageFile:
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
         try:
             self._descriptor = os.open(path, flags)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            message = f"{self.where}: no such file"
+            raise NoInputError(message, resolution="Check the path.") from error
+        except PermissionError as error:
+            message = f"{self.where}: permission denied"
+            raise NoInputError(message, resolution="Make the file readable.") from error
         except OSError as error:
-            raise _open_error(self.where, error) from error
+            message, details = f"{self.where}: cannot be opened", str(error)
+            raise StorageError(
+                message, details=details, resolution=_CHECK_DISK
+            ) from error
         status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):
             self.close()
@@ -60,8 +56,8 @@ class ImageFile:
     def read(self, position: int, length: int) -> bytes:
         """Return exactly ``length`` bytes from ``position`` (bytes from the start).
 
-        :raises BadDataError: where the range isn't inside of the file.
-        :raises StorageError: where reading fails.
+        :raises BadDataError: if the range isn't inside of the file.
+        :raises StorageError: if reading fails.
         """
         if position < 0 or length < 0 or position + length > self.size_bytes:
             reason = f"{length} bytes at {position} are outside the file"
@@ -100,9 +96,8 @@ class ImageFile:
 def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataError:
     """Return the error of a damaged or forged image, to be raised.
 
-    :param where: the image's path, as messages show it.
-    :param finding: what contradicts the format, in the kernel's words.
-    :returns: an error with exit status 65.
+    :param where: path of the image, as messages show it.
+    :param finding: contradiction of the format, in the kernel's words.
     """
     return BadDataError(
         f"{where}: damaged squashfs image: {finding}",
@@ -113,10 +108,7 @@ def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataE
 
 
 def not_an_image(where: str, finding: str) -> BadDataError:
-    """Return the error of a file that the reader isn't made for, to be raised.
-
-    :returns: an error with exit status 65.
-    """
+    """Return the error of a file that the reader isn't made for, to be raised."""
     return BadDataError(
         f"{where}: {finding}",
         resolution="Specify a built .snap or another squashfs 4.0 image.",

@@ -1,4 +1,4 @@
-"""The inode table: what each inode says, whichever of its 14 forms it has.
+"""The inode table: the fields of each inode, in any of its 14 forms.
 
 Facts from the kernel's ``fs/squashfs/{squashfs_fs.h,inode.c,symlink.c,file.c}``.
 """
@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from ..core.errors import BadDataError
 from .entry import (
     SIZE_MASK,
     STORED_FLAG,
@@ -58,14 +57,12 @@ _BIG_ENDIAN = sys.byteorder == "big"
 _DEVICES = frozenset({EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE})
 _BASIC_DIRECTORY_FIELDS = 5
 _BASIC_FILE_FIELDS = 4
-_BASIC_FILE_BYTES = _HEADER.size + _FORMS[2][1].size
-_LONG_FILE_BYTES = _HEADER.size + _FORMS[9][1].size
 _Header: TypeAlias = tuple[str, EntryKind, int, int, int, int, int]
 """The first seven fields of an :class:`ImageEntry`, which are of every form."""
 
 
 class Listing(NamedTuple):
-    """Where a directory's entries are in the directory table.
+    """The place of a directory's entries in the directory table.
 
     :param block: position of a metadata block, from the table's start.
     :param offset: bytes from the start of that block's contents.
@@ -80,7 +77,7 @@ class Listing(NamedTuple):
 class Inode(NamedTuple):
     """An inode under one of its names.
 
-    :param record_bytes: what the inode takes in the inode table, at least.
+    :param record_bytes: least length of the inode in the inode table.
     """
 
     entry: ImageEntry
@@ -93,8 +90,8 @@ class InodeTable:
 
     :param ids: user and group ids, which inodes name by index.
     :ivar contents: the table as it stands in the image, decompressed.
-    :ivar size_bytes: what the table's contents come to.
-    :raises BadDataError: where the superblock's number of inodes doesn't fit in it.
+    :ivar size_bytes: length of the table's contents.
+    :raises BadDataError: if the superblock's number of inodes doesn't fit in it.
     """
 
     def __init__(
@@ -108,10 +105,7 @@ class InodeTable:
         self._table = table
         self.contents = table.contents
         self.size_bytes = len(table.contents)
-        self._inode_count = superblock.inode_count
-        self._block_bytes = superblock.block_bytes
-        self._fragment_count = superblock.fragment_count
-        self._used_bytes = superblock.used_bytes
+        self._superblock = superblock
         self._ids = ids
         self._where = where
         if superblock.inode_count * INODE_BYTES_MIN > self.size_bytes:
@@ -123,7 +117,7 @@ class InodeTable:
 
         :param reference: position of a metadata block (from the table's start)
             times 65,536, plus the offset in its contents.
-        :raises BadDataError: where no inode is there, or it contradicts itself.
+        :raises BadDataError: if no inode is there, or it contradicts itself.
         """
         start = self._table.locate(reference >> 16, reference & 0xFFFF)
         if start is None or start + _HEADER.size > self.size_bytes:
@@ -132,7 +126,7 @@ class InodeTable:
         form, mode, uid, gid, modified_s, number = header
         if form not in _FORMS:
             raise damaged(self._where, f"inode {number} has unknown type {form}")
-        if not 0 < number <= self._inode_count:
+        if not 0 < number <= self._superblock.inode_count:
             raise damaged(self._where, f"inode number {number} is out of range")
         kind, layout = _FORMS[form]
         try:
@@ -143,30 +137,30 @@ class InodeTable:
         common = (path, kind, mode & _MODE_MASK, *ids, modified_s, number)
         body = start + _HEADER.size
         after = body + layout.size
-        if after > self.size_bytes:
-            raise self._too_long(number)
-        fields = layout.unpack_from(self.contents, body)
+        fields = layout.unpack(self._slice(body, layout.size, number))
         if kind is EntryKind.FILE:
-            return self._file(common, after, fields)
+            return self._file(common, start, after, fields)
         if kind is EntryKind.DIRECTORY:
             return _directory(common, after - start, fields)
         if kind is EntryKind.SYMLINK:
-            return self._symlink(common, after, fields)
-        device = _device(fields[1]) if kind in _DEVICES else None
+            return self._symlink(common, start, after, fields)
+        device = None
+        if kind in _DEVICES:  # in the kernel's new_encode_dev form
+            code = fields[1]
+            minor = (code & 0xFF) | ((code >> 12) & 0xFFF00)
+            device = os.makedev((code & 0xFFF00) >> 8, minor)
         entry = ImageEntry(*common, fields[0], 0, None, device, None)
         return Inode(entry, after - start)
 
     def _slice(self, position: int, length: int, number: int) -> bytes:
         """Return bytes of the table that belong to an inode."""
         if position + length > self.size_bytes:
-            raise self._too_long(number)
+            reason = f"inode {number} extends past the inode table"
+            raise damaged(self._where, reason)
         return self.contents[position : position + length]
 
-    def _too_long(self, number: int) -> BadDataError:
-        return damaged(self._where, f"inode {number} extends past the inode table")
-
     def _symlink(
-        self, header: _Header, position: int, fields: tuple[int, ...]
+        self, header: _Header, start: int, position: int, fields: tuple[int, ...]
     ) -> Inode:
         """Return a symbolic link; its target starts at the position."""
         number = header[-1]
@@ -178,27 +172,35 @@ class InodeTable:
         if b"\0" in target:
             reason = f"inode {number} is a symbolic link with a NUL in its target"
             raise damaged(self._where, reason)
-        record_bytes = _HEADER.size + _SYMLINK.size + size_bytes
         text = target.decode("utf-8", "surrogateescape")
         entry = ImageEntry(*header, links, size_bytes, text, None, None)
-        return Inode(entry, record_bytes)
+        return Inode(entry, position + size_bytes - start)
 
-    def _file(self, header: _Header, position: int, fields: tuple[int, ...]) -> Inode:
+    def _file(
+        self, header: _Header, begin: int, position: int, fields: tuple[int, ...]
+    ) -> Inode:
         """Return a regular file; its size words start at the position."""
         number = header[-1]
         if len(fields) == _BASIC_FILE_FIELDS:
             start, fragment, offset, size_bytes = fields
-            links, before = 1, _BASIC_FILE_BYTES
+            links = 1
         else:
             start, size_bytes, _, links, fragment, offset, _ = fields
-            before = _LONG_FILE_BYTES
-        limit = self._block_bytes
+        limit = self._superblock.block_bytes
         count, tail_bytes = divmod(size_bytes, limit)
         tail = None
         if fragment == _NO_FRAGMENT:
             count += bool(tail_bytes)
         else:
-            tail = self._tail(number, fragment, offset, tail_bytes)
+            if fragment >= self._superblock.fragment_count:
+                raise damaged(self._where, f"inode {number} has no fragment {fragment}")
+            if offset + tail_bytes > limit:
+                reason = f"inode {number}'s tail exceeds its fragment"
+                raise damaged(self._where, reason)
+            if tail_bytes:
+                tail = FragmentTail(
+                    index=fragment, offset=offset, size_bytes=tail_bytes
+                )
         words = array("I", self._slice(position, count * _WORD_BYTES, number))
         if _BIG_ENDIAN:
             words.byteswap()
@@ -211,43 +213,25 @@ class InodeTable:
         )
         if words:
             self._check_blocks(number, blocks)
-        record_bytes = before + count * _WORD_BYTES
         entry = ImageEntry(*header, links, size_bytes, None, None, blocks)
-        return Inode(entry, record_bytes)
-
-    def _tail(
-        self, number: int, fragment: int, offset: int, tail_bytes: int
-    ) -> FragmentTail | None:
-        """Return where in a fragment a file's tail is, if it has one."""
-        if fragment >= self._fragment_count:
-            raise damaged(self._where, f"inode {number} has no fragment {fragment}")
-        if offset + tail_bytes > self._block_bytes:
-            raise damaged(self._where, f"inode {number}'s tail exceeds its fragment")
-        if not tail_bytes:
-            return None
-        return FragmentTail(index=fragment, offset=offset, size_bytes=tail_bytes)
+        return Inode(entry, position + count * _WORD_BYTES - begin)
 
     def _check_blocks(self, number: int, blocks: FileBlocks) -> None:
         """Refuse blocks longer than the block size or outside of the image."""
-        if max(blocks.size_words) > self._block_bytes:  # else all are compressed
-            self._check_words(number, blocks.size_words)
-        end = blocks.start + blocks.stored_bytes
-        if end > self._used_bytes and blocks.stored_bytes:
-            raise damaged(
-                self._where, f"inode {number}'s data extend past the end of the image"
-            )
-
-    def _check_words(self, number: int, words: array[int]) -> None:
-        limit = self._block_bytes
-        for word in words:
+        limit = self._superblock.block_bytes
+        # If no word is larger, all blocks are compressed.
+        for word in blocks.size_words if max(blocks.size_words) > limit else ():
             if word > STORED_FLAG | limit or word & SIZE_MASK > limit:
                 raise damaged(self._where, f"inode {number} has size word {word:#x}")
             if word == STORED_FLAG:
                 raise damaged(self._where, f"inode {number} has an empty stored block")
+        end = blocks.start + blocks.stored_bytes
+        if end > self._superblock.used_bytes and blocks.stored_bytes:
+            reason = f"inode {number}'s data extend past the end of the image"
+            raise damaged(self._where, reason)
 
 
 def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:
-    """Return a directory."""
     if len(fields) == _BASIC_DIRECTORY_FIELDS:
         block, links, size_bytes, offset, _ = fields
     else:
@@ -255,10 +239,3 @@ def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> I
     listing = Listing(block, offset, max(0, size_bytes - _LISTING_EXTRA_BYTES))
     entry = ImageEntry(*header, links, size_bytes, None, None, None)
     return Inode(entry, record_bytes, listing)
-
-
-def _device(encoded: int) -> int:
-    """Return the device number of the kernel's ``new_encode_dev`` form."""
-    major = (encoded & 0xFFF00) >> 8
-    minor = (encoded & 0xFF) | ((encoded >> 12) & 0xFFF00)
-    return os.makedev(major, minor)

@@ -49,11 +49,10 @@ class MetadataTable(NamedTuple):
     offsets: dict[int, int]
 
     def locate(self, block: int, offset: int) -> int | None:
-        """Return where in ``contents`` a reference of the format points to.
+        """Return the position in ``contents`` of a reference of the format, if any.
 
         :param block: position of a metadata block, from the table's start.
         :param offset: bytes from the start of that block's contents.
-        :returns: nothing where there is no such block or offset.
         """
         start = self.offsets.get(block)
         if start is None or offset >= min(METADATA_BYTES, len(self.contents) - start):
@@ -65,7 +64,7 @@ class MetadataReader:
     """Reads metadata blocks of an image.
 
     :param decompress: contents of a compressed block, of at most ``max_bytes``.
-    :param end: the image's used bytes, behind which nothing may be.
+    :param end: used bytes of the image, behind which nothing may be.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class MetadataReader:
     def block(self, position: int) -> bytes:
         """Return the contents of the metadata block at a position in the image.
 
-        :raises BadDataError: where there is none, or a broken one.
+        :raises BadDataError: if there is none, or a broken one.
         """
         if position + HEADER_BYTES > self._end:
             reason = f"metadata block at {position} is outside the image"
@@ -111,7 +110,7 @@ class MetadataReader:
     def run(self, name: str, start: int, end: int) -> MetadataTable:
         """Return the table that the metadata blocks from start to end make up.
 
-        :raises BadDataError: where the blocks don't fill the range exactly, one but
+        :raises BadDataError: if the blocks don't fill the range exactly, one but
             the last is not full, or the table exceeds :data:`TABLE_LIMIT_BYTES`.
         """
         self._check_size(name, end - start)
@@ -141,7 +140,7 @@ class MetadataReader:
             raise damaged(self._file.where, reason)
 
     def _check_growth(self, name: str, size_bytes: int, stored_bytes: int) -> None:
-        """Refuse a table that is far larger than what it takes in the image."""
+        """Refuse a table that is far larger than its blocks in the image."""
         if size_bytes > GROWTH_FREE_BYTES + GROWTH_LIMIT * stored_bytes:
             reason = f"its {name} of {stored_bytes} bytes is implausibly large unpacked"
             raise damaged(self._file.where, reason)
@@ -149,8 +148,8 @@ class MetadataReader:
     def index(self, name: str, start: int, size_bytes: int) -> tuple[int, ...]:
         """Return the positions of an indexed table's metadata blocks.
 
-        :param size_bytes: what the table's contents come to.
-        :raises BadDataError: where the index isn't inside of the image, or its
+        :param size_bytes: length of the table's contents.
+        :raises BadDataError: if the index isn't inside of the image, or its
             positions don't ascend as blocks that stand side by side do.
         """
         self._check_size(name, size_bytes)
@@ -169,8 +168,8 @@ class MetadataReader:
     def indexed(self, name: str, start: int, size_bytes: int) -> bytes:
         """Return the contents of a table that is found through an index.
 
-        :param size_bytes: what the contents must come to.
-        :raises BadDataError: where the table is broken or of another size.
+        :param size_bytes: required length of the contents.
+        :raises BadDataError: if the table is broken or of another size.
         """
         positions = self.index(name, start, size_bytes)
         contents = b"".join(map(self.block, positions))

@@ -55,7 +55,7 @@ def owner_options(snap_type: str) -> tuple[str, ...]:
 def mksquashfs_version() -> str:
     """Return the version, as ``4.5.1``.
 
-    :raises ToolError: where mksquashfs is missing.
+    :raises ToolError: if mksquashfs is missing.
     """
     # Some versions report failure along with their version.
     _, output = _execute(("mksquashfs", "-version"))
@@ -64,7 +64,7 @@ def mksquashfs_version() -> str:
 
 
 def applies_deltas(version: str) -> bool:
-    """Tell whether a version reads a pseudo-file from a pipe, as snapd has it do.
+    """Return whether a version reads a pseudo-file from a pipe, as snapd has it do.
 
     >>> applies_deltas("4.5.1"), applies_deltas("4.7.4")
     (False, True)
@@ -74,9 +74,9 @@ def applies_deltas(version: str) -> bool:
 
 
 def supports(codec: str, *, scratch: Path) -> bool:
-    """Tell whether this mksquashfs can pack with a codec, by trying.
+    """Return whether this mksquashfs can pack with a codec, by trying.
 
-    :raises ToolError: where mksquashfs is missing or fails for another reason.
+    :raises ToolError: if mksquashfs is missing or fails for another reason.
     """
     source = scratch / "empty"
     source.mkdir(exist_ok=True)
@@ -96,9 +96,9 @@ def pack(
     """Pack a directory precisely as ``snap pack`` does.
 
     :param image: the image to write; one that is there is replaced.
-    :raises ToolError: where mksquashfs is missing or fails.
-    :raises DiskFullError: where the disk is full.
-    :raises StorageError: where files vanish meanwhile, or the disk fails.
+    :raises ToolError: if mksquashfs is missing or fails.
+    :raises DiskFullError: if the disk is full.
+    :raises StorageError: if files vanish meanwhile, or the disk fails.
     """
     command = (
         "mksquashfs",
@@ -127,10 +127,10 @@ def pack(
 def unpack(image: Path, directory: Path) -> None:
     """Unpack an image into a directory that isn't there yet.
 
-    :raises ToolError: where unsquashfs is missing.
-    :raises DiskFullError: where the disk is full.
-    :raises StorageError: where the disk fails.
-    :raises BadDataError: where the image is broken.
+    :raises ToolError: if unsquashfs is missing.
+    :raises DiskFullError: if the disk is full.
+    :raises StorageError: if the disk fails.
+    :raises BadDataError: if the image is broken.
     """
     command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
     status, output = _execute(command)
@@ -157,12 +157,12 @@ def run_watched(
 ) -> None:
     """Run a tool as the store's review does; one that is interrupted is ended first.
 
-    :param watch: told now and then how many bytes the tool has written.
+    :param watch: function that is called with the number of bytes written so far.
     :param accepted: exit statuses that are no failure.
-    :raises ToolError: where the tool is missing or fails.
-    :raises StorageError: where the disk is full or fails.
+    :raises ToolError: if the tool is missing or fails.
+    :raises StorageError: if the disk is full or fails.
     """
-    # mksquashfs refuses a time on the command line where the variable is set.
+    # mksquashfs refuses a time on the command line if the variable is set.
     environment = {**os.environ}
     environment.pop("SOURCE_DATE_EPOCH", None)
     status, output = _execute(command, watch=watch, environment=environment, umask=0)
@@ -218,7 +218,7 @@ def _check(status: int, output: str, command: Sequence[str]) -> None:
 
 
 def _check_disk(output: str, what: str) -> None:
-    """Raise :class:`StorageError` where a disk failed, which is no fault of a file."""
+    """Refuse output that says that a disk failed."""
     if _BAD_DISK in output:
         message = f"{what}: {_BAD_DISK}"
         raise StorageError(

@@ -1,4 +1,4 @@
-"""The superblock: what an image says of itself in its first 96 bytes.
+"""The superblock: an image's first 96 bytes.
 
 Facts from the kernel's ``fs/squashfs/{squashfs_fs.h,super.c}`` and
 ``Documentation/filesystems/squashfs.rst``; everything is little-endian.
@@ -76,20 +76,11 @@ def _check_kind(raw: bytes, where: str) -> None:
         raise not_an_image(where, f"{version} isn't supported, only 4.0 is")
 
 
-def _check_blocks(*, block_bytes: int, block_log: int, where: str) -> None:
-    """Refuse block sizes outside of 4 KiB to 1 MiB, and two that disagree."""
-    if not _BLOCK_LOG_MIN <= block_log <= _BLOCK_LOG_MAX:
-        raise damaged(where, f"block log {block_log} isn't between 12 and 20")
-    if block_bytes != 1 << block_log:
-        raise damaged(where, f"block size {block_bytes} isn't 2^{block_log}")
-
-
 def _check_tables(superblock: Superblock, *, image_bytes: int, where: str) -> None:
     """Refuse tables outside of the image or out of the order that writers keep."""
     used = superblock.used_bytes
     if used > image_bytes:
-        reason = f"truncated to {image_bytes} of {used} bytes"
-        raise damaged(where, reason)
+        raise damaged(where, f"truncated to {image_bytes} of {used} bytes")
     starts = [
         ("superblock", SUPERBLOCK_BYTES),
         ("inode table", superblock.inode_table_start),
@@ -111,14 +102,17 @@ def _check_tables(superblock: Superblock, *, image_bytes: int, where: str) -> No
 def parse_superblock(raw: bytes, *, image_bytes: int, where: str) -> Superblock:
     """Return the superblock of an image.
 
-    :param raw: the image's first 96 bytes; more are ignored.
-    :param image_bytes: size of the image's file, which the tables must lie in.
-    :raises BadDataError: where it is no squashfs 4.0 image, or contradicts itself.
+    :param raw: first 96 bytes of the image; more are ignored.
+    :param image_bytes: size of the image's file, in which the tables must lie.
+    :raises BadDataError: if it is no squashfs 4.0 image, or contradicts itself.
     """
     _check_kind(raw, where)
     fields = _LAYOUT.unpack_from(raw)
-    codec_id, block_log = fields[5:7]
-    _check_blocks(block_bytes=fields[3], block_log=block_log, where=where)
+    block_bytes, (codec_id, block_log) = fields[3], fields[5:7]
+    if not _BLOCK_LOG_MIN <= block_log <= _BLOCK_LOG_MAX:
+        raise damaged(where, f"block log {block_log} isn't between 12 and 20")
+    if block_bytes != 1 << block_log:
+        raise damaged(where, f"block size {block_bytes} isn't 2^{block_log}")
     if codec_id not in DECOMPRESSORS:
         raise damaged(where, f"unknown compression id {codec_id}")
     # Left out: the magic number, the block size's logarithm and the version.

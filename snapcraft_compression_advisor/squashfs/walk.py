@@ -1,8 +1,8 @@
 """The walk over an image: from the root's inode to every entry.
 
-What an image claims is held against what its tables can hold, so that a forged one
-(loops, directories that share a listing, inodes that overlap) ends in an error after
-a bounded amount of work.
+Claims are held against what the tables can hold, so that a forged image (loops,
+directories that share a listing, inodes that overlap) ends in an error after a bounded
+amount of work.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ OVERLAP_LIMIT = 16
 :data:`OVERLAP_FREE_BYTES`, files that have the same ones left out. mksquashfs never
 has a block in two different runs; squashfs-tools-ng does."""
 BLOCKS_FREE = 1 << 17
-"""How many data blocks files may have, whatever the image's length: holes take none of
-it. With 128 KiB they come to 16 GiB, which is also what files may claim."""
+"""How many data blocks files may have in an image of any length: holes take none of
+it. With 128 KiB that is 16 GiB, which is also what files may claim."""
 BLOCK_LEAST_BYTES = 16
 """What each further block has to take: no codec makes less of 4 KiB."""
 _HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number
@@ -55,7 +55,7 @@ class Walk:
         self,
         superblock: Superblock,
         inodes: InodeTable,
-        directories: DirectoryTable,
+        directories: MetadataTable,
         *,
         where: str,
     ) -> None:
@@ -63,21 +63,21 @@ class Walk:
         self._inodes = inodes
         self._directories = directories
         self._where = where
-        # References plus one by inode number; zero where none was met yet.
+        # References plus one by inode number; zero if none was met yet.
         self._references = array("Q", bytes(8 * (superblock.inode_count + 1)))
         self._linked_bytes_left = LINKED_LIMIT_BYTES
         self._inode_bytes_left = inodes.size_bytes
-        self._listing_bytes_left = directories.size_bytes
+        self._listing_bytes_left = len(directories.contents)
         used = superblock.used_bytes
         self._path_length_left = min(PATHS_LIMIT, PATHS_FREE + PATHS_GROWTH * used)
         self._data_bytes_left = OVERLAP_FREE_BYTES + OVERLAP_LIMIT * used
         self._blocks_left = BLOCKS_FREE + used // BLOCK_LEAST_BYTES
-        self._runs: set[int] = set()  # hashes of where files' blocks are
+        self._runs: set[int] = set()  # hashes of the places of files' blocks
 
     def entries(self) -> Iterator[ImageEntry]:
         """Yield the entries: parents first, children in their directory's order.
 
-        :raises BadDataError: where the image contradicts itself.
+        :raises BadDataError: if the image contradicts itself.
         """
         entry, listing = self._visit("", self._root)
         if listing is None:
@@ -106,11 +106,24 @@ class Walk:
         return path
 
     def _children(self, listing: Listing) -> Iterator[tuple[str, int]]:
-        """Return a directory's entries; no two directories share a listing."""
+        """Return a directory's entries in the order of their names' bytes.
+
+        No two directories share a listing.
+
+        :returns: name, and reference of the inode (see ``InodeTable.read``).
+        :raises BadDataError: if the listing is broken, or its names don't ascend (the
+            kernel's look-up relies on it), or one is a name that no directory can have.
+        """
         self._listing_bytes_left -= listing.size_bytes
         if self._listing_bytes_left < 0:
             raise damaged(self._where, "its directories' listings overlap")
-        return self._directories.children(listing)
+        if listing.size_bytes == 0:
+            return iter(())
+        position = self._directories.locate(listing.block, listing.offset)
+        end = (position or 0) + listing.size_bytes
+        if position is None or end > len(self._directories.contents):
+            raise damaged(self._where, "a directory's listing is outside the table")
+        return self._records(position, end)
 
     def _visit(self, path: str, reference: int) -> tuple[ImageEntry, Listing | None]:
         """Return the entry of an inode, and of a directory its listing."""
@@ -148,38 +161,9 @@ class Walk:
         if self._data_bytes_left < 0:
             raise damaged(self._where, f"its data overlap, at inode {entry.inode}")
 
-
-class DirectoryTable:
-    """The directories' entries.
-
-    :ivar contents: the table as it stands in the image, decompressed.
-    :ivar size_bytes: what the table's contents come to.
-    """
-
-    def __init__(self, table: MetadataTable, *, where: str) -> None:
-        self._table = table
-        self.contents = table.contents
-        self.size_bytes = len(table.contents)
-        self._where = where
-
-    def children(self, listing: Listing) -> Iterator[tuple[str, int]]:
-        """Return a directory's entries in the order of their names' bytes.
-
-        :returns: name, and reference of the inode (see ``InodeTable.read``).
-        :raises BadDataError: where the listing is broken, or its names don't ascend
-            (the kernel's look-up relies on it), or one is a name that no directory
-            can have.
-        """
-        if listing.size_bytes == 0:
-            return iter(())
-        position = self._table.locate(listing.block, listing.offset)
-        if position is None or position + listing.size_bytes > self.size_bytes:
-            raise damaged(self._where, "a directory's listing is outside the table")
-        return self._records(position, position + listing.size_bytes)
-
     def _records(self, position: int, end: int) -> Iterator[tuple[str, int]]:
         """Yield names and inode references of the records up to the end."""
-        contents = self.contents
+        contents = self._directories.contents
         before = b""
         while position < end:
             if position + _HEADER.size > end:

@@ -17,10 +17,10 @@ from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.fleet import bounded
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
+from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.pool import Pool
+from snapcraft_compression_advisor.fleet.engines import Pool
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
-from snapcraft_compression_advisor.fleet.table import decode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fleets import make_snap
+from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.table import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

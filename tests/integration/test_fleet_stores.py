@@ -11,9 +11,9 @@ import pytest
 from fleets import make_request, make_snap
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
+from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.sources import Snap
-from snapcraft_compression_advisor.fleet.table import decode
 from stores import serving
 
 if shutil.which("mksquashfs") is None:

@@ -18,15 +18,14 @@ from snapcraft_compression_advisor.core.errors import (
     UsageError,
 )
 from snapcraft_compression_advisor.fleet import dataset as dataset_module
-from snapcraft_compression_advisor.fleet.columns import COLUMNS, KNOWN
+from snapcraft_compression_advisor.fleet import imported
+from snapcraft_compression_advisor.fleet.columns import COLUMNS, KNOWN, decode
 from snapcraft_compression_advisor.fleet.dataset import (
     Dataset,
     current_rows,
     part_files,
 )
-from snapcraft_compression_advisor.fleet.extra import imported
 from snapcraft_compression_advisor.fleet.sources import Snap
-from snapcraft_compression_advisor.fleet.table import decode
 
 
 def names(root: Path) -> list[str]:
@@ -68,7 +67,7 @@ def test_failures_are_retried_on_request_and_then_replaced(tmp_path: Path) -> No
     data = Dataset(tmp_path, settings="s")
     snaps = [Snap(path=f"{n}.snap", file_bytes=10_000_000, state="1") for n in "ab"]
     assert [data.has(snap) for snap in snaps] == [True, True]
-    data.retry()
+    data = Dataset(tmp_path, settings="s", retries=True)
     assert [data.has(snap) for snap in snaps] == [True, False]
     assert data.digests() == {"sha256:a"}
     assert data.add([make_row("b")]) == 1

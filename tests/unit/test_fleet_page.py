@@ -12,9 +12,8 @@ import pytest
 from fleets import make_advice, make_row
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.fleet.dataset import Dataset
-from snapcraft_compression_advisor.fleet.page import build_fleet_page
-from snapcraft_compression_advisor.fleet.page_lists import FleetSources
-from snapcraft_compression_advisor.fleet.ranking import outliers, to_lzo, to_xz, total
+from snapcraft_compression_advisor.fleet.page import build_fleet_page, ranked, total
+from snapcraft_compression_advisor.fleet.page_lists import FleetSources, outliers
 from snapcraft_compression_advisor.fleet.reading import read_fleet, read_weights
 from snapcraft_compression_advisor.report.html_report import render_html
 from snapcraft_compression_advisor.report.markdown_report import render_markdown
@@ -45,9 +44,9 @@ def fleet(root: Path) -> Fleet:
 
 
 def test_gains_are_ranked_and_summed_with_their_weights(fleet: Fleet) -> None:
-    assert [each.snap.name for each in to_lzo(fleet, None)] == ["slower", "slow"]
-    assert [each.snap.name for each in to_xz(fleet, None)] == ["needless"]
-    weighted = to_lzo(fleet, {"slow": 10.0})
+    assert [each.snap.name for each in ranked(fleet, None, "lzo")] == ["slower", "slow"]
+    assert [each.snap.name for each in ranked(fleet, None, "xz")] == ["needless"]
+    weighted = ranked(fleet, {"slow": 10.0}, "lzo")
     assert [(each.snap.name, each.weight) for each in weighted] == [
         ("slow", 10.0),
         ("slower", 0.0),

@@ -9,7 +9,7 @@ import pytest
 
 from fleets import make_request, make_row
 from snapcraft_compression_advisor.core.errors import ToolError
-from snapcraft_compression_advisor.fleet import extra
+from snapcraft_compression_advisor.fleet import imported
 from snapcraft_compression_advisor.fleet.columns import KNOWN
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
@@ -51,25 +51,25 @@ class Asked:
 def test_a_second_run_makes_only_what_is_new(tmp_path: Path) -> None:
     said: list[str] = []
     first = Dataset(tmp_path, settings="s")
-    run_fleet(SNAPS[:2], first, Asked(), progress=said.append)
+    run_fleet(SNAPS[:2], first, Asked().rows, progress=said.append)
     assert said[-1].startswith("2 of 2 snaps, ")
     assert said[-1].endswith(" a minute, 0 s left")
     second = Asked()
     data = Dataset(tmp_path, settings="s")
-    summary = run_fleet(SNAPS, data, second, progress=said.append)
+    summary = run_fleet(SNAPS, data, second.rows, progress=said.append)
     assert second.paths == ["c.snap"]
     assert (summary.found, summary.there, summary.added) == (3, 2, 1)
 
 
 def test_a_file_that_turns_out_to_be_known_is_read_once(tmp_path: Path) -> None:
     data = Dataset(tmp_path, settings="s")
-    run_fleet(SNAPS, data, Asked(), progress=lambda _: None)
+    run_fleet(SNAPS, data, Asked().rows, progress=lambda _: None)
     copied = [replace(snap, state="2") for snap in SNAPS]
     asked_for = []
     for _ in range(2):
         data = Dataset(tmp_path, settings="s")
         asked = Asked(known=data.digests())
-        summary = run_fleet(copied, data, asked, progress=lambda _: None)
+        summary = run_fleet(copied, data, asked.rows, progress=lambda _: None)
         assert (summary.added, summary.there, summary.failed) == (0, 3, 0)
         asked_for.append(asked.paths)
     assert asked_for == [["a.snap", "b.snap", "c.snap"], []]
@@ -80,10 +80,10 @@ def test_an_interrupted_run_keeps_what_is_ready_and_is_continued(
 ) -> None:
     data = Dataset(tmp_path, settings="s")
     with pytest.raises(KeyboardInterrupt):
-        run_fleet(SNAPS, data, Asked(stop_at="c.snap"), progress=lambda _: None)
+        run_fleet(SNAPS, data, Asked(stop_at="c.snap").rows, progress=lambda _: None)
     again = Asked()
     data = Dataset(tmp_path, settings="s")
-    run_fleet(SNAPS, data, again, progress=lambda _: None)
+    run_fleet(SNAPS, data, again.rows, progress=lambda _: None)
     assert again.paths == ["c.snap"]
 
 
@@ -94,7 +94,12 @@ def test_a_row_that_is_counted_is_kept_wherever_the_run_is_interrupted(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_fleet(SNAPS, Dataset(tmp_path, settings="s"), Asked(), progress=interrupt)
+        run_fleet(
+            SNAPS,
+            Dataset(tmp_path, settings="s"),
+            Asked().rows,
+            progress=interrupt,
+        )
     assert Dataset(tmp_path, settings="s").has(SNAPS[0])
 
 
@@ -119,6 +124,6 @@ def test_a_missing_extra_is_named_with_what_installs_it(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ToolError, match="needs pyarrow") as caught:
-        extra.imported("pyarrow")
+        imported("pyarrow")
     assert "[fleet]" in (caught.value.resolution or "")
     assert "pip install" in (caught.value.resolution or "")

@@ -11,8 +11,8 @@ import fleet_corpus
 from doc_commands import ROOT
 from fleet_summary import rank_correlation, summary
 from fleets import make_row
+from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import Dataset, part_files
-from snapcraft_compression_advisor.fleet.table import decode
 
 if TYPE_CHECKING:
     from pathlib import Path
