@@ -1,4 +1,4 @@
-"""What the other rooms know of a compressor, and the one that does nothing."""
+"""The interface of a compressor, and the one that does nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METADATA_BLOCK_BYTES = 8 * 1024
 
 
 class Decompressor(Protocol):
-    """What reading an image takes: the way back from a compressed block."""
+    """The part of a codec that reading takes: the way back from a block."""
 
     @property
     def name(self) -> str:
@@ -44,7 +44,7 @@ class KernelTime(NamedTuple):
     real mounts on a server; a test fits them again. Device profiles scale them to
     published throughputs.
 
-    :param block_us: for each block, whatever is in it.
+    :param block_us: for each block of any contents.
     :param raw_us_per_kib: for each KiB of contents.
     :param stored_us_per_kib: for each KiB that the block takes in the image.
     """
@@ -70,7 +70,7 @@ class Codec(ABC):
     """Whether snapcraft and the store accept it (only xz and lzo)."""
     first_kernel: ClassVar[tuple[int, int] | None]
     """Release of Linux that first had its ``fs/squashfs/…_wrapper.c``; 2.6.x stands as
-    (2, x). ``None`` where none is needed, or mainline never had it."""
+    (2, x). ``None`` if none is needed, or mainline never had it."""
     default_options: ClassVar[bytes | None] = None
     """Compressor options that mksquashfs writes when it is given none."""
     kernel_time: ClassVar[KernelTime | None]
@@ -86,7 +86,7 @@ class Codec(ABC):
     More than 1: between two blocks the application runs, and decompression finds
     neither its code nor its tables in the processor's caches. Fitted to measured
     launches by ``study/accuracy.py``: the middle is the median of the applications
-    of docs/study/accuracy.md where the codec adds enough to tell, the ends are where
+    of docs/study/accuracy.md for which the codec adds enough to tell, between the ends
     nine of ten lie (a prediction interval of log-normal figures).
     """
 
@@ -118,9 +118,9 @@ class Codec(ABC):
     def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
         """Return the bytes that mksquashfs writes for the block.
 
-        These are the compressed block where it is smaller than its input, and the
-        input itself where it is not: mksquashfs then *stores* it. So a result as
-        long as the input means a stored block, and a shorter one a compressed one.
+        These are the compressed block if it is smaller than its input, else the input
+        itself: mksquashfs then *stores* it. So a result as long as the input means a
+        stored block, and a shorter one a compressed one.
 
         :param block: up to ``block_bytes`` bytes; a longer one counts as a full
             block of an image with larger blocks.

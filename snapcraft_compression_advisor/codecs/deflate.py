@@ -47,9 +47,8 @@ class Gzip(Codec):
     @property
     def implementation(self) -> str:
         """See :class:`Codec`."""
-        return f"zlib {zlib.ZLIB_RUNTIME_VERSION}" + (
-            "" if self.exact else ", Python's own"
-        )
+        own = "" if self.exact else ", Python's own"
+        return f"zlib {zlib.ZLIB_RUNTIME_VERSION}{own}"
 
     def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
         """See :class:`Codec`."""

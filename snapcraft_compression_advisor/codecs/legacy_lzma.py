@@ -24,8 +24,8 @@ class LegacyLzma:
         """See :class:`Decompressor`.
 
         The header gives the contents' length, and old liblzma takes that to mean
-        that no end marker follows; mksquashfs writes both. So liblzma isn't told
-        the length (``lzma_xz_wrapper.c`` does the same).
+        that no end marker follows; mksquashfs writes both. So liblzma doesn't
+        get the length (``lzma_xz_wrapper.c`` does the same).
         """
         if len(block) < _HEADER_BYTES:
             raise broken_block(self.name, "the header is truncated")

@@ -146,12 +146,12 @@ class BoundCodec(Codec):
 
     @staticmethod
     def _output_bytes(room_bytes: int) -> int:
-        """Return how long the buffer must be for a room of so many bytes."""
+        """Return the length of the buffer for a room of so many bytes."""
         return room_bytes
 
     @abstractmethod
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        """Compress into the buffer; return the length, 0 where the room ends.
+        """Compress into the buffer; return the length, 0 if the room is too small.
 
         :raises ToolError: if the library is missing or fails for another cause.
         """

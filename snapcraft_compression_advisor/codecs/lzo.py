@@ -27,6 +27,7 @@ _TRUNCATED = (-4, -7)
 _LONGEST_BLOCK_BYTES = MIB
 """Of a squashfs image."""
 
+_FROM_TO = (c_char_p, c_size_t, c_char_p, c_void_p)
 _WORK = ThreadBuffer()
 _ORIGINAL = ThreadBuffer()
 
@@ -34,8 +35,7 @@ _ORIGINAL = ThreadBuffer()
 class Lzo(BoundCodec):
     """lzo1x_999, then optimised for faster decompression; at level 8 as in mksquashfs.
 
-    :param level: another one gives sizes that tell about level 8's, in less time: 1 to
-        9, or 0 for LZO1X-1, the fastest of all.
+    :param level: 1 to 9, or 0 for LZO1X-1: other levels take less time than 8.
     """
 
     name = "lzo"
@@ -56,23 +56,11 @@ class Lzo(BoundCodec):
         functions={
             _COMPRESS: (
                 c_int,
-                (
-                    *(c_char_p, c_size_t, c_char_p, c_void_p, c_char_p),
-                    *(c_char_p, c_size_t, c_void_p, c_int),
-                ),
+                (*_FROM_TO, c_char_p, c_char_p, c_size_t, c_void_p, c_int),
             ),
-            _COMPRESS_FAST: (
-                c_int,
-                (c_char_p, c_size_t, c_char_p, c_void_p, c_char_p),
-            ),
-            _OPTIMIZE: (
-                c_int,
-                (c_char_p, c_size_t, c_char_p, c_void_p, c_void_p),
-            ),
-            "lzo1x_decompress_safe": (
-                c_int,
-                (c_char_p, c_size_t, c_char_p, c_void_p, c_void_p),
-            ),
+            _COMPRESS_FAST: (c_int, (*_FROM_TO, c_char_p)),
+            _OPTIMIZE: (c_int, (*_FROM_TO, c_void_p)),
+            "lzo1x_decompress_safe": (c_int, (*_FROM_TO, c_void_p)),
         },
     )
 
@@ -85,41 +73,28 @@ class Lzo(BoundCodec):
         return room_bytes + room_bytes // 16 + 64 + 3
 
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        if not self._level:
-            return self._encode_fast(block, output, room_bytes)
-        liblzo2 = self.library.functions()
         length = c_size_t()
         work = _WORK.at_least(_WORK_BYTES)
-        status = liblzo2.lzo1x_999_compress_level(
-            block, len(block), output, byref(length), work, None, 0, None, self._level
-        )
-        if status != _SUCCESS:
-            raise _failure(_COMPRESS, status)
+        place = (block, len(block), output, byref(length), work)
+        if self._level:
+            self._call(_COMPRESS, *place, None, 0, None, self._level)
+        else:
+            self._call(_COMPRESS_FAST, *place)
         if length.value > room_bytes:
             return 0
         if self._level == _LEVEL:  # it changes bytes, not the length
-            self._optimize(output, length.value, len(block))
+            # It decompresses on the way. mksquashfs lets it write over the block, but
+            # ours is immutable and may be in use in other threads.
+            original, again = _ORIGINAL.at_least(len(block)), c_size_t(len(block))
+            self._call(_OPTIMIZE, output, length.value, original, byref(again), None)
+            if again.value != len(block):
+                raise _failure(_OPTIMIZE, _SUCCESS)
         return length.value
 
-    def _encode_fast(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        length = c_size_t()
-        status = self.library.functions().lzo1x_1_compress(
-            block, len(block), output, byref(length), _WORK.at_least(_WORK_BYTES)
-        )
+    def _call(self, function: str, *arguments: object) -> None:
+        status = getattr(self.library.functions(), function)(*arguments)
         if status != _SUCCESS:
-            raise _failure(_COMPRESS_FAST, status)
-        return length.value if length.value <= room_bytes else 0
-
-    def _optimize(self, output: Buffer, written_bytes: int, block_bytes: int) -> None:
-        # It decompresses on the way. mksquashfs lets it write over the block, but
-        # ours is immutable and may be in use in other threads.
-        original = _ORIGINAL.at_least(block_bytes)
-        length = c_size_t(block_bytes)
-        status = self.library.functions().lzo1x_optimize(
-            output, written_bytes, original, byref(length), None
-        )
-        if status != _SUCCESS or length.value != block_bytes:
-            raise _failure(_OPTIMIZE, status)
+            raise _failure(function, status)
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """See :class:`Decompressor`."""
@@ -131,7 +106,7 @@ class Lzo(BoundCodec):
     def decompress_some(self, block: bytes, length: int) -> bytes:
         """Return the first bytes of a block, of which the end may be missing.
 
-        :param length: how many bytes; fewer come where the block doesn't have them.
+        :param length: how many bytes; fewer if the block doesn't have them.
         :raises BadDataError: if the block is broken before that.
         """
         status, contents = self._decode(block, _LONGEST_BLOCK_BYTES)

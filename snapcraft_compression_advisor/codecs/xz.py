@@ -64,12 +64,12 @@ class _Filter(ctypes.Structure):
 class Xz(BoundCodec):
     """xz with a dictionary of one block and CRC32; at preset 6 as mksquashfs calls it.
 
-    Without liblzma, Python's own lzma serves. It gives the same bytes where it is of
+    Without liblzma, Python's own lzma serves. It gives the same bytes if it is of
     the same version, which can't be known.
 
     :param preset: another one gives sizes that tell about preset 6's, in less time.
     :param dictionary_bytes: for less than a block, a smaller one takes less time: its
-        tables are cleared before each; of a block's length where there is none.
+        tables are cleared before each; by default of a block's length.
     """
 
     name = "xz"
@@ -122,11 +122,9 @@ class Xz(BoundCodec):
             return super().compress(block, block_bytes=block_bytes)
         if not block:
             return block
-        room_bytes = max(block_bytes, len(block))
+        dictionary_bytes = self._dictionary_bytes or max(block_bytes, len(block))
         compressed = xz_stream(
-            block,
-            preset=self._preset,
-            dictionary_bytes=self._dictionary_bytes or room_bytes,
+            block, preset=self._preset, dictionary_bytes=dictionary_bytes
         )
         return compressed if len(compressed) < len(block) else block
 
@@ -146,7 +144,7 @@ class Xz(BoundCodec):
     def decompress_some(self, block: bytes, length: int) -> bytes:
         """Return the first bytes of a block; what follows them isn't checked.
 
-        :param length: how many bytes; fewer come where the contents are shorter.
+        :param length: how many bytes; fewer if the contents are shorter.
         :raises BadDataError: if the block is broken before that.
         """
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY_BYTES)
@@ -155,10 +153,9 @@ class Xz(BoundCodec):
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
         written_bytes = c_size_t()
         filters = _filters(self._dictionary_bytes or room_bytes, self._preset)
-        status = self.library.functions().lzma_stream_buffer_encode(
-            *(filters.chain, _CHECK, None),
-            *(block, len(block), output, byref(written_bytes), room_bytes),
-        )
+        encode = self.library.functions().lzma_stream_buffer_encode
+        place = (block, len(block), output, byref(written_bytes), room_bytes)
+        status = encode(filters.chain, _CHECK, None, *place)
         if status == _ROOM_TOO_SMALL:
             return 0
         if status != _SUCCESS:
@@ -181,9 +178,7 @@ class _Filters:
         )
 
 
-@lru_cache(maxsize=16)
-def _filters(dictionary_bytes: int, preset: int) -> _Filters:
-    return _Filters(dictionary_bytes, preset)
+_filters = lru_cache(maxsize=16)(_Filters)
 
 
 def xz_stream(contents: bytes, *, dictionary_bytes: int, preset: int = PRESET) -> bytes:
@@ -253,8 +248,7 @@ def _padded(field: bytes) -> bytes:
 
 
 def _sealed(field: bytes) -> bytes:
-    padded = _padded(field)
-    return padded + _crc(padded)
+    return (padded := _padded(field)) + _crc(padded)
 
 
 def _crc(field: bytes) -> bytes:

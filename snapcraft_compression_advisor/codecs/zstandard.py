@@ -108,9 +108,9 @@ class Zstd(BoundCodec):
             raise broken_block(self.name, "the block is empty")
         output = OUTPUT.at_least(max_bytes)
         libzstd = self.library.functions()
+        context = _CONTEXTS.decompression.address
         result = libzstd.ZSTD_decompressDCtx(
-            _CONTEXTS.decompression.address,
-            *(output, max_bytes, block, len(block)),
+            context, output, max_bytes, block, len(block)
         )
         if libzstd.ZSTD_isError(result):
             raise broken_block(self.name, _error_name(result))

@@ -171,7 +171,7 @@ class BoundedWorker:
         with theirs:
             self._process = subprocess.Popen(
                 ending_with_us((sys.executable, "-c", program)),
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is for us, who then end it

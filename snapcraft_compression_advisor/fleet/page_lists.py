@@ -110,10 +110,17 @@ def rule_section(fleet: Fleet) -> Section | None:
     return table_section("rules", "Findings by rule", table, gist=gist)
 
 
+def _middle_s(snap: SnapRow) -> float | None:
+    now = snap.seconds_now()
+    return now.mid if now else None
+
+
 def outlier_section(sources: FleetSources) -> Section | None:
     """Return the snaps that are far beyond the others; ``None`` if none is."""
     snaps = sources.fleet.snaps
-    slow = outliers(snaps, lambda snap: (now := snap.seconds_now()) and now.mid)
+    slow = outliers(
+        snaps, lambda snap: now.mid if (now := snap.seconds_now()) else None
+    )
     large = outliers(snaps, lambda snap: float(snap.image_bytes))
     rows = [
         *((snap, "cold launch", f"{value:.2f} s, estimated") for snap, value in slow),

@@ -109,11 +109,11 @@ def render_answer(answer: Answer, form: str) -> str:
         return json.dumps(rows, indent=2, default=str) + "\n"
     if form == "csv":
         text = io.StringIO()
-        lines = (
+        table = (
             [each if _is_figure(each) else printable(str(each)) for each in row]
             for row in (answer.heads, *answer.rows)
         )
-        csv.writer(text, lineterminator="\n").writerows(lines)
+        csv.writer(text, lineterminator="\n").writerows(table)
         return text.getvalue()
     cells = [tuple(map(_cell, row)) for row in (answer.heads, *answer.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

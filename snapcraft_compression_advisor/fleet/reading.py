@@ -151,10 +151,11 @@ def _interval(row: Mapping[str, Any], name: str) -> Interval | None:
 
 
 def _snap(row: Mapping[str, Any]) -> SnapRow:
+    fields: dict[str, Any] = {name: row[name] for name in _PLAIN}
+    fields |= {name: row[name] or "" for name in ("digest", "codec", "kind")}
+    fields |= {name: _interval(row, name) for name in ("added_bytes", "saved_s")}
     return SnapRow(
-        **{name: row[name] for name in _PLAIN},
-        **{name: row[name] or "" for name in ("digest", "codec", "kind")},
-        **{name: _interval(row, name) for name in ("added_bytes", "saved_s")},
+        **fields,
         launches={
             (each["app"], each["device"]): {
                 codec: _interval(each, f"{codec}_s") for codec in ("xz", "lzo")

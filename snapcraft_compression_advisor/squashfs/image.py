@@ -117,15 +117,16 @@ class Image:
 
     @cached_property
     def _contents(self) -> ContentsReader:
-        codec = self._codec
+        codec, some = self._codec, None
         # From lzo, the whole block comes as fast as a part; but of a store, less is
         # read.
-        some = isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_far)
+        if isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_far):
+            some = codec.decompress_some
         return ContentsReader(
             self._file,
             self.superblock,
             self._decompress,
-            decompress_some=codec.decompress_some if some else None,
+            decompress_some=some,
             fragments=self._indexed("fragment table"),
         )
 
