@@ -144,7 +144,7 @@ def record(
             [
                 *around,
                 sys.executable, "-m", "snapcraft_compression_advisor", "record",
-                "--quiet", "--root", str(tree), "--unconfined", "--chroot",
+                "--quiet", str(tree), "--unconfined", "--chroot",
                 "--until", application.event, "--timeout", str(timeout_s),
                 "--scratch", "/dev/shm",  # noqa: S108 # memory, a private directory
                 "--output", str(output),

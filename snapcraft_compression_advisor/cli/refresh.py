@@ -25,7 +25,7 @@ from ..report.refresh import refresh_json, refresh_page
 from .arguments import Arguments, Command, details, format_argument, output_argument
 from .find_project import find_policy
 from .pages import FORMATS, REPORT, check_report_path, save_page, write_page
-from .policy_options import POLICY_ARGUMENTS, lint_request, payload_options
+from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
 from .write import check_outputs, write_output
 
 COMPRESSORS = tuple(name for name in CODECS if name != "none")
@@ -71,7 +71,7 @@ class RefreshCommand(Command):
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
             check_names(old, new)
             file = parsed_args.policy or find_policy(new.path, None)
-            lint = lint_request(file, payload_options(parsed_args), narrow=True)
+            lint = lint_request(file, policy_options(parsed_args), narrow=True)
             analysis = _analysed(new, lint, codecs)
             refresh = compare_refresh(
                 old,
@@ -94,7 +94,7 @@ class RefreshCommand(Command):
 def _analysed(
     new: Payload, lint: LintRequest, codecs: Sequence[str]
 ) -> Analysis | None:
-    """Return what launches of the new build gain; ``None`` without xz or lzo."""
+    """Return what launches of the new build gain; None without xz or lzo."""
     if not {*SHIPPED} <= {*codecs}:
         return None
     check_apps(new, lint)

@@ -322,7 +322,7 @@ def _to_type(analysis: Analysis, *, sets_key: bool) -> Iterator[str]:
     words = ["advise", printable(str(payload.path)), *payload.stack_options]
     advise = f"compression-advisor {shlex.join(words)}"
     if advice.verdict == "change" and not sets_key:
-        yield f"Apply:      {advise} --set"
+        yield f"Apply:      {advise} --fix"
     guessed = [
         each
         for each in analysis.launches

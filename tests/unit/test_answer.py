@@ -131,8 +131,8 @@ def test_terminal_without_unicode_gets_ascii() -> None:
 
 
 def test_a_key_that_is_set_right_after_is_not_to_be_set() -> None:
-    assert "--set" in render_answer(CASES["change"])
-    assert "--set" not in render_answer(CASES["change"], sets_key=True)
+    assert "--fix" in render_answer(CASES["change"])
+    assert "--fix" not in render_answer(CASES["change"], sets_key=True)
     assert "Set the key" in render_text(CASES["change"])
     assert "Set the key" not in render_text(CASES["change"], sets_key=True)
 

@@ -10,7 +10,7 @@ import pytest
 from analyses import make_analysis, with_month
 from lint_contexts import found_by, make_context
 from snapcraft_compression_advisor.advice.evidence import Deltas, Habits
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain
 from snapcraft_compression_advisor.report.json_report import (
     Report,
