@@ -191,9 +191,7 @@ def measure(application: Application, tree: Path, runs: int) -> None:
 def image_sizes(tree: Path) -> list[dict[str, object]]:
     """Return what the whole tree would come to with each codec, estimated."""
     with open_payload(tree) as payload:
-        trial = run_sampled_trial(
-            payload, wanted=tuple, progress=lambda _: None, decided=lambda _: True
-        )
+        trial = run_sampled_trial(payload, progress=lambda _: None)
     return [
         {
             "application": tree.name,
