@@ -8,9 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
-
 from deb_repository import EPOCH, MODULES, Repository, make_repository
+from ruamel.yaml import YAML
 
 missing = [name for name in ("apt-get", "dpkg-deb") if shutil.which(name) is None]
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
