@@ -14,12 +14,13 @@ from snapcraft_compression_advisor.launch.launch_set import (
     GuessBasis,
     LaunchFile,
 )
-from snapcraft_compression_advisor.lint.finding import LintedPayload
+from snapcraft_compression_advisor.lint.finding import LintedPayload, Unchecked
 from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.report.json_report import (
-    Report,
-    build_report,
-)
+from snapcraft_compression_advisor.report.advise_details import detail_sections
+from snapcraft_compression_advisor.report.answer import advise_page
+from snapcraft_compression_advisor.report.charts import chart_sections
+from snapcraft_compression_advisor.report.lines import FILE_STYLE, TextStyle
+from snapcraft_compression_advisor.report.text_printer import print_text
 from snapcraft_compression_advisor.trial.result import (
     StoredBlock,
     blocks_of_files,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.capture.snapd_timings import SnapdTimings
+    from snapcraft_compression_advisor.report.model import Page
 
 FILES = (
     ("usr/bin/calc", 300_000),
@@ -101,15 +104,40 @@ def make_full_analysis(
     return replace(analysis, trial=trial, launches=launches)
 
 
-def make_full_report(
-    files: Sequence[tuple[str, int]] = FILES, *, apps: int = 1
-) -> Report:
-    """Return a report as ``advise --format json`` saves it, findings included."""
+def make_linted() -> LintedPayload:
+    """Return findings on the calculator, of each kind."""
     findings = (BUDGET_BROKEN, LZO_WOULD_GAIN, DEBUG_SYMBOLS, STRADDLES)
-    linted = LintedPayload(path="prime", snap_name="calculator", findings=findings)
-    return build_report(
-        make_full_analysis(files, apps=apps),
-        linted=linted,
-        executables=frozenset(("usr/bin/calc",)),
-        command="compression-advisor advise prime --report calculator.html",
+    unchecked = (Unchecked(rule="SCA601", name="launch-slower", why="no baseline"),)
+    return LintedPayload(
+        path="prime", snap_name="calculator", findings=findings, unchecked=unchecked
     )
+
+
+def full_page(
+    analysis: Analysis,
+    *,
+    linted: LintedPayload | None = None,
+    timings: SnapdTimings | None = None,
+    apply: str | None = "",
+) -> Page:
+    """Return the page of ``advise`` with all that it may have."""
+    details = detail_sections(
+        analysis, linted=linted, timings=timings, command="advise"
+    )
+    sections = (*chart_sections(analysis), *details)
+    return advise_page(analysis, apply=apply, details=sections)
+
+
+def full_text(analysis: Analysis, *, columns: int = 80, apply: str | None = "") -> str:
+    """Return what ``advise -v`` prints."""
+    details = detail_sections(analysis)
+    page = advise_page(analysis, columns=columns, apply=apply, details=details)
+    return print_text(page, TextStyle(columns=columns, verbose=True))
+
+
+def answer_text(
+    analysis: Analysis, style: TextStyle = FILE_STYLE, *, apply: str | None = ""
+) -> str:
+    """Return what ``advise`` prints."""
+    page = advise_page(analysis, columns=style.wrap_columns, apply=apply)
+    return print_text(page, style)

@@ -51,22 +51,24 @@ class CalibrateCommand(Command):
     arguments: ClassVar[Arguments] = {
         **output_argument(text="the profile"),
         "--name NAME": details(
-            "name of the profile in reports",
+            f"name of the profile in reports (default: {DEFAULT_NAME})",
             type=_profile_name,
             default=DEFAULT_NAME,
         ),
         "--storage DIR": "a directory on the storage to measure (default: TMPDIR, else "
         "/tmp)",
         "--sample DIR": details(
-            "sample the files in this directory", default=DEFAULT_SAMPLE
+            f"sample the files in this directory (default: {DEFAULT_SAMPLE})",
+            default=DEFAULT_SAMPLE,
         ),
         "--blocks COUNT": details(
-            "number of blocks to read",
+            f"number of blocks to read (default: {DEFAULT_BLOCKS})",
             type=whole_number(least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS),
             default=DEFAULT_BLOCKS,
         ),
         "--rounds COUNT": details(
-            "number of times to read each block with each codec",
+            "number of times to read each block with each codec (default: "
+            f"{DEFAULT_ROUNDS})",
             type=whole_number(least=1, most=_MOST_ROUNDS),
             default=DEFAULT_ROUNDS,
         ),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
-
-from .frozen import frozen
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -21,7 +20,7 @@ _LISTED_NAMES = 6
 """Names that a list for people shows; it counts the others."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
     """A figure with its uncertainty: ``low <= mid <= high``.
 
@@ -46,6 +45,11 @@ class Interval:
         return cls(low=low, mid=mid, high=high)
 
     @property
+    def ends(self) -> tuple[float, float, float]:
+        """Its low end, middle and high end."""
+        return self.low, self.mid, self.high
+
+    @property
     def known(self) -> bool:
         """Whether the figure carries no uncertainty."""
         return self.low == self.high
@@ -64,7 +68,7 @@ class Interval:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """An interval with its unit: what a table's cell or a sentence shows.
 
@@ -149,9 +153,9 @@ def format_seconds(seconds: float) -> str:
 def format_range(seconds: Interval) -> tuple[str, str]:
     """Return a duration and the ends of its interval, in one unit.
 
-    >>> format_range(Interval(0.33, 0.52, 0.72))
+    >>> format_range(Interval(low=0.33, mid=0.52, high=0.72))
     ('0.52 s', '0.33\N{EN DASH}0.72 s')
-    >>> format_range(Interval(0.008, 0.014, 0.021))
+    >>> format_range(Interval(low=0.008, mid=0.014, high=0.021))
     ('14 ms', '8\N{EN DASH}21 ms')
     """
     furthest = max(abs(seconds.low), abs(seconds.high))

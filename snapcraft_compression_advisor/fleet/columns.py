@@ -11,14 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ..analysis import Analysis
 from ..core.errors import BadDataError
 from ..core.files import open_regular
-from ..report.contract import Interval
-from ..report.json_report import Report
-from ..report.report_launch import LaunchReport
+from ..core.printable import printable
+from ..core.units import Interval
+from ..launches import LaunchAnalysis
+from ..lint.finding import LintedPayload
+from ..report.advise_details import detail_sections
+from ..report.advise_json import advise_json
+from ..report.answer import advise_page
+from ..report.charts import chart_sections
+from ..report.document import saved_page
+from ..report.payload_files import file_sizes
 from . import imported
 
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 """Of the columns; a data set of another version is neither read nor added to."""
 
 KNOWN = "known"
@@ -89,16 +97,21 @@ COLUMNS: tuple[Column, ...] = (
     Column("error_status", "int64", "exit status of that error; else null"),
     Column("read_bytes", "int64", "read of a remote snap; null for a local one"),
     Column("report", "string", "the snap's own report, as JSON of 'advise'"),
+    Column("page", "string", "the snap's own page, for 'fleet report'"),
 )
 
 
-def report_row(report: Report, *, version: str, snap_type: str) -> dict[str, object]:
-    """Return the columns of a snap's report."""
-    payload, advice = report.payload, report.recommendation
-    codecs = report.trial.codecs
-    sizes = report.file_sizes
-    shares = {each.files: each.share for each in sizes.top} if sizes else {}
-    first = report.launches[0] if report.launches else None
+def advice_row(
+    analysis: Analysis, linted: LintedPayload, *, version: str, snap_type: str
+) -> dict[str, object]:
+    """Return the columns of an analysed snap."""
+    payload, advice = analysis.payload, analysis.recommendation
+    codecs, stored = analysis.trial.codecs, analysis.trial.stored
+    top = file_sizes(stored.layout).top if stored else ()
+    shares = {each.files: each.share for each in top}
+    first = analysis.launches[0].launch_set if analysis.launches else None
+    decides = advice.decisive
+    details = (*chart_sections(analysis), *detail_sections(analysis, linted=linted))
     return {
         "name": payload.name,
         "version": version,
@@ -114,40 +127,42 @@ def report_row(report: Report, *, version: str, snap_type: str) -> dict[str, obj
         **_figure("xz_bytes", codecs["xz"].image_bytes),
         **_figure("lzo_bytes", codecs["lzo"].image_bytes),
         **_figure("added_bytes", advice.bytes_added),
-        "app": advice.decides.app if advice.decides else first and first.app,
-        "device": advice.decides.device if advice.decides else None,
-        **_figure("saved_s", advice.seconds_saved),
-        "kind": first.guess.kind if first and first.guess else None,
+        "app": decides.app if decides else first and first.app,
+        "device": decides.device if decides and not decides.shares else None,
+        **_figure("saved_s", decides.seconds if decides else None),
+        "kind": first.basis.kind if first and first.basis else None,
         "launch_bytes": first.raw_bytes if first else None,
         "verdict": advice.verdict,
         "recommended": advice.compression,
         "break_even_launches": advice.break_even_launches,
-        "launches": [row for each in report.launches for row in _launch_rows(each)],
+        "launches": [row for each in analysis.launches for row in _launch_rows(each)],
         "findings": [
             {
                 "rule": each.rule,
                 "severity": "undecided" if each.undecided else each.severity,
-                "message": each.message,
+                "message": printable(each.message),
             }
-            for each in report.findings or ()
+            for each in linted.findings
         ],
-        "report": report.model_dump_json(by_alias=True),
+        "report": advise_json(analysis, linted=linted),
+        "page": saved_page(advise_page(analysis, details=details)),
     }
 
 
-def _launch_rows(launch: LaunchReport) -> Iterator[Row]:
-    for device, costs in launch.devices.items():
-        saving = launch.savings.get(device)
+def _launch_rows(launch: LaunchAnalysis) -> Iterator[Row]:
+    known = launch.launch_set
+    savings = {each.device: each.seconds for each in launch.savings() if known.files}
+    for device, costs in launch.estimates.items():
         xz, lzo = (
             costs[codec].added_s if codec in costs else None for codec in ("xz", "lzo")
         )
         yield {
-            "app": launch.app,
+            "app": known.app,
             "device": device,
-            "source": launch.source,
+            "source": known.source,
             **_figure("xz_s", xz),
             **_figure("lzo_s", lzo),
-            **_figure("saved_s", saving.seconds_saved if saving else None),
+            **_figure("saved_s", savings.get(device)),
         }
 
 

@@ -6,14 +6,11 @@ import statistics
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 
-from ..core.units import format_bytes
-from ..report.page.charts import CODEC_COLOURS, MUTED, Spec, draw_shares
-from ..report.page.model import Chart, Group, Section, Table
-from ..report.page.texts import percent, told
-from .page_lists import table_section
+from ..core.units import format_bytes, percent
+from ..report.charts import COLOURS, MUTED, share_chart
+from ..report.model import Section, Spec, Table
 from .reading import Fleet, SnapRow
 
 _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -21,7 +18,7 @@ _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 _MB = 1_000_000
 _SIZES = tuple(each * _MB for each in (1, 5, 20, 50, 100, 200, 500))
-_COLOURS = ("var(--lzo)", "var(--xz)", "var(--storage)", "var(--fixed)", MUTED)
+_COLOURS = ("var(--lzo)", "var(--xz)", "var(--keep)", "var(--undecided)", MUTED)
 _OTHER_KIND = "no app"
 
 
@@ -46,7 +43,7 @@ def size_section(fleet: Fleet) -> Section | None:
     series: dict[str, list[float]] = defaultdict(list)
     for snap in fleet.snaps:
         series[snap.codec].append(snap.image_bytes)
-    colours = {codec: CODEC_COLOURS.get(codec, MUTED) for codec in series}
+    colours = {codec: COLOURS.get(codec, MUTED) for codec in series}
     names = [format_bytes(bound).replace(".0", "") for bound in _SIZES]
     bars = _bars(series, _SIZES, names, colours)
     return _section("sizes", "Images", "Measured.", bars)
@@ -86,25 +83,20 @@ def _bars(
 def _section(key: str, title: str, origin: str, bars: list[Spec]) -> Section | None:
     if not bars:
         return None
-    chart = Chart(
-        key=key,
-        title="Share of the snaps",
-        alt=told(title, (bar["text"] for bar in bars)),
-        draw=partial(draw_shares, bars, title="share of the snaps"),
-        wide=False,
-    )
+    texts = "; ".join(bar["text"] for bar in bars)
+    chart = share_chart(key, "Share of the snaps", bars, f"{title}: {texts}.")
     names = [*dict.fromkeys(bar["series"] for bar in bars)]
     counts: dict[str, list[str]] = defaultdict(list)
     for bar in bars:
         counts[bar["label"]].append(bar["count"])
     table = Table(
         caption=f"{title}: snaps",
-        short="snaps by class",
         heads=("class", *names),
         rows=tuple((label, *row) for label, row in counts.items()),
     )
-    group = Group(charts=(chart,), table=table, drawn=True)
-    return Section(key=key, title=title, origin=origin, groups=(group,))
+    return Section(
+        title=title, short=True, origin=origin, charts=(chart,), tables=(table,)
+    )
 
 
 def kinds_section(fleet: Fleet) -> Section | None:
@@ -128,10 +120,8 @@ def kinds_section(fleet: Fleet) -> Section | None:
         heads=("kind", "snaps", "median", "smallest", "largest", "lzo recommended"),
         rows=tuple(rows),
     )
-    return table_section(
-        "kinds",
-        "Kinds of applications",
-        table,
-        gist=f"{len(rows)} kinds",
+    return Section(
+        title="Kinds of applications",
         origin="Estimated: middles of intervals, on each snap's deciding device.",
+        tables=(table,),
     )

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..core.frozen import frozen
-from ..core.units import Interval, format_bytes
-from ..report.page.model import Group, Page, Section, Table, Tile
-from ..report.page.texts import seconds, size
-from ..report.phrases import counted
+from ..core.units import Interval, counted, seconds, size
+from ..report.model import Cell, Page, Section, Table
 from .distributions import kinds_section, launch_section, size_section
 from .page_lists import (
     FleetSources,
@@ -69,6 +67,8 @@ def build_fleet_page(sources: FleetSources) -> Page:
     fleet = sources.fleet
     lzo, xz = (ranked(fleet, sources.weights, codec) for codec in ("lzo", "xz"))
     sections = (
+        Section(short=True, sentences=tuple(_reasons(sources, lzo, xz))),
+        _figures(sources, lzo, xz),
         _order_section(sources, lzo, xz),
         since_section(sources),
         codec_section(fleet),
@@ -78,19 +78,17 @@ def build_fleet_page(sources: FleetSources) -> Page:
         rule_section(fleet),
         outlier_section(sources),
         error_section(fleet),
+        *_others(sources, lzo, xz),
         all_section(sources),
     )
     count = len(fleet.snaps)
     return Page(
         title=f"Fleet of {count:,} snaps",
         tone="change" if lzo or xz else "keep",
-        verdict=f"{len(lzo) + len(xz):,} of {count:,} snaps should change their "
+        headline=f"{len(lzo) + len(xz):,} of {count:,} snaps should change their "
         "compression",
-        reasons=tuple(_reasons(sources, lzo, xz)),
         facts=(f"Data set {fleet.where}, made by version {fleet.version}",),
-        tiles=tuple(_tiles(sources, lzo, xz)),
         sections=tuple(each for each in sections if each is not None),
-        version=fleet.version,
     )
 
 
@@ -116,55 +114,65 @@ def _reasons(sources: FleetSources, lzo: list[Gain], xz: list[Gain]) -> Iterator
         yield f"Gains are times the weights; {without:,} {counts}."
 
 
-def _tiles(sources: FleetSources, lzo: list[Gain], xz: list[Gain]) -> Iterator[Tile]:
+def _figures(sources: FleetSources, lzo: list[Gain], xz: list[Gain]) -> Section:
     times = " times the weights" if sources.weights is not None else ""
     snaps = sources.fleet.snaps
-
-    def tile(label: str, gains: list[Gain], figure: str, interval: str = "") -> Tile:
-        note = f"estimated{interval}, sum of {counted(len(gains), 'snap')}{times}"
-        note = note if gains else "no snap would gain"
-        return Tile(label=label, figure=figure, note=note)
-
-    label = "lzo would save, over one cold launch of each"
-    yield tile(label, lzo, seconds(total(lzo)))
-    saved = total(xz)
-    low, mid, high = map(format_bytes, (saved.low, saved.mid, saved.high))
-    yield tile("xz would save in images", xz, mid, f", {low} to {high}")
+    rows: list[tuple[Cell, ...]] = []
+    for label, gains, shown in (
+        ("lzo would save, over one cold launch of each", lzo, seconds),
+        ("xz would save in images", xz, size),
+    ):
+        known = f"estimated, sum of {counted(len(gains), 'snap')}{times}"
+        figure = shown(total(gains)) if gains else "none"
+        rows.append((label, figure, known if gains else "no snap would gain"))
     codecs = Counter(snap.codec for snap in snaps).most_common()
-    figure = ", ".join(f"{codec} {count:,}" for codec, count in codecs)
-    yield Tile(label="packed with", figure=figure, note="snaps, measured")
-    figure = format_bytes(sum(snap.image_bytes for snap in snaps))
-    yield Tile(label="all images together", figure=figure, note="measured")
+    listed = ", ".join(f"{codec} {count:,}" for codec, count in codecs)
+    rows.append(("packed with", listed, "snaps, measured"))
+    images = sum(snap.image_bytes for snap in snaps)
+    rows.append(("all images together", size(images), "measured"))
+    table = Table(heads=("", "", ""), rows=tuple(rows), words=frozenset({2}))
+    return Section(short=True, tables=(table,))
+
+
+def _headed(lzo: list[Gain], xz: list[Gain]) -> Iterator[tuple[str, list[Gain]]]:
+    for heading, gains in (
+        ("Seconds to be won: pack with lzo", lzo),
+        ("Bytes to be won: pack with xz", xz),
+    ):
+        if gains:
+            yield heading, gains
 
 
 def _order_section(
     sources: FleetSources, lzo: list[Gain], xz: list[Gain]
 ) -> Section | None:
-    groups = []
-    for gains, heading in (
-        (lzo, "Seconds to be won: pack with lzo"),
-        (xz, "Bytes to be won: pack with xz"),
-    ):
-        first, others = gains[:_FIRST], gains[_FIRST:]
-        if first:
-            table = _order_table(sources, first, heading)
-            groups.append(Group(table=table, open_table=True))
-        if others:
-            table = _order_table(sources, others, f"{heading}: the other snaps")
-            groups.append(Group(table=table))
-    if not groups:
+    tables = tuple(
+        _order_table(sources, gains[:_FIRST], heading)
+        for heading, gains in _headed(lzo, xz)
+    )
+    if not tables:
         return None
     return Section(
-        key="order",
         title="What to change first",
+        short=True,
         origin="Estimated, with intervals; the largest gain first.",
-        groups=tuple(groups),
+        tables=tables,
     )
+
+
+def _others(
+    sources: FleetSources, lzo: list[Gain], xz: list[Gain]
+) -> Iterator[Section]:
+    """Yield the snaps that aren't among the first."""
+    for heading, gains in _headed(lzo, xz):
+        if len(gains) > _FIRST:
+            table = _order_table(sources, gains[_FIRST:], heading)
+            yield Section(title=f"{heading}: the other snaps", tables=(table,))
 
 
 def _order_table(sources: FleetSources, gains: list[Gain], caption: str) -> Table:
     weighted = sources.weights is not None
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for each in gains:
         snap = each.snap
         weight = (f"{each.weight:,g}",) if weighted else ()

@@ -6,14 +6,12 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from ..core.frozen import frozen
-from ..core.units import format_bytes
+from ..core.units import counted, format_bytes, percent, seconds
 from ..lint.all_rules import ALL_RULES
-from ..report.page.model import Group, Section, Table
-from ..report.page.texts import percent, seconds
-from ..report.phrases import counted
+from ..report.model import Cell, Section, Table
 from .reading import Fleet, SnapRow
 
 _VERDICTS = ("change", "keep", "no-benefit", "undecided")
@@ -45,16 +43,6 @@ class FleetSources:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
-def table_section(
-    key: str, title: str, table: Table, *, gist: str = "", origin: str = ""
-) -> Section:
-    """Return a section of one open table; it is folded if it has a gist."""
-    groups = (Group(table=table, open_table=True),)
-    return Section(
-        key=key, title=title, folded=bool(gist), gist=gist, origin=origin, groups=groups
-    )
-
-
 def links_of(sources: FleetSources, snaps: Sequence[SnapRow]) -> tuple[str, ...]:
     """Return the addresses of the snaps' own reports; empty if there is none."""
     return tuple(sources.links.get(snap.digest, "") for snap in snaps)
@@ -80,7 +68,7 @@ def codec_section(fleet: Fleet) -> Section:
         rows=tuple(rows),
     )
     origin = "Measured; verdicts are estimated."
-    return table_section("codecs", "Codecs", table, origin=origin)
+    return Section(title="Codecs", short=True, tables=(table,), origin=origin)
 
 
 def rule_section(fleet: Fleet) -> Section | None:
@@ -106,8 +94,7 @@ def rule_section(fleet: Fleet) -> Section | None:
             for rule in sorted(found)
         ),
     )
-    gist = f"{len(found)} rules"
-    return table_section("rules", "Findings by rule", table, gist=gist)
+    return Section(title="Findings by rule", tables=(table,))
 
 
 def _middle_s(snap: SnapRow) -> float | None:
@@ -135,10 +122,7 @@ def outlier_section(sources: FleetSources) -> Section | None:
         words=frozenset({1}),
         links=links_of(sources, [snap for snap, _, _ in rows]),
     )
-    return replace(
-        table_section("outliers", "Outliers", table, gist=f"{len(rows)}"),
-        paragraphs=(_FENCED,),
-    )
+    return Section(title="Outliers", sentences=(_FENCED,), tables=(table,))
 
 
 def outliers(
@@ -169,8 +153,7 @@ def error_section(fleet: Fleet) -> Section | None:
         names=frozenset({0}),
         words=frozenset({1}),
     )
-    gist = f"{len(fleet.errors):,} snaps"
-    return table_section("errors", "Errors", table, gist=gist)
+    return Section(title="Errors", tables=(table,))
 
 
 def since_section(sources: FleetSources) -> Section | None:
@@ -201,14 +184,14 @@ def since_section(sources: FleetSources) -> Section | None:
     )
     lists = (("New", added), ("Gone", gone))
     return Section(
-        key="since",
         title=f"Since {sources.before.where}",
+        short=True,
         origin="Sizes are measured; seconds are estimated.",
-        paragraphs=(
+        sentences=(
             counts,
             *(f"{head}: {', '.join(names)}." for head, names in lists if names),
         ),
-        groups=(Group(table=table, open_table=True),) if table.rows else (),
+        tables=(table,) if table.rows else (),
     )
 
 
@@ -221,7 +204,7 @@ def _keyed(snaps: Sequence[SnapRow]) -> dict[tuple[str, int], SnapRow]:
     return keyed
 
 
-def _changes(before: SnapRow, now: SnapRow) -> Iterator[tuple[str, str, str, str]]:
+def _changes(before: SnapRow, now: SnapRow) -> Iterator[tuple[Cell, ...]]:
     for what, old, new in (
         ("codec", before.codec, now.codec),
         ("verdict", before.verdict, now.verdict),
@@ -263,6 +246,4 @@ def all_section(sources: FleetSources) -> Section:
         links=links_of(sources, snaps),
     )  # fmt: skip
     origin = "Images are measured; seconds are estimated, with intervals."
-    return table_section(
-        "all", "All snaps", table, gist=f"{len(snaps):,}", origin=origin
-    )
+    return Section(title="All snaps", tables=(table,), origin=origin)

@@ -18,17 +18,11 @@ from ..core.frozen import frozen
 from ..core.units import MIB, Interval
 from ..lint.finding import LintedPayload, LintReport, Severity
 from ..lint.run import at_least
-from ..report.lint_formats.json import (
-    FindingReport,
-    LintDocument,
-    LintedPayloadReport,
-    SummaryReport,
-    report_of,
-)
+from ..report.lint_formats.saved import SavedFinding
 from .columns import COLUMNS
 from .dataset import PARTITION, current_rows, part_files
 
-_NOT_READ = "report"
+_NOT_READ = ("report", "page")
 _PLAIN = (
     *("name", "version", "verdict", "recommended", "image_bytes"),
     *("app", "device", "break_even_launches"),
@@ -36,11 +30,7 @@ _PLAIN = (
 """Columns that a row's fields are taken from as they are."""
 _LARGE = 2.0**63
 _WEIGHTS_MAX_BYTES = 64 * MIB
-_FINDINGS: TypeAdapter[list[FindingReport] | None] = TypeAdapter(
-    list[FindingReport] | None
-)
-_NO_COUNTS = SummaryReport(error=0, warning=0, info=0, undecided=0, not_linted=0)
-"""They are counted when the report is rendered."""
+_FINDINGS = TypeAdapter(list[SavedFinding])
 
 
 @frozen
@@ -101,7 +91,7 @@ def read_fleet(root: Path) -> Fleet:
     :raises BadDataError: if it is of another schema, or broken.
     """
     files = part_files(root)
-    wanted = [column.name for column in COLUMNS if column.name != _NOT_READ]
+    wanted = [column.name for column in COLUMNS if column.name not in _NOT_READ]
     rows = [*current_rows(root, wanted)]
     rows.sort(key=lambda row: (row["name"] or "", row["path"]))
     return Fleet(
@@ -177,27 +167,22 @@ def lint_report(root: Path) -> LintReport:
     """
     files = part_files(root)
     payloads = [
-        LintedPayloadReport(
+        LintedPayload(
             path=row["path"],
             snap_name=row["name"] or "",
             error=row["error"],
-            findings=_findings(row["report"]),
+            findings=tuple(each.finding() for each in _findings(row["report"])),
         )
         for row in current_rows(root, ["path", "name", "error", "report"])
     ]
-    document = LintDocument(
-        advisor_version=_version(files[0]),
-        payloads=sorted(payloads, key=lambda each: (each.snap_name, each.path)),
-        summary=_NO_COUNTS,
-    )
-    return report_of(document)
+    payloads.sort(key=lambda each: (each.snap_name, each.path))
+    return LintReport(version=_version(files[0]), payloads=tuple(payloads))
 
 
-def _findings(report: str | None) -> list[FindingReport]:
-    if report is None:
-        return []
+def _findings(report: str | None) -> list[SavedFinding]:
     # The rest of a report is large, and isn't needed.
-    return _FINDINGS.validate_python(json.loads(report)["findings"]) or []
+    found = json.loads(report)["findings"] if report else None
+    return _FINDINGS.validate_python(found or [])
 
 
 def failing(report: LintReport, fail_on: Severity) -> list[LintedPayload]:

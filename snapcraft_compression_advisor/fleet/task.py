@@ -22,9 +22,8 @@ from ..lint.request import LintRequest, analysis_request
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
-from ..report.json_report import build_report
 from ..squashfs.image import Image
-from .columns import KNOWN, Row, report_row
+from .columns import KNOWN, Row, advice_row
 from .remote import RemoteFile, is_remote, tables_digest
 from .sources import Snap
 
@@ -111,10 +110,10 @@ class SnapTask:
         linted = lint_analysed(
             payload, lint, known, path=str(payload.path), project=None, progress=ignore
         )
-        report = build_report(analysis, linted=linted)
-        row = report_row(report, version=snap.version, snap_type=snap.type)
-        if not row["kind"] and report.launches:  # a recorded launch names none
-            basis = static_launch_set(payload, report.launches[0].app).basis
+        row = advice_row(analysis, linted, version=snap.version, snap_type=snap.type)
+        if not row["kind"] and analysis.launches:  # a recorded launch names none
+            app = analysis.launches[0].launch_set.app
+            basis = static_launch_set(payload, app).basis
             row["kind"] = basis.kind if basis else None
         return row
 

@@ -11,10 +11,11 @@ from ..core.errors import NoInputError
 from ..core.scratch import replace_text
 from ..core.terminal import emit
 from ..project.project_file import apply_edit, plan_edit
-from ..report.answer import pack_lines
-from ..report.json_report import render_json
+from ..report.advise_details import detail_sections
+from ..report.advise_json import advise_json
+from ..report.answer import advise_page, pack_lines
 from ..report.lines import FILE_STYLE, TextStyle, shows_unicode
-from ..report.text import render_text
+from ..report.text_printer import print_text
 from .artifact import Decision
 from .project import HostProject
 
@@ -115,8 +116,13 @@ def render_report(
     tried = {name: each for name, each in trial.codecs.items() if each.available}
     shown = replace(analysis, trial=replace(trial, codecs=tried))
     if style is None:
-        return render_json(shown)
-    return render_text(shown, style, to_follow=_to_follow(analysis, component))
+        return advise_json(shown)
+    page = advise_page(
+        shown,
+        apply=_to_follow(analysis, component),
+        details=detail_sections(shown),
+    )
+    return print_text(page, style.with_all())
 
 
 def _to_follow(analysis: Analysis, component: str | None) -> str:

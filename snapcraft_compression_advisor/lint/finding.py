@@ -177,6 +177,8 @@ class LintedPayload:
         doesn't know the snap.
     :param gone: findings that only the baseline has.
     :param unchecked: rules that couldn't look at it.
+    :param project: the line of snapcraft.yaml that stands for all of it; ``None``
+        without a project.
     """
 
     path: str
@@ -189,6 +191,7 @@ class LintedPayload:
     before: LintedPayload | None = None
     gone: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
+    project: Location | None = None
 
 
 @frozen

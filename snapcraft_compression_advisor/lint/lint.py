@@ -19,7 +19,7 @@ from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .all_rules import ALL_RULES
 from .baseline import same_build
-from .finding import Finding, LintedPayload
+from .finding import Finding, LintedPayload, Location
 from .project import ProjectFile, component_sizes
 from .request import LintRequest, analysis_request, check_apps
 from .rule import Context
@@ -105,6 +105,9 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         fail_on=request.policy.fail_on,
         figures=figures_of(analysis),
         baseline=context.baseline,
+        project=None
+        if project is None
+        else Location("project", str(project.path), project.compression_line or 1),
     )
 
 

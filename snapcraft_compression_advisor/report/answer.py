@@ -1,4 +1,4 @@
-"""The answer of ``advise`` in one screen: verdict, what it costs, what to type."""
+"""The answer of ``advise``: verdict, cost, what to type; and the lines of a pack."""
 
 from __future__ import annotations
 
@@ -10,51 +10,78 @@ from ..advice.reasons import Code, Decides, Fails, Growth, InDoubt, PaidAfter
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..codecs import SHIPPABLE
 from ..core.printable import printable
-from ..core.units import format_bytes, format_range, format_seconds
+from ..core.units import (
+    counted,
+    format_bytes,
+    format_range,
+    format_seconds,
+    signed,
+    size,
+)
 from ..payload.snap_yaml import split_component_name
 from ..wording import CONTINUATIONS, asked, sentences
-from .lines import FILE_STYLE, TextStyle, wrapped
-from .phrases import WINDOW_PHRASES, headline, how_known
+from .lines import COLUMNS, FILE_STYLE, TextStyle
+from .model import Page, Section, Step, Table
 from .undecided import what_decides
+from .words import WINDOW_PHRASES, headline, how_known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..advice.evidence import Saving
     from ..advice.reasons import Reason
     from ..analysis import Analysis
     from ..launches import LaunchAnalysis
+    from .model import Cell
     from .undecided import NextStep
 
 _INDENT = "  "
 _NAME_COLUMNS, _SIZE_COLUMNS, _COST_COLUMNS = 6, 10, 22
-_NOTE_COLUMN = 44
-"""Where what is set now stands in the first line, if there is room."""
-
 _LEAST_SHOWN_S = 0.001
 
 _IN_FIGURES = (Decides, Growth, PaidAfter)
 """Reasons whose figures the table and the lines below it have."""
 
 
-def render_answer(
-    analysis: Analysis, style: TextStyle = FILE_STYLE, *, sets_key: bool = False
-) -> str:
-    """Return what a publisher needs to decide, in at most 16 lines of 80 columns.
+def advise_page(
+    analysis: Analysis,
+    *,
+    columns: int = COLUMNS,
+    apply: str | None = "",
+    details: Iterable[Section] = (),
+) -> Page:
+    """Return what a publisher needs to decide: 16 lines of text without details.
 
-    :param sets_key: whether the advice is followed right after.
+    :param columns: that text has.
+    :param apply: command that follows an advice to change; None if that is done right
+        after; by default, the one of the command line.
+    :param details: sections that its default text leaves out.
     """
-    steps = what_decides(analysis)
-    blocks = [
-        [*_missing_programs(analysis)],
-        [*_headline(analysis, steps, style)],
-        [*_table(analysis, style)],
-        [*_reasons(analysis, style)],
-        [*_no_deltas(analysis, style)],
-        [*_to_type(analysis, sets_key=sets_key)],
-    ]
-    text = "\n\n".join("\n".join(block) for block in blocks if block)
-    return text.replace("\N{EN DASH}", _dash(style)) + "\n"
+    advice, name = analysis.recommendation, analysis.payload.name
+    first: tuple[NextStep, ...] = ()
+    if advice.verdict == "change":
+        text = f"{name}: change to {advice.compression}"
+    elif advice.verdict == "undecided":
+        first = tuple(each for each in what_decides(analysis) if each.commands)[:1]
+        text = f"{name}: can't tell yet" + "".join(f"; {it.short}:" for it in first)
+    else:
+        text = f"{name}: keep {advice.compression}"
+    shown = (
+        Section(short=True, tables=tuple(_table(analysis, columns))),
+        Section(short=True, sentences=tuple(_reasons(analysis))),
+        Section(short=True, steps=tuple(_to_type(analysis, apply))),
+    )
+    return Page(
+        title=f"Compression advice for {name}",
+        tone=advice.verdict,
+        alerts=tuple(_missing_programs(analysis)),
+        headline=text,
+        note=_now(analysis),
+        commands=tuple(command for step in first for command in step.commands),
+        facts=tuple(_facts(analysis)),
+        sections=(*(each for each in shown if each != Section(short=True)), *details),
+        more="Charts: --report advice.html",
+    )
 
 
 def pack_lines(analysis: Analysis, style: TextStyle = FILE_STYLE) -> Iterator[str]:
@@ -82,39 +109,9 @@ def _dash(style: TextStyle) -> str:
     return "\N{EN DASH}" if style.unicode else "-"
 
 
-def _no_deltas(analysis: Analysis, style: TextStyle) -> Iterator[str]:
-    """Yield why a month of refreshes isn't compared although the policy asks for it."""
-    if analysis.no_deltas is not None:
-        text = f"{printable(analysis.no_deltas)}."
-        yield from wrapped(text, style.wrap_columns, rest=_INDENT)
-
-
 def _missing_programs(analysis: Analysis) -> Iterator[str]:
     for app, program in analysis.missing_programs.items():
-        yield f"NO PROGRAM for app {app}: the snap has no file {printable(program)}"
-
-
-def _headline(
-    analysis: Analysis, steps: Sequence[NextStep], style: TextStyle
-) -> Iterator[str]:
-    """Yield what to do; if it can't be told yet, what would tell it."""
-    advice, name = analysis.recommendation, printable(analysis.payload.name)
-    first: tuple[NextStep, ...] = ()
-    if advice.verdict == "change":
-        text = f"{name}: change to {advice.compression}"
-    elif advice.verdict == "undecided":
-        first = tuple(step for step in steps if step.commands)[:1]
-        text = f"{name}: can't tell yet" + "".join(f"; {it.short}:" for it in first)
-    else:
-        text = f"{name}: keep {advice.compression}"
-    note = _now(analysis)
-    room = max(0, _NOTE_COLUMN - len(text))
-    line = style.verdict(advice.verdict, text)
-    if len(text) + 2 + len(note) <= style.wrap_columns:
-        yield f"{line}{' ' * max(2, room)}{note}"
-    else:
-        yield line
-    yield from (f"{_INDENT}{command}" for step in first for command in step.commands)
+        yield f"NO PROGRAM for app {app}: the snap has no file {program}"
 
 
 def _now(analysis: Analysis) -> str:
@@ -127,34 +124,47 @@ def _now(analysis: Analysis) -> str:
     return f"(now: {declared})"
 
 
-def _table(analysis: Analysis, style: TextStyle) -> Iterator[str]:
+def _facts(analysis: Analysis) -> Iterator[str]:
+    """Yield what was looked at."""
+    payload = analysis.payload
+    _, component = split_component_name(payload.name)
+    built = "Built snap" if component is None else "Built component"
+    kind = "Prime directory" if payload.kind == "prime" else built
+    yield f"{kind} {payload.path}, base {payload.base or 'unknown'}"
+    yield (
+        f"{counted(payload.files, 'file')}, {format_bytes(payload.raw_bytes)} in "
+        f"{counted(payload.data_blocks, 'data block')}"
+    )
+
+
+def _table(analysis: Analysis, columns: int) -> Iterator[Table]:
     """Yield download and cold start with both codecs, on as many devices as fit.
 
     Nothing if the snap stays as it is: there is nothing to weigh.
     """
     if analysis.recommendation.verdict in {"keep", "no-benefit"}:
         return
-    sizes = {codec: analysis.trial.codecs[codec].image_bytes for codec in SHIPPABLE}
-    launch = _deciding_launch(analysis)
-    devices = _devices(analysis, launch, style) if launch else []
+    launch = deciding_launch(analysis)
+    devices = _devices(analysis, launch, columns) if launch else []
+    rows: list[tuple[Cell, ...]] = []
+    for codec in SHIPPABLE:
+        image = analysis.trial.codecs[codec].image_bytes
+        known: Cell = "not available" if image is None else size(image.mid)
+        costs = (_cost(launch, device, codec) for device in devices if launch)
+        rows.append((codec, known, *costs))
+    above = ""
     if launch is not None and devices:
         whose = "" if _is_namesake(analysis, launch) else f" of {launch.launch_set.app}"
-        head = " " * (_NAME_COLUMNS + 2)
-        yield f"{head}{'download':{_SIZE_COLUMNS}}cold start{whose} adds, on"
-        names = "".join(f"{device:{_COST_COLUMNS}}" for device in devices)
-        yield f"{head}{'':{_SIZE_COLUMNS}}{names}".rstrip()
-    for codec, size in sizes.items():
-        known = "not available" if size is None else format_bytes(size.mid)
-        costs = (
-            f"{_cost(launch, device, codec):{_COST_COLUMNS}}"
-            for device in devices
-            if launch is not None
-        )
-        line = f"{_INDENT}{codec:{_NAME_COLUMNS}}{known:{_SIZE_COLUMNS}}"
-        yield f"{line}{''.join(costs)}".rstrip()
+        above = f"cold start{whose} adds, on"
+    yield Table(
+        heads=("", "download" if devices else "", *devices),
+        rows=tuple(rows),
+        above=above,
+        widths=(_NAME_COLUMNS, _SIZE_COLUMNS, *(_COST_COLUMNS for _ in devices)),
+    )
 
 
-def _deciding_launch(analysis: Analysis) -> LaunchAnalysis | None:
+def deciding_launch(analysis: Analysis) -> LaunchAnalysis | None:
     """Return the launch that the verdict follows from; None if no files are known."""
     decisive = analysis.recommendation.decisive
     known = [each for each in analysis.launches if each.launch_set.files]
@@ -167,13 +177,11 @@ def _is_namesake(analysis: Analysis, launch: LaunchAnalysis) -> bool:
     return launch.launch_set.app == analysis.payload.name
 
 
-def _devices(
-    analysis: Analysis, launch: LaunchAnalysis, style: TextStyle
-) -> Sequence[str]:
+def _devices(analysis: Analysis, launch: LaunchAnalysis, columns: int) -> Sequence[str]:
     """Return the devices to show: the first ones, and the one that decides."""
     names = [*launch.estimates]
     decisive = analysis.recommendation.decisive
-    room = style.wrap_columns - len(_INDENT) - _NAME_COLUMNS - _SIZE_COLUMNS
+    room = columns - len(_INDENT) - _NAME_COLUMNS - _SIZE_COLUMNS
     most = max(1, room // _COST_COLUMNS)
     if decisive is not None and decisive.device in names[most:]:
         names.remove(decisive.device)
@@ -189,27 +197,22 @@ def _cost(launch: LaunchAnalysis, device: str, codec: str) -> str:
     text = format_seconds(costs[codec].added_s.mid)
     saved = next((each for each in launch.savings() if each.device == device), None)
     if codec == "lzo" and saved is not None:
-        return f"{text}  ({_signed(-saved.seconds.mid)})"
+        return f"{text}  ({signed(-saved.seconds.mid, format_seconds)})"
     return text
 
 
-def _signed(seconds: float) -> str:
-    sign = "+" if seconds > 0 else "-"
-    return f"{sign}{format_seconds(abs(seconds))}"
-
-
-def _reasons(analysis: Analysis, style: TextStyle) -> Iterator[str]:
-    """Yield why, a line each, and how far that can be trusted."""
-    advice, launch = analysis.recommendation, _deciding_launch(analysis)
-    lines = [*sentences(_without_figures(advice.reasons, advice.decisive))]
+def _reasons(analysis: Analysis) -> Iterator[str]:
+    """Yield why, and how far that can be trusted."""
+    advice, launch = analysis.recommendation, deciding_launch(analysis)
     if advice.decisive is not None:
-        lines.insert(0, _on_saving(analysis, advice.decisive))
+        yield _on_saving(analysis, advice.decisive)
+    yield from sentences(_without_figures(advice.reasons, advice.decisive))
     if advice.verdict in {"change", "keep"}:
-        lines += _on_size(analysis)
+        yield from _on_size(analysis)
     if launch is not None and not _is_component(analysis):
-        lines.append(_how_known(launch))
-    for text in lines:
-        yield from wrapped(text, style.wrap_columns, first=_INDENT, rest=2 * _INDENT)
+        yield _how_known(launch)
+    if analysis.no_deltas is not None:
+        yield f"{printable(analysis.no_deltas)}."
 
 
 def _without_figures(
@@ -250,7 +253,8 @@ def _on_saving(analysis: Analysis, saving: Saving) -> str:
     if isinstance(reason, Fails) and reason.condition == "saving":
         usual = analysis.policy.min_saving_s == Policy().min_saving_s
         why = "isn't noticed" if usual else "isn't worth it here"
-        return f"{text}. Less than {least} {why}."
+        hardly = ", or hardly more," if reason.within_margin else ""
+        return f"{text}. Less than {least}{hardly} {why}."
     if isinstance(reason, InDoubt) and "saving" in reason.conditions:
         return f"{text}; {least} is needed."
     if Code.LIKELY in advice.reasons:
@@ -316,18 +320,19 @@ def _is_component(analysis: Analysis) -> bool:
     return split_component_name(analysis.payload.name)[1] is not None
 
 
-def _to_type(analysis: Analysis, *, sets_key: bool) -> Iterator[str]:
+def _to_type(analysis: Analysis, apply: str | None) -> Iterator[Step]:
     """Yield the commands that follow the advice, or make it surer."""
-    advice, payload = analysis.recommendation, analysis.payload
+    if analysis.recommendation.verdict != "change":
+        return
+    payload = analysis.payload
     words = ["advise", printable(str(payload.path)), *payload.stack_options]
     advise = f"compression-advisor {shlex.join(words)}"
-    if advice.verdict == "change" and not sets_key:
-        yield f"Apply:      {advise} --fix"
+    if apply is not None:
+        yield Step(title="Apply", lines=(apply or f"{advise} --set",))
     guessed = [
         each
         for each in analysis.launches
         if each.launch_set.source == "static" and each.launch_set.files
     ]
-    if guessed and advice.verdict == "change" and not _is_component(analysis):
-        yield f"Be surer:   {advise} --record"
-    yield "Details:    -v         Charts: --report advice.html"
+    if guessed and not apply and not _is_component(analysis):
+        yield Step(title="Be surer", lines=(f"{advise} --record",))

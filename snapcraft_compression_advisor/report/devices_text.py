@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from ..devices.builtin_devices import USUAL_RAW_BYTES, USUAL_STORED_BYTES
 from ..devices.device_file import device_figures
-from ..devices.device_model import DeviceFile
 from .lines import wrapped
-from .phrases import kernel_phrase
+from .words import kernel_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,21 +28,15 @@ _LEGEND = (
 )
 
 
-class DevicesReport(BaseModel):
-    """The report of ``compression-advisor devices --format json``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    schema_version: int = Field(alias="schema", default=1)
-    devices: list[DeviceFile] = Field(
-        description="each in the shape of a device profile's file"
-    )
-
-
 def render_devices_json(devices: Sequence[DeviceProfile]) -> str:
-    """Return profiles as JSON text."""
-    report = DevicesReport(devices=[device_figures(device) for device in devices])
-    return report.model_dump_json(by_alias=True, indent=2) + "\n"
+    """Return profiles as JSON text, each in the shape of a device profile's file."""
+    shapes = [
+        device_figures(each).model_dump(mode="json", by_alias=True) for each in devices
+    ]
+    return (
+        json.dumps({"schema": 1, "devices": shapes}, indent=2, ensure_ascii=False)
+        + "\n"
+    )
 
 
 def render_devices_text(devices: Sequence[DeviceProfile]) -> str:

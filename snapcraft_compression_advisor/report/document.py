@@ -13,14 +13,23 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from .. import __version__
 from ..core.printable import printable
+from .model import Page
 
 _DIGITS = 6
 """Of seconds: microseconds; further ones are noise of the arithmetic."""
 
 Part = dict[str, Any]
 """An object of JSON."""
+
+
+class Lines(str):
+    """Text that keeps its lines, such as a patch."""
+
+    __slots__ = ()
 
 
 def part(value: object, names: str, /, **others: object) -> Part:
@@ -43,7 +52,8 @@ def as_json(value: object) -> Any:  # noqa: ANN401 # JSON; a line a type
         case float():
             return round(value, _DIGITS) + 0.0
         case str() | PurePath():
-            return printable(str(value))
+            kept = isinstance(value, Lines)
+            return value if kept else printable(str(value))
         case Mapping():
             return {as_json(key): as_json(each) for key, each in value.items()}
         case Iterable():
@@ -67,3 +77,13 @@ def schema_text(name: str) -> str:
     """Return the contract of a kind of document: a JSON Schema."""
     file = files(__package__) / "schemas" / f"{name}.json"
     return file.read_text(encoding="utf-8")
+
+
+def saved_page(page: Page) -> str:
+    """Return a page as JSON, to be printed later."""
+    return json.dumps(as_json(page))
+
+
+def read_page(text: str) -> Page:
+    """Return a page that was saved."""
+    return TypeAdapter(Page).validate_json(text)

@@ -70,7 +70,7 @@ def print_html(page: Page) -> str:
 
 def _svg(chart: Chart) -> str:
     """Return a chart's SVG with a name; it is as wide as its place."""
-    svg = as_svg(chart.spec())
+    svg = as_svg(chart.spec)
     size = _SIZE.search(svg)
     if size is None:
         message = "The chart library didn't return an SVG"

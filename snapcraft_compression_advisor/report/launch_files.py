@@ -7,17 +7,14 @@ import posixpath
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from ..codecs import CodecName  # pydantic reads it at run time
+from ..core.frozen import frozen
 from ..launch.model import cost_of_blocks, cost_of_files, data_of, sum_blocks
-from .contract import Count, Interval, Part, Text, filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..analysis import Analysis
-    from ..core import units
+    from ..core.units import Interval
     from ..devices.device import DeviceProfile
     from ..launch.launch_set import LaunchFile, LaunchSet
     from ..trial.result import CodecTrial
@@ -33,37 +30,48 @@ _PROBE_DEVICE = 0
 """Of the devices, the one that puts the files in order."""
 
 
-class LaunchFileReport(Part):
-    """A file that a launch reads."""
+@frozen
+class ReadFile:
+    """A file that a launch reads.
 
-    path: Text
-    blocks: float = Field(description="data blocks expected to be read of it")
+    :param blocks: data blocks expected to be read of it.
+    """
 
-
-class LaunchDirectoryReport(Part):
-    """A directory that a launch reads from."""
-
-    path: Text = Field(
-        description="'.' is the payload's root; directories below it that aren't "
-        "listed themselves count with it"
-    )
-    files: Count
-    blocks: float = Field(description="data blocks expected to be read in it")
-    largest: list[LaunchFileReport]
+    path: str
+    blocks: float
 
 
-class HeavyFileReport(Part):
-    """A file with what it adds to a cold launch; estimated."""
+@frozen
+class ReadDirectory:
+    """A directory that a launch reads from.
 
-    path: Text
-    size_bytes: Count
-    blocks: float = Field(description="data blocks expected to be read of it")
-    added_s: dict[str, dict[CodecName, Interval]] = Field(
-        description="seconds by device and codec"
-    )
+    :param path: '.' for the payload's root; directories below it that aren't listed
+        themselves count with it.
+    :param blocks: data blocks expected to be read in it.
+    :param largest: files of which most blocks are read.
+    """
+
+    path: str
+    files: int
+    blocks: float
+    largest: tuple[ReadFile, ...]
 
 
-def launch_directories(launch_set: LaunchSet) -> list[LaunchDirectoryReport]:
+@frozen
+class HeavyFile:
+    """A file with what it adds to a cold launch; estimated.
+
+    :param blocks: data blocks expected to be read of it.
+    :param added_s: by device and codec.
+    """
+
+    path: str
+    size_bytes: int
+    blocks: float
+    added_s: Mapping[str, Mapping[str, Interval]]
+
+
+def launch_directories(launch_set: LaunchSet) -> list[ReadDirectory]:
     """Return where a launch's blocks lie, the directory with most of them first.
 
     Where directories would be too many, those with the fewest blocks count as part of
@@ -78,14 +86,14 @@ def launch_directories(launch_set: LaunchSet) -> list[LaunchDirectoryReport]:
         key=lambda each: (-each[0], each[1]),
     )
     return [
-        LaunchDirectoryReport(
+        ReadDirectory(
             path=path,
             files=len(files),
             blocks=round(blocks, 2),
-            largest=[
-                LaunchFileReport(path=file.path, blocks=round(file.expected_blocks, 2))
+            largest=tuple(
+                ReadFile(path=file.path, blocks=round(file.expected_blocks, 2))
                 for file in _largest(files, FILES_PER_DIRECTORY)
-            ],
+            ),
         )
         for blocks, path, files in found
     ]
@@ -120,7 +128,7 @@ def _ancestors(path: str) -> Iterator[str]:
         yield path
 
 
-def heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFileReport]:
+def heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFile]:
     """Return the files that add most to a launch with xz, with their cost per codec."""
     codecs = {
         name: codec for name, codec in analysis.trial.codecs.items() if codec.available
@@ -137,9 +145,9 @@ def heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFileRepo
         key=lambda each: each[:2],
     )
     return [
-        filled(
-            HeavyFileReport,
-            file,
+        HeavyFile(
+            path=file.path,
+            size_bytes=file.size_bytes,
             blocks=round(file.expected_blocks, 2),
             added_s=_added_s(data_of(launch_set, (file,)), codecs, analysis.devices),
         )
@@ -151,7 +159,7 @@ def _added_s(
     part: LaunchSet,
     codecs: Mapping[str, CodecTrial],
     devices: Iterable[DeviceProfile],
-) -> dict[str, dict[str, units.Interval]]:
+) -> dict[str, dict[str, Interval]]:
     """Return what a part of a launch adds, by device and codec."""
     sums = {name: sum_blocks(part, codec) for name, codec in codecs.items()}
     return {

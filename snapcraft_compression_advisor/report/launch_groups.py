@@ -1,15 +1,14 @@
-"""The JSON report's part on where a launch goes: its blocks by toolkit and package."""
+"""Where a launch goes: its blocks by toolkit and package."""
 
 from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
+from ..core.frozen import frozen
 from ..payload.families import file_family
-from .contract import Count, Part, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,38 +28,41 @@ _FOLDERS_PER_GROUP = 6
 _ROOT = "."
 
 
-class LaunchPartReport(Part):
-    """A file that a launch reads, or several that are listed together."""
+@frozen
+class GroupPart:
+    """A file that a launch reads, or several that are listed together.
 
-    path: Text = Field(
-        description="of the file, or of the directory that the files have in common; "
-        "the name of a group that is too small to be listed"
-    )
-    files: Count
-    blocks: float = Field(description="data blocks expected to be read of it")
-    first: Text = Field(
-        default="",
-        description="name of the first of the files, if a directory is listed in "
-        "several parts, each no larger than the largest file",
-    )
-    last: Text = Field(default="", description="name of the last one, likewise")
+    :param path: of the file, or of the directory that the files have in common; the
+        name of a group that is too small to be listed.
+    :param blocks: data blocks expected to be read of it.
+    :param first: name of the first of the files, if a directory is listed in several
+        parts, each no larger than the largest file.
+    :param last: name of the last one.
+    """
 
-
-class LaunchGroupReport(Part):
-    """Files that belong together, by their paths alone."""
-
-    name: Text = Field(
-        description="a toolkit, a package, a kind of data, or else a directory"
-    )
-    files: Count
-    blocks: float = Field(description="data blocks expected to be read of them")
-    parts: list[LaunchPartReport] = Field(
-        description="all of it: the files with the most blocks, then the others by "
-        "directory"
-    )
+    path: str
+    files: int
+    blocks: float
+    first: str = ""
+    last: str = ""
 
 
-def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroupReport]:
+@frozen
+class LaunchGroup:
+    """Files that belong together, by their paths alone.
+
+    :param name: a toolkit, a package, a kind of data, or else a directory.
+    :param parts: all of it: the files with the most blocks, then the others by
+        directory.
+    """
+
+    name: str
+    files: int
+    blocks: float
+    parts: tuple[GroupPart, ...]
+
+
+def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
     """Return what a launch reads by groups, the one with the most blocks first.
 
     The small ones are the parts of a last group.
@@ -90,22 +92,20 @@ def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroupReport]:
 
 
 def _group(
-    name: str, files: Sequence[LaunchFile], parts: Iterable[LaunchPartReport]
-) -> LaunchGroupReport:
-    return LaunchGroupReport(
-        name=name, files=len(files), blocks=round(_blocks(files), 2), parts=[*parts]
+    name: str, files: Sequence[LaunchFile], parts: Iterable[GroupPart]
+) -> LaunchGroup:
+    return LaunchGroup(
+        name=name, files=len(files), blocks=round(_blocks(files), 2), parts=tuple(parts)
     )
 
 
-def _part(path: str, files: Sequence[LaunchFile]) -> LaunchPartReport:
-    return LaunchPartReport(
-        path=path, files=len(files), blocks=round(_blocks(files), 2)
-    )
+def _part(path: str, files: Sequence[LaunchFile]) -> GroupPart:
+    return GroupPart(path=path, files=len(files), blocks=round(_blocks(files), 2))
 
 
 def _parts(
     files: Iterable[LaunchFile], whole: float, largest: float
-) -> Iterator[LaunchPartReport]:
+) -> Iterator[GroupPart]:
     """Yield a group's largest files, and the others by directory.
 
     :param whole: blocks of the launch.
@@ -125,9 +125,7 @@ def _parts(
         yield from _pieces(path, found, largest)
 
 
-def _pieces(
-    path: str, files: Sequence[LaunchFile], most: float
-) -> Iterator[LaunchPartReport]:
+def _pieces(path: str, files: Sequence[LaunchFile], most: float) -> Iterator[GroupPart]:
     """Yield a directory's files together, or by name in parts that are small enough.
 
     :param most: blocks of a part.
@@ -147,7 +145,7 @@ def _pieces(
         part = _part(path, piece)
         if len(pieces) > 1:
             first, last = (posixpath.basename(piece[end].path) for end in (0, -1))
-            part = part.model_copy(update={"first": first, "last": last})
+            part = replace(part, first=first, last=last)
         yield part
 
 

@@ -75,10 +75,11 @@ def print_markdown(page: Page) -> str:
     """Return a page as Markdown: the answer, then all details in one fold."""
     note = f" {plain(page.note)}" if page.note else ""
     blocks = [f"### {plain(page.headline)}{note}"]
+    blocks += [f"**{plain(alert)}**" for alert in page.alerts]
     blocks += [_listed(page.commands)] if page.commands else []
     for section in page.sections:
         blocks += _section(section) if section.short else ()
-    folded = [each for each in page.sections if not each.short]
+    folded = [each for each in page.sections if each.has_text and not each.short]
     if folded or page.facts:
         blocks.append("<details><summary>Details</summary>")
         blocks += [f"{plain(fact)}." for fact in page.facts]

@@ -5,10 +5,9 @@ Texts are plain, and a figure is a value: whoever prints them escapes and format
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..core.frozen import frozen
 from ..core.units import Figure
 
 Tone = Literal["change", "keep", "no-benefit", "undecided", "measured"]
@@ -19,7 +18,7 @@ Spec = dict[str, Any]
 """JSON of Vega or Vega-Lite: its shape is theirs to define."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Rows of texts and figures under heads.
 
@@ -44,7 +43,7 @@ class Table:
     widths: tuple[int, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     """A picture, for pages alone: tables and sentences have its figures.
 
@@ -57,11 +56,11 @@ class Chart:
     key: str
     title: str
     alt: str
-    spec: Callable[[], Spec]
+    spec: Spec
     wide: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A point of a list, such as a finding.
 
@@ -77,7 +76,7 @@ class Entry:
     details: tuple[str, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """Something to do next, or to paste.
 
@@ -90,7 +89,7 @@ class Step:
     lines: tuple[str, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A part of a page; its title may be empty.
 
@@ -109,21 +108,29 @@ class Section:
     entries: tuple[Entry, ...] = ()
     steps: tuple[Step, ...] = ()
 
+    @property
+    def has_text(self) -> bool:
+        """Whether there is anything in it besides charts."""
+        return bool(self.sentences or self.tables or self.entries or self.steps)
 
-@frozen
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """All that a command has to say.
 
     :param title: of an HTML page.
+    :param alerts: what goes before the answer.
     :param headline: the answer.
     :param note: what the answer is compared with, at the end of its line.
     :param commands: that the headline asks for.
     :param facts: what was looked at, for those who get the page from somebody else.
-    :param more: what else the text's last line names, besides ``-v``.
+    :param more: what else the text's last line names, besides ``-v``, which then has
+        sections that this page needn't have.
     """
 
     title: str
     tone: Tone = "measured"
+    alerts: tuple[str, ...] = ()
     headline: str
     note: str = ""
     commands: tuple[str, ...] = ()

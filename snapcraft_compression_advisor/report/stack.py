@@ -1,170 +1,250 @@
-"""What a launch reads of each snap, and what changing one would save: as tables."""
+"""What a launch reads of each snap, what changing one would save: values, tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from .page.model import Table
-from .page.texts import percent, seconds, short_seconds, size
-from .phrases import counted, how_known
+from ..core.frozen import frozen
+from ..core.units import Interval, counted, joined, percent, seconds, size
+from ..launch.model import seconds_saved
+from ..launch.stack_model import together
+from .document import Part, part
+from .model import Cell, Section, Table
+from .words import how_known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from .report_launch import LaunchReport
-    from .report_stack import StackSnapReport
+    from ..analysis import Analysis
+    from ..launch.stack import StackPart
+    from ..launches import LaunchAnalysis
 
-STACK_TITLE = "What the launch reads from each snap"
-CHANGE_TITLE = "What another codec for each snap would save"
+_LEAST_STACK = 2
+"""Snaps from which on there is something to add up."""
 _NOT_KNOWN = "xz?"
 
 
-def stack_table(launch: LaunchReport) -> Table:
-    """Return what each snap of a launch adds, as they are packed."""
-    devices = tuple(launch.stack_whole or _devices(launch))
-    rows = [
-        (
-            snap_label(each),
-            _codec(each),
-            f"{each.expected_blocks:,.0f}",
-            *(_added(each, device) for device in devices),
+@frozen
+class StackSnap:
+    """What a launch reads of one snap, and what that costs.
+
+    :param codec: that it has: for a prime directory that of snapcraft.yaml.
+    :param taken_as: the codec that "as packed" means: xz if it isn't known.
+    :param other: the codec that it could change to.
+    :param saves_s: by device; seconds that the other codec saves per cold launch.
+    """
+
+    read: StackPart
+    codec: str | None
+    taken_as: str
+    other: Literal["xz", "lzo"]
+    saves_s: Mapping[str, Interval]
+
+
+@frozen
+class StackWhole:
+    """What all snaps together add to a cold launch on one device.
+
+    :param added_s: as they are packed.
+    :param judged_share: what the snap adds of it that the advice is about.
+    :param all_lzo_saves_s: all of them with lzo.
+    """
+
+    added_s: Interval
+    judged_share: float
+    all_lzo_saves_s: Interval
+
+
+def stack_snaps(analysis: Analysis, launch: LaunchAnalysis) -> tuple[StackSnap, ...]:
+    """Return what a launch reads of each snap, the app's own first."""
+    return tuple(_snap(analysis, each) for each in launch.stack)
+
+
+def _snap(analysis: Analysis, read: StackPart) -> StackSnap:
+    codec = _codec_of(analysis, read)
+    packed = read.packed_as(codec)
+    other: Literal["xz", "lzo"] = "xz" if packed == "lzo" else "lzo"
+    return StackSnap(
+        read=read,
+        codec=codec,
+        taken_as=packed,
+        other=other,
+        saves_s={
+            device: seconds_saved(estimates[packed], estimates[other])
+            for device, estimates in read.estimates.items()
+            if {packed, other} <= estimates.keys()
+        },
+    )
+
+
+def _codec_of(analysis: Analysis, read: StackPart) -> str | None:
+    return analysis.payload.declared_compression if read.judged else read.codec
+
+
+def stack_whole(analysis: Analysis, launch: LaunchAnalysis) -> dict[str, StackWhole]:
+    """Return what the available snaps add by device, as far as that is estimated."""
+    parts = [each for each in launch.stack if each.estimates]
+    if len(parts) < _LEAST_STACK:
+        return {}
+    found = {}
+    for device in launch.estimates:
+        costs = [
+            (each, each.estimates[device][each.packed_as(_codec_of(analysis, each))])
+            for each in parts
+        ]
+        whole = together([cost for _, cost in costs])
+        judged = sum(cost.added_s.mid for each, cost in costs if each.judged)
+        every = sum(cost.added_s.mid for _, cost in costs)
+        lzo = together([each.estimates[device]["lzo"] for each in parts])
+        found[device] = StackWhole(
+            added_s=whole.added_s,
+            judged_share=judged / every if every > 0 else 0.0,
+            all_lzo_saves_s=seconds_saved(whole, lzo),
         )
-        for each in launch.stack
-    ]
-    if launch.stack_whole:
-        blocks = sum(each.expected_blocks for each in launch.stack)
-        whole = (seconds(each.added_s) for each in launch.stack_whole.values())
-        rows.append(("together", "", f"{blocks:,.0f}", *whole))
+    return found
+
+
+def stack_part(snap: StackSnap) -> Part:
+    """Return a snap of a stack as JSON has it."""
+    read, launch_set = snap.read, snap.read.launch_set
+    return part(
+        launch_set,
+        "source data_blocks raw_bytes",
+        snap=read.name,
+        role=read.role,
+        codec=snap.codec,
+        taken_as=snap.taken_as,
+        judged=read.judged,
+        files=len(launch_set.files),
+        expected_blocks=round(launch_set.expected_blocks, 1),
+        lzo_adds_bytes=read.lzo_less_xz_bytes,
+        devices={
+            device: {codec: {"added_s": cost.added_s} for codec, cost in costs.items()}
+            for device, costs in read.estimates.items()
+        },
+        other_codec=snap.other,
+        change_saves_s=snap.saves_s,
+    )
+
+
+def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section | None:
+    """Return what a launch reads of each snap, and who can change that."""
+    snaps = stack_snaps(analysis, launch)
+    if not snaps:
+        return None
+    whole = stack_whole(analysis, launch)
+    known = dict.fromkeys(how_known(s.read.launch_set.source, None) for s in snaps)
+    how = f"{counted(len(snaps), 'snap')}, {' and '.join(known)}"
+    tables = [_added(snaps, whole), _changes(snaps, whole)]
+    return Section(
+        title=f"What the launch of {launch.launch_set.app} reads from each snap: {how}",
+        origin="Seconds and bytes estimated, with intervals.",
+        sentences=tuple(_sentences(launch, snaps, whole)),
+        tables=tuple(each for each in tables if each is not None),
+    )
+
+
+def _added(snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]) -> Table:
+    """Return what each snap adds, as they are packed."""
+    first = next((each.read.estimates for each in snaps if each.read.estimates), {})
+    devices = tuple(whole or first)
+    rows: list[tuple[Cell, ...]] = []
+    for each in snaps:
+        read = each.read
+        unknown = _NOT_KNOWN if read.estimates else "not known"
+        rows.append(
+            (
+                f"{read.name} ({read.role})",
+                each.codec or unknown,
+                f"{read.launch_set.expected_blocks:,.0f}",
+                *(_cost(each, device) for device in devices),
+            )
+        )
+    if whole:
+        blocks = sum(each.read.launch_set.expected_blocks for each in snaps)
+        sums = (seconds(each.added_s) for each in whole.values())
+        rows.append(("together", "", f"{blocks:,.0f}", *sums))
     return Table(
-        caption=f"Seconds that each snap adds to a cold launch of {launch.app}, as "
-        "packed",
+        caption="Seconds that each snap adds, as packed",
         heads=("snap", "codec", "blocks", *devices),
         rows=tuple(rows),
         words=frozenset((1,)),
-        short="seconds by snap",
     )
 
 
-def change_table(launch: LaunchReport) -> Table | None:
-    """Return what another codec for each snap would save; ``None`` if none is known."""
-    devices = tuple(launch.stack_whole)
-    rows = [
-        (
-            _change(each),
-            *(_saved(each, device) for device in devices),
-        )
-        for each in launch.stack
-        if each.change_saves_s
-    ]
-    if not rows or not devices:
+def _cost(snap: StackSnap, device: str) -> Cell:
+    costs = snap.read.estimates.get(device, {})
+    return seconds(costs[snap.taken_as].added_s) if snap.taken_as in costs else (
+        "not known"
+    )  # fmt: skip
+
+
+def _changes(
+    snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]
+) -> Table | None:
+    """Return what another codec for each snap would save; None if none is known."""
+    rows: list[tuple[Cell, ...]] = []
+    for each in snaps:
+        if each.saves_s:
+            whose = "yours" if each.read.judged else "theirs"
+            adds, sign = (": adds", -1) if each.other == "xz" else ("", 1)
+            saved = (each.saves_s.get(device) for device in whole)
+            cells = (
+                seconds(Interval.around(*(sign * end for end in it.ends))) if it else ""
+                for it in saved
+            )
+            rows.append((f"{each.read.name} to {each.other} ({whose}){adds}", *cells))
+    if not rows or not whole:
         return None
-    slower = sum(each.taken_as != "lzo" for each in launch.stack if each.devices)
-    if slower > 1:
-        whole = launch.stack_whole.values()
-        rows.append(("all to lzo", *(seconds(each.all_lzo_saves_s) for each in whole)))
+    if sum(each.taken_as != "lzo" for each in snaps if each.read.estimates) > 1:
+        every = (seconds(each.all_lzo_saves_s) for each in whole.values())
+        rows.append(("all to lzo", *every))
     return Table(
-        caption=f"Seconds that a change saves per cold launch of {launch.app}",
-        heads=("change", *devices),
+        caption="What another codec for each snap would save, per cold launch",
+        heads=("change", *whole),
         rows=tuple(rows),
-        short="seconds saved by snap",
     )
 
 
-def stack_sentences(launch: LaunchReport) -> Iterator[str]:
+def _sentences(
+    launch: LaunchAnalysis,
+    snaps: Sequence[StackSnap],
+    whole: Mapping[str, StackWhole],
+) -> Iterator[str]:
     """Yield who can change what, and what the tables leave open."""
-    own = next((each for each in launch.stack if each.judged), None)
-    others = [each for each in launch.stack if not each.judged]
-    at_hand = [each.snap for each in others if each.devices]
-    if own is None or not launch.stack_whole:
+    own = next((each.read for each in snaps if each.read.judged), None)
+    others = [each.read for each in snaps if not each.read.judged]
+    at_hand = [each.name for each in others if each.estimates]
+    if own is None or not whole:
         yield "The other snaps aren't available, so their seconds aren't known."
     else:
         shares = " and ".join(
-            f"{percent(whole.judged_share)} on {device}"
-            for device, whole in launch.stack_whole.items()
+            f"{percent(each.judged_share)} on {device}"
+            for device, each in whole.items()
         )
         yield (
-            f"Yours to change is {own.snap}: of the seconds that a cold launch adds, "
+            f"Yours to change is {own.name}: of the seconds that a cold launch adds, "
             f"it makes up {shares}. Only their maintainers can change "
-            f"{_listed(at_hand)}."
+            f"{joined(at_hand)}."
         )
-    unknown = [
-        each.snap for each in launch.stack if each.codec is None and each.devices
-    ]
+    unknown = [e.read.name for e in snaps if e.codec is None and e.read.estimates]
     if unknown:
-        yield f"The codec of {_listed(unknown)} isn't known, so xz is taken (xz?)."
-    missing = [each for each in others if not each.devices]
+        yield f"The codec of {joined(unknown)} isn't known, so xz is taken (xz?)."
+    missing = [each.name for each in others if not each.estimates]
     if missing:
-        names = _listed([each.snap for each in missing])
+        names = joined(missing)
         yield f"{names}: recorded, but not available, so seconds aren't known."
-    if launch.recorded_parts:
-        yield _measured_parts(launch)
-    grown = [each for each in launch.stack if each.lzo_adds_bytes and not each.judged]
-    yield from map(_growth, grown)
-
-
-def _measured_parts(launch: LaunchReport) -> str:
-    """Return what the parts of the recorded launch took, snapd's programs first."""
-    taken = [
-        f"{each.part} {short_seconds(each.cold_s)}" for each in launch.recorded_parts
-    ]
-    return (
-        "Parts of the recorded cold launch (measured, with the codecs of the installed "
-        f"snaps): {_listed(taken)}."
-    )
-
-
-def how_read(launch: LaunchReport) -> str:
-    """Return how it is known what the launch reads of each snap."""
-    known = dict.fromkeys(how_known(each.source, None) for each in launch.stack)
-    return f"{counted(len(launch.stack), 'snap')}, {' and '.join(known)}"
-
-
-def _growth(snap: StackSnapReport) -> str:
-    added = snap.lzo_adds_bytes
-    if added is None:
-        return ""
-    if snap.other_codec == "xz":
-        return f"xz takes an estimated {size(added)} off {snap.snap}."
-    return f"lzo adds an estimated {size(added)} to {snap.snap}."
-
-
-def _devices(launch: LaunchReport) -> tuple[str, ...]:
-    return tuple(next((each.devices for each in launch.stack if each.devices), ()))
-
-
-def snap_label(snap: StackSnapReport) -> str:
-    """Return a snap's name, and what it is to the launch."""
-    return f"{snap.snap} ({snap.role})"
-
-
-def _change(snap: StackSnapReport) -> str:
-    whose = "yours" if snap.judged else "theirs"
-    adds = ": adds" if snap.other_codec == "xz" else ""
-    return f"{snap.snap} to {snap.other_codec} ({whose}){adds}"
-
-
-def _saved(snap: StackSnapReport, device: str) -> str:
-    """Return what the other codec saves, or what xz adds in place of lzo."""
-    saved = snap.change_saves_s.get(device)
-    if saved is None:
-        return ""
-    sign = -1 if snap.other_codec == "xz" else 1
-    return seconds(saved.interval().map(lambda end: sign * end))
-
-
-def _codec(snap: StackSnapReport) -> str:
-    if snap.codec is None and snap.devices:
-        return _NOT_KNOWN
-    return snap.codec or "not known"
-
-
-def _added(snap: StackSnapReport, device: str) -> str:
-    costs = snap.devices.get(device, {})
-    return (
-        seconds(costs[snap.taken_as].added_s) if snap.taken_as in costs else "not known"
-    )
-
-
-def _listed(names: list[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    if launch.profile and launch.profile.part_seconds:
+        taken = [f"{name} {seconds(s)}" for name, s in launch.profile.part_seconds]
+        yield (
+            "Parts of the recorded cold launch (measured, with the codecs of the "
+            f"installed snaps): {joined(taken)}."
+        )
+    for each in snaps:
+        added = each.read.lzo_less_xz_bytes
+        if added is None or each.read.judged:
+            continue
+        if each.other == "xz":
+            yield f"xz takes an estimated {size(added)} off {each.read.name}."
+        else:
+            yield f"lzo adds an estimated {size(added)} to {each.read.name}."

@@ -22,17 +22,16 @@ _LEAST_TEXT_COLUMNS = 30
 
 def print_text(page: Page, style: TextStyle = FILE_STYLE) -> str:
     """Return a page as text; with a verbose style, all of its sections."""
-    blocks = [[*_headline(page, style)]]
-    blocks += [
-        [*section_lines(each, style)]
-        for each in page.sections
-        if each.short or style.verbose
-    ]
-    if not style.verbose and not all(each.short for each in page.sections):
-        more = [f"{'Details:':{_LABEL_COLUMNS}}-v{' ' * 9}{page.more}".rstrip()]
-        last = next(each for each in reversed(page.sections) if each.short)
-        ends_in_steps = any(map(_is_brief, last.steps))
-        blocks[-1:] = [blocks[-1] + more] if ends_in_steps else [blocks[-1], more]
+    blocks = [[printable(each) for each in page.alerts], [*_headline(page, style)]]
+    sections = [each for each in page.sections if each.has_text]
+    shown = [each for each in sections if each.short or style.verbose]
+    blocks += [[*section_lines(each, style)] for each in shown]
+    if not style.verbose and (page.more or len(shown) < len(sections)):
+        more = f"{'Details:':{_LABEL_COLUMNS}}-v{' ' * 9}{page.more}".rstrip()
+        if shown and any(map(_is_brief, shown[-1].steps)):
+            blocks[-1].append(more)
+        else:
+            blocks.append([more])
     lines = "\n\n".join("\n".join(block) for block in blocks if block)
     text = "\n".join(line.rstrip() for line in lines.split("\n")) + "\n"
     return text if style.unicode else text.replace("\N{EN DASH}", "-")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from documents import Document, read_document
 from host_projects import (
     LZO_PAYS,
     make_project,
@@ -15,7 +16,6 @@ from host_projects import (
     write_steady_device,
 )
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.report.json_report import Report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +29,10 @@ def folder(tmp_path: Path) -> Path:
     return make_project(tmp_path / "project")
 
 
-def report(*arguments: str | Path, cwd: Path) -> Report:
+def report(*arguments: str | Path, cwd: Path) -> Document:
     ran = advisor("advise", *arguments, "--format", "json", cwd=cwd)
     assert ran.returncode == 0, ran.stderr
-    return Report.model_validate_json(ran.stdout)
+    return read_document(ran.stdout)
 
 
 def test_settings_beside_snapcraft_yaml_count_wherever_the_command_is_run(
@@ -116,7 +116,7 @@ def test_the_named_project_brings_its_settings_from_above_its_file(
         assert ran.returncode == 0, ran.stderr
         assert "What the app reads was recorded." in ran.stdout
     assert "compression: lzo" not in project_file(folder).read_text()
-    advisor("advise", "elsewhere", "--project", named, "--fix", cwd=tmp_path)
+    advisor("advise", "elsewhere", "--project", named, "--set", cwd=tmp_path)
     assert "compression: lzo" in project_file(folder).read_text()
 
 
@@ -128,7 +128,7 @@ def test_a_component_gets_a_key_of_its_own(tmp_path: Path) -> None:
         policy="components: {more: {read: none}}\n",
     )
     before = project_file(folder).read_text()
-    ran = advisor("advise", "components/more", "--fix", cwd=folder)
+    ran = advisor("advise", "components/more", "--set", cwd=folder)
     assert ran.returncode == 0, ran.stderr
     assert "(now: lzo)" in ran.stdout
     assert "compression of more set to xz" in ran.stderr

@@ -29,16 +29,15 @@ if TYPE_CHECKING:
 
 LIMIT_S = 60
 """Of the processor or not: far less than for ever."""
-WRITTEN = {"--output", "--write-baseline", "--also", "--report", "--write", "--fix"}
+WRITTEN = {"--output", "--write-baseline", "--also", "--report", "--write", "--set"}
 STARTS = {"--scheduler", "--command-word"}
 REQUIRED = {
     "calibrate": ["--blocks=none"],
     "fleet": ["--output=data", "--processes=1"],
-    "fleet report": ["--output=page.md"],
+    "fleet-report": ["--output=page.md"],
     "measure": ["--app=none"],
     "prefetch": ["--launch-profile=fifo"],
     "record": ["--app=none"],
-    "report": ["--output=page.md"],
     "set": ["--compression=lzo"],
 }
 COMMANDS = [pytest.param(each, id=each.name) for each in read_commands()]

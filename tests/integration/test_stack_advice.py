@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from documents import Document, read_document
 from elf_files import make_elf
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.report.json_report import Report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,10 +48,10 @@ def snaps(tmp_path: Path) -> dict[str, Path]:
     return {role: tmp_path / role for role in files}
 
 
-def report(*arguments: str | Path, cwd: Path | None = None) -> Report:
+def report(*arguments: str | Path, cwd: Path | None = None) -> Document:
     ran = advisor("advise", *arguments, "--format", "json", cwd=cwd)
     assert ran.returncode == 0, ran.stderr
-    return Report.model_validate_json(ran.stdout)
+    return read_document(ran.stdout)
 
 
 def test_each_snap_has_its_blocks_its_codec_and_its_seconds(

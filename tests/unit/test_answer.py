@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyses import make_analysis
+from reports import answer_text
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
+from snapcraft_compression_advisor.advice.reasons import Fails
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.report.answer import pack_lines, render_answer
+from snapcraft_compression_advisor.report.answer import pack_lines
 from snapcraft_compression_advisor.report.lines import TextStyle
-from snapcraft_compression_advisor.report.text import render_text
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
@@ -52,14 +53,14 @@ CASES = {
 
 
 def test_answer_is_the_golden_one() -> None:
-    text = "\n".join(render_answer(case) for case in CASES.values())
+    text = "\n".join(answer_text(case) for case in CASES.values())
     assert text == (GOLDEN / "answer.txt").read_text()
 
 
 @pytest.mark.parametrize("verdict", CASES)
 def test_answer_fits_on_one_screen(verdict: str) -> None:
     assert CASES[verdict].recommendation.verdict == verdict
-    lines = render_answer(CASES[verdict]).splitlines()
+    lines = answer_text(CASES[verdict]).splitlines()
     assert len(lines) <= MOST_LINES[verdict]
     assert all(len(line) <= 80 for line in lines if "compression-advisor" not in line)
 
@@ -68,7 +69,7 @@ def test_answer_fits_on_one_screen(verdict: str) -> None:
     "policy", [Policy(max_launches=0.01), Policy(max_growth_bytes=1.0)]
 )
 def test_reason_that_is_no_saving_is_there(policy: Policy) -> None:
-    text = " ".join(render_answer(judged(policy)).split())
+    text = " ".join(answer_text(judged(policy)).split())
     assert "lzo makes launches faster, but" in text
 
 
@@ -81,7 +82,7 @@ def test_snap_without_known_launch_says_why() -> None:
         bytes_added=Interval.exactly(1e6),
     )
     advice = recommend(evidence, Policy())
-    text = render_answer(replace(analysis, launches=(), recommendation=advice))
+    text = answer_text(replace(analysis, launches=(), recommendation=advice))
     assert "calculator: can't tell yet; name a snap that runs with it:" in text
     assert "The snap has no app" in text
 
@@ -89,7 +90,7 @@ def test_snap_without_known_launch_says_why() -> None:
 def test_program_that_is_missing_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = {"calc": "bin/\x1bx"}
     monkeypatch.setattr(type(CASES["change"]), "missing_programs", missing)
-    first = render_answer(CASES["change"]).splitlines()[0]
+    first = answer_text(CASES["change"]).splitlines()[0]
     assert first == r"NO PROGRAM for app calc: the snap has no file bin/\x1bx"
 
 
@@ -101,7 +102,7 @@ def test_device_that_decides_is_among_those_shown() -> None:
     launch = replace(launch, estimates={**more, **launch.estimates})
     decisive = analysis.recommendation.decisive
     assert decisive is not None
-    text = render_answer(replace(analysis, launches=(launch,)))
+    text = answer_text(replace(analysis, launches=(launch,)))
     assert decisive.device in text.split("adds, on")[1].split("xz ")[0]
 
 
@@ -122,23 +123,32 @@ def test_recording_that_may_have_ended_too_soon_says_with_which_window(
         launch.launch_set, source="recorded", method="residency", window=window
     )
     known = (replace(launch, launch_set=seen), *others)
-    text = " ".join(render_answer(replace(analysis, launches=known)).split())
+    text = " ".join(answer_text(replace(analysis, launches=known)).split())
     assert f"What the app reads was {expected}" in text
 
 
 def test_terminal_without_unicode_gets_ascii() -> None:
-    assert render_answer(CASES["change"], TextStyle(unicode=False)).isascii()
+    assert answer_text(CASES["change"], TextStyle(unicode=False)).isascii()
 
 
 def test_a_key_that_is_set_right_after_is_not_to_be_set() -> None:
-    assert "--fix" in render_answer(CASES["change"])
-    assert "--fix" not in render_answer(CASES["change"], sets_key=True)
-    assert "Set the key" in render_text(CASES["change"])
-    assert "Set the key" not in render_text(CASES["change"], sets_key=True)
+    assert "--set" in answer_text(CASES["change"])
+    assert "--set" not in answer_text(CASES["change"], apply=None)
+
+
+def test_saving_that_may_reach_the_limit_says_hardly_more() -> None:
+    analysis = judged(Policy(min_saving_s=1.0))
+    fails = Fails("saving", Policy(), within_margin=True)
+    advice = replace(
+        CASES["no-benefit"].recommendation,
+        reasons=(fails, *CASES["no-benefit"].recommendation.reasons[1:]),
+    )
+    text = answer_text(replace(analysis, policy=Policy(), recommendation=advice))
+    assert "Less than 0.25 s, or hardly more, isn't noticed." in " ".join(text.split())
 
 
 def test_month_that_is_not_compared_is_named() -> None:
     why = "xdelta3 isn't installed, so the sizes of deltas aren't known"
     analysis = replace(make_analysis(), no_deltas=why)
-    assert why in " ".join(render_answer(analysis).split())
+    assert why in " ".join(answer_text(analysis).split())
     assert any(why in line for line in pack_lines(analysis))

@@ -36,10 +36,10 @@ from snapcraft_compression_advisor.lint.finding import (
 )
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.lint_formats import FORMATS
-from snapcraft_compression_advisor.report.lint_formats.json import (
+from snapcraft_compression_advisor.report.lint_formats.phrases import changed_table
+from snapcraft_compression_advisor.report.lint_formats.saved import (
     parse_baseline,
 )
-from snapcraft_compression_advisor.report.lint_formats.phrases import changed_rows
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import Finding
@@ -224,9 +224,9 @@ def test_figures_that_are_the_same_are_called_unchanged() -> None:
         figures=FIGURES,
         baseline=BaselineBuild(figures=FIGURES),
     )
-    changes = {label: change for label, _, _, change in changed_rows(linted)}
-    assert changes.pop("compression") == ""
-    assert set(changes.values()) == {"unchanged"}
+    table = changed_table(linted)
+    assert table is not None
+    assert {change for _, _, _, change in table.rows} == {"unchanged"}
 
 
 def test_refresh_from_the_baseline_is_among_the_figures() -> None:
@@ -237,9 +237,12 @@ def test_refresh_from_the_baseline_is_among_the_figures() -> None:
     baseline = BaselineBuild(figures=FIGURES, delta=delta)
     report = make_report()
     linted = replace(report.payloads[0], figures=FIGURES, baseline=baseline)
-    *_, (label, _, text, _) = changed_rows(linted)
+    table = changed_table(linted)
+    assert table is not None
+    *_, (label, _, now, known) = table.rows
     assert label == "download of a refresh"
-    assert text == "2.0 MB (1.0\N{EN DASH}3.0 MB), plain delta with xz, estimated"
+    assert str(now) == "2.0 MB (1.0\N{EN DASH}3.0 MB)"
+    assert known == "estimated, plain delta with xz"
     saved = json.loads(rendered("json", replace(report, payloads=(linted,))))
     refresh = saved["payloads"][0]["refresh"]
     assert (refresh["format"], refresh["bytes"]["mid"]) == ("xdelta3", 2e6)

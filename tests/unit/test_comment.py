@@ -105,7 +105,7 @@ def test_verdict_follows_what_is_new_and_what_fails() -> None:
     report = report_of(LZO_WOULD_GAIN)
     assert "## compression-advisor: passes" in comment(report, report_of())
     assert "## compression-advisor: fails" in comment(report, report_of(), "warning")
-    assert "**Passes**: no new or worse finding" in comment(report, report, "warning")
+    assert "- Passes: no new or worse finding" in comment(report, report, "warning")
     (payload,) = report.payloads
     broken = LintReport(version="1", payloads=(replace(payload, error="is broken"),))
     assert "not linted" in comment(broken, report)
@@ -113,14 +113,13 @@ def test_verdict_follows_what_is_new_and_what_fails() -> None:
 
 def test_nothing_to_say_is_said_in_short() -> None:
     text = comment(report_of(), report_of())
-    assert text.count("\n") == 4
+    assert text.count("\n") == 8
     assert "nothing new" in text
 
 
 def test_figures_of_a_report_make_a_table_too() -> None:
     text = comment(with_figures(report_of(), make_difference()), report_of())
-    row = "| image | 44.1 MB, measured | 48.3 MB, measured | \\+4.2 MB, \\+9.5% |"
-    assert row.replace("\\", "") in text.replace("\\", "")
+    assert "| image, measured | 44.1 MB | 48.3 MB | +4.2 MB, +9.5% |" in text
 
 
 def test_script_of_the_action_knows_the_mark() -> None:
@@ -139,7 +138,7 @@ def test_no_name_becomes_markup(report: LintReport, name: str) -> None:
         for line in text.split("\n"):
             assert line.isprintable()
             assert re.match(
-                r"$|<!-- compression-advisor -->$|## |\*\*|\| |\|---\||- |  - |"
-                r"Not linted: |<details><summary>[\w ,:()+.-]+</summary>$|</details>$",
+                r"$|<!-- compression-advisor -->$|#{3,4} |\| |- |  - |"
+                r"<details><summary>Details</summary>$|</details>$",
                 line,
             )

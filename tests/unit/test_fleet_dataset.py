@@ -142,7 +142,7 @@ def test_rows_of_other_settings_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"schema": 2, "settings": "s"}, "schema version 2, not 1"),
+        ({"schema": 3, "settings": "s"}, "schema version 3, not 2"),
         (None, "isn't a part"),
         ({"schema": 1}, "isn't a part"),
     ],

@@ -15,8 +15,8 @@ from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.page import build_fleet_page, ranked, total
 from snapcraft_compression_advisor.fleet.page_lists import FleetSources, outliers
 from snapcraft_compression_advisor.fleet.reading import read_fleet, read_weights
-from snapcraft_compression_advisor.report.html_report import render_html
-from snapcraft_compression_advisor.report.markdown_report import render_markdown
+from snapcraft_compression_advisor.report.html_printer import print_html
+from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,22 +58,21 @@ def test_gains_are_ranked_and_summed_with_their_weights(fleet: Fleet) -> None:
 def test_page_says_what_to_change_first_and_links_to_reports(fleet: Fleet) -> None:
     links = {"sha256:slow": "fleet-snaps/slow.html"}
     page = build_fleet_page(FleetSources(fleet=fleet, links=links))
-    assert page.verdict == "3 of 4 snaps should change their compression"
-    order = page.sections[0].groups[0].table
-    assert order is not None
+    assert page.headline == "3 of 4 snaps should change their compression"
+    (order, *_) = page.sections[2].tables
     assert [row[0] for row in order.rows] == ["slower", "slow"]
     assert order.links == ("", "fleet-snaps/slow.html")
-    text = render_html(page)
+    text = print_html(page)
     assert text.count('<a href="fleet-snaps/slow.html">slow</a>') == 2
-    assert "[slow](<fleet-snaps/slow.html>)" in render_markdown(page)
-    assert "1 more couldn't be analysed." in page.reasons
+    assert "[slow](<fleet-snaps/slow.html>)" in print_markdown(page)
+    assert "1 more couldn't be analysed." in page.sections[0].sentences
 
 
 def test_seconds_of_many_users_are_hours(fleet: Fleet) -> None:
     weights = {"slow": 1e6, "slower": 1e6}
     page = build_fleet_page(FleetSources(fleet=fleet, weights=weights))
-    figure = page.tiles[0].figure
-    assert re.fullmatch(r"[\d,]+ h \([\d,]+–[\d,]+\)", figure)  # noqa: RUF001 # as printed
+    figure = str(page.sections[1].tables[0].rows[0][1])
+    assert re.fullmatch(r"[\d,.]+ h \([\d,.]+\N{EN DASH}[\d,.]+ h\)", figure)
 
 
 def test_page_takes_hostile_names(tmp_path: Path) -> None:
@@ -82,8 +81,8 @@ def test_page_takes_hostile_names(tmp_path: Path) -> None:
         make_advice(name, saved_s=2.0, digest="sha256:h")
     ])  # fmt: skip
     sources = FleetSources(fleet=read_fleet(tmp_path), links={"sha256:h": '"><script>'})
-    assert "<script>alert" not in render_html(build_fleet_page(sources))
-    assert '"><script>' not in render_html(build_fleet_page(sources))
+    assert "<script>alert" not in print_html(build_fleet_page(sources))
+    assert '"><script>' not in print_html(build_fleet_page(sources))
 
 
 def test_page_says_what_changed_since_an_earlier_data_set(
@@ -97,10 +96,9 @@ def test_page_says_what_changed_since_an_earlier_data_set(
     Dataset(tmp_path / "old", settings="s").add(before)
     old = read_fleet(tmp_path / "old")
     page = build_fleet_page(FleetSources(fleet=fleet, before=old))
-    since = next(each for each in page.sections if each.key == "since")
-    assert since.paragraphs[0].startswith("Changed: 1 snap; new: 2; gone: 1.")
-    table = since.groups[0].table
-    assert table is not None
+    since = next(each for each in page.sections if each.title.startswith("Since"))
+    assert since.sentences[0].startswith("Changed: 1 snap; new: 2; gone: 1.")
+    (table,) = since.tables
     assert [row[:2] for row in table.rows] == [("slow", "cold launch")]
 
 
@@ -129,5 +127,5 @@ def test_an_empty_fleet_has_a_page(root: Path, tmp_path: Path) -> None:
     shutil.rmtree(root)
     Dataset(tmp_path, settings="s").add([make_row("b", error="damaged", verdict=None)])
     page = build_fleet_page(FleetSources(fleet=read_fleet(tmp_path)))
-    assert page.verdict == "0 of 0 snaps should change their compression"
-    assert "damaged" in render_html(page)
+    assert page.headline == "0 of 0 snaps should change their compression"
+    assert "damaged" in print_html(page)

@@ -31,7 +31,8 @@ NOT_FOR_A_LINT_ALONE = {
     f"{OWN}.launch.guess.runtimes.python.search",  # an app in Python
     f"{OWN}.launch.profile",
     f"{OWN}.refresh.changes",  # --baseline
-    f"{OWN}.report.page",  # advise --report
+    f"{OWN}.report.charts",  # advise --report
+    f"{OWN}.report.html_printer",
     f"{OWN}.trim",
 }
 

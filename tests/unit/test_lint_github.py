@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from hypothesis import given
@@ -19,13 +19,11 @@ from lint_reports import (
     report_of,
     report_of_longest_path,
 )
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.finding import LintReport
+from snapcraft_compression_advisor.lint.finding import LintReport, Location
 
 GOLDEN = Path(__file__).parent / "golden"
 _COMMAND = re.compile(
-    r"::(error|warning|notice) file=([^:,]*)(?:,line=(\d+))?,title=([^:,]*)::(.*)"
+    r"::(error|warning|notice) (?:file=([^:,]*)(?:,line=(\d+))?,)?title=([^:,]*)::(.*)"
 )
 
 
@@ -39,9 +37,14 @@ def test_project_file_and_line_are_named() -> None:
     )
 
 
-def test_file_of_a_payload_is_named_with_its_way() -> None:
-    text = rendered("github", report_of(DEBUG_SYMBOLS, path="out/prime"))
-    assert "file=out/prime/usr/lib/libcalc.so.1.0,title=" in text
+def test_finding_on_the_payload_points_at_the_projects_line() -> None:
+    (payload,) = report_of(DEBUG_SYMBOLS, path="out/prime").payloads
+    assert "file=" not in rendered("github", report_of(DEBUG_SYMBOLS))
+    place = Location("project", "snap/snapcraft.yaml", 4)
+    report = LintReport(version="1", payloads=(replace(payload, project=place),))
+    text = rendered("github", report)
+    assert text.startswith("::warning file=snap/snapcraft.yaml,line=4,title=SCA302")
+    assert "::s: usr/lib/libcalc.so.1.0: Debug symbols" in text
 
 
 def test_nothing_found_says_nothing() -> None:
@@ -68,4 +71,4 @@ def test_longest_path_is_whole() -> None:
     (line,) = rendered("github", report_of_longest_path()).splitlines()
     command = _COMMAND.fullmatch(line)
     assert command is not None
-    assert unquote(command[2]) == f"{LONGEST_PATH}/{LONGEST_PATH}"
+    assert LONGEST_PATH in unquote(command[5])

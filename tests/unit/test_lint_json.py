@@ -21,33 +21,21 @@ from lint_reports import (
     report_of_longest_path,
 )
 from snapcraft_compression_advisor.lint.finding import LintReport, Location
-from snapcraft_compression_advisor.report.contract import schema_text
-from snapcraft_compression_advisor.report.lint_formats.json import (
-    LintDocument,
-)
+from snapcraft_compression_advisor.report.document import schema_text
 from snapcraft_compression_advisor.report.lint_formats.phrases import fingerprints
 
-DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parent / "golden"
-_SCHEMA = jsonschema.Draft202012Validator(json.loads(schema_text(LintDocument)))
+_SCHEMA = jsonschema.Draft202012Validator(json.loads(schema_text("lint")))
 
 
 def test_json_is_the_golden_one() -> None:
     assert rendered("json", make_report()) == (GOLDEN / "lint.json").read_text()
 
 
-def test_schema_file_is_the_one_of_the_model() -> None:
-    kept = (DOCS / "lint.schema.json").read_text()
-    assert kept == schema_text(LintDocument), "run docs/generate.py"
-
-
-def test_json_reads_back() -> None:
-    document = LintDocument.model_validate_json(rendered("json", make_report()))
-    assert document.schema_version == 1
-    assert document.summary.error == 2
-    assert document.summary.undecided == 1
-    assert document.summary.info == 0
-    assert document.summary.not_linted == 1
+def test_summary_counts_what_is_undecided_only_as_such() -> None:
+    summary = json.loads(rendered("json", make_report()))["summary"]
+    assert (summary["error"], summary["undecided"], summary["info"]) == (2, 1, 0)
+    assert summary["not_linted"] == 1
 
 
 def test_diff_of_a_fix_is_there_and_its_kind_said() -> None:

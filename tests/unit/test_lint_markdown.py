@@ -36,9 +36,7 @@ def test_markdown_is_the_golden_one() -> None:
 
 
 def test_fix_that_can_be_made_says_how() -> None:
-    assert "fix (safe), applied by `--fix`: Set" in rendered(
-        "markdown", report_of(LZO_WOULD_GAIN)
-    )
+    assert "fix (safe): Set" in rendered("markdown", report_of(LZO_WOULD_GAIN))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +95,7 @@ def test_no_name_starts_a_line(report: LintReport) -> None:
     text.encode()
     for line in text.split("\n"):
         assert line.isprintable()
-        assert re.match(r"$|#{2,3} |  - |- \*\*|Not linted: |Nothing found\.", line)
+        assert re.match(r"$|#{3,4} |  - |- |</?details>|\*Each", line)
 
 
 def test_a_report_of_any_length_fits_into_a_comment() -> None:
@@ -114,7 +112,7 @@ def test_a_report_of_any_length_fits_into_a_comment() -> None:
         assert text.count("<details>") == text.count("</details>")
         assert re.search(
             r"\n\n[\d,]+ more lines don't fit into a comment. "
-            r"`compression-advisor lint -v` shows all.\n$",
+            r"`-v` shows all.\n$",
             text,
         )
     few = rendered("markdown", report_of(*many[:10]))

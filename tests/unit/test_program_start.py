@@ -40,14 +40,14 @@ def test_libraries_start_small_and_the_environment_stays(
     monkeypatch.delenv(variable, raising=False)
     if given is not None:
         monkeypatch.setenv(variable, given)
-    made = commands.make_dispatcher
+    loaded = commands.command_groups
     seen: list[str | None] = []
 
-    def noted(name: str) -> object:
+    def noted(arguments: list[str]) -> object:
         seen.append(os.environ.get(variable))
-        return made(name)
+        return loaded(arguments)
 
-    mocker.patch.object(program, "make_dispatcher", noted)
+    mocker.patch.object(program, "command_groups", noted)
     assert program.main(["rule", "SCA101"]) == 0
     assert seen == [expected]
     assert os.environ.get(variable) == given

@@ -1,4 +1,4 @@
-"""What the JSON report says about files, launches and downloads."""
+"""What reports know of files and of where launches go."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from dataclasses import replace
 
 import pytest
 
-from reports import COMPRESSED_SHARE, make_full_analysis, make_full_report, make_stored
+from reports import COMPRESSED_SHARE, make_full_analysis, make_stored
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.report.json_report import Report, build_report
+from snapcraft_compression_advisor.report.advise_details import blocks_known
 from snapcraft_compression_advisor.report.launch_files import (
     LISTED_DIRECTORIES,
+    heavy_files,
     launch_directories,
 )
-from snapcraft_compression_advisor.report.report_files import (
-    file_sizes_report,
-    incompressible_report,
-    kind_reports,
+from snapcraft_compression_advisor.report.payload_files import (
+    file_kinds,
+    file_sizes,
+    incompressible,
 )
 
 
 def test_largest_files_are_told_with_what_they_make_up() -> None:
     layout = make_layout([(f"f{number}", 10_000 - number) for number in range(120)])
-    sizes = file_sizes_report(layout)
+    sizes = file_sizes(layout)
     shares = {top.files: top.share for top in sizes.top}
     assert [file.path for file in sizes.largest] == [f"f{n}" for n in range(10)]
     assert shares[10] == pytest.approx(99_955 / (1_200_000 - 7_140))
@@ -35,7 +36,7 @@ def test_largest_files_are_told_with_what_they_make_up() -> None:
 
 def test_every_file_is_in_one_class_of_size() -> None:
     sizes = [1, 4 * KIB, 4 * KIB + 1, 128 * KIB, 200_000_000]
-    report = file_sizes_report(make_layout([(str(each), each) for each in sizes]))
+    report = file_sizes(make_layout([(str(each), each) for each in sizes]))
     by_end = {each.up_to_bytes: each.files for each in report.classes}
     assert by_end[4 * KIB] == 2
     assert by_end[16 * KIB] == 1
@@ -45,12 +46,12 @@ def test_every_file_is_in_one_class_of_size() -> None:
 
 
 def test_payload_without_contents_has_no_shares() -> None:
-    sizes = file_sizes_report(make_layout([]))
-    assert (sizes.files, sizes.raw_bytes, sizes.top, sizes.largest) == (0, 0, [], [])
+    sizes = file_sizes(make_layout([]))
+    assert (sizes.files, sizes.raw_bytes, sizes.top, sizes.largest) == (0, 0, (), ())
 
 
 def test_kinds_are_summed_by_codec() -> None:
-    kinds = {each.kind: each for each in kind_reports(make_stored(), ())}
+    kinds = {each.kind: each for each in file_kinds(make_stored(), ())}
     libraries = kinds["shared libraries"]
     assert (libraries.files, libraries.raw_bytes) == (2, 11_000_000)
     for codec in ("xz", "lzo"):
@@ -62,15 +63,15 @@ def test_kinds_are_summed_by_codec() -> None:
 def test_holes_are_no_part_of_a_kind() -> None:
     stored = make_stored()
     stored.layout.holes[:] = True
-    assert {each.raw_bytes for each in kind_reports(stored, ())} == {0}
+    assert {each.raw_bytes for each in file_kinds(stored, ())} == {0}
 
 
 def test_what_does_not_compress_is_named() -> None:
-    found = incompressible_report(make_stored(), "xz")
+    found = incompressible(make_stored(), "xz")
     assert found is not None
     assert found.stored_bytes.mid == 700_000
     assert [file.path for file in found.largest] == ["usr/share/calc/sound.ogg"]
-    assert incompressible_report(make_stored(), "lz4") is None
+    assert incompressible(make_stored(), "lz4") is None
 
 
 def launch_file(path: str, blocks: int) -> LaunchFile:
@@ -108,7 +109,7 @@ def test_directory_counts_not_with_another_before_those_within_it() -> None:
 
 def test_heaviest_file_comes_first_with_what_it_costs_alone() -> None:
     analysis = make_full_analysis()
-    heavy = build_report(analysis).launches[0].heaviest
+    heavy = heavy_files(analysis, analysis.launches[0].launch_set)
     assert heavy[0].path == "usr/lib/libbig.so"
     launch_set = analysis.launches[0].launch_set
     alone = replace(
@@ -127,28 +128,11 @@ def test_heaviest_file_comes_first_with_what_it_costs_alone() -> None:
     )
 
 
-def test_report_without_block_sizes_says_nothing_of_files() -> None:
-    analysis = make_full_analysis()
-    trial = replace(analysis.trial, stored=None)
-    report = build_report(replace(analysis, trial=trial))
-    assert (report.file_sizes, report.kinds, report.incompressible) == (None, [], None)
-
-
-def test_report_of_an_older_version_is_read() -> None:
-    old = make_full_report().model_dump(mode="json", by_alias=True)
-    for key in ("file_sizes", "kinds", "incompressible", "findings", "method"):
-        del old[key]
-    for launch in old["launches"]:
-        del launch["directories"], launch["heaviest"]
-    assert Report.model_validate(old).method is None
-
-
 def test_sample_is_told_by_the_blocks_whose_size_is_known() -> None:
     stored = make_stored()
     stored.codecs["xz"].errors[3:] = 5.0
     analysis = make_full_analysis()
     trial = replace(analysis.trial, stored=stored)
-    method = build_report(replace(analysis, trial=trial)).method
-    assert method is not None
-    assert method.blocks_known["xz"] == 3
-    assert method.blocks_known["lzo"] == method.distinct_blocks
+    known = blocks_known(replace(analysis, trial=trial))
+    assert known["xz"] == 3
+    assert known["lzo"] == stored.layout.block_count

@@ -36,12 +36,7 @@ from snapcraft_compression_advisor.preflight.differences import Difference
 from snapcraft_compression_advisor.preflight.packing import EntryFault, Recompressed
 from snapcraft_compression_advisor.preflight.previous import PreviousSnap
 from snapcraft_compression_advisor.preflight.resquash import Resquash
-from snapcraft_compression_advisor.report.lint_formats.json import (
-    LintDocument,
-    build_lint_document,
-    parse_baseline,
-)
-from snapcraft_compression_advisor.report.page.build import Sources, build_page
+from snapcraft_compression_advisor.report.lint_formats.saved import parse_baseline
 from surveyed import launching, storing
 
 if TYPE_CHECKING:
@@ -209,12 +204,3 @@ def test_what_is_saved_now_is_known_by_its_subject() -> None:
         for finding, was in zip(payload.findings, known.findings, strict=True):
             assert (finding.state, finding.was) == ("known", was)
             assert finding.subject == was.subject
-
-
-def test_page_of_two_runs_knows_what_an_earlier_version_saved() -> None:
-    before = LintDocument.model_validate_json(SAVED.read_bytes())
-    now = build_lint_document(linted())
-    page = build_page(Sources(lint=now, lint_before=before))
-    (section,) = [each for each in page.sections if each.key == "before-now"]
-    count = sum(len(payload.findings) for payload in now.payloads)
-    assert section.paragraphs == (f"Findings: 0 new, {count} known, 0 gone.",)

@@ -10,22 +10,16 @@ import jsonschema
 import pytest
 
 from analyses import make_analysis
+from documents import read_document
 from payloads import make_payload
+from reports import answer_text, full_text
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.fit import FittedProfile
 from snapcraft_compression_advisor.launch.stack import AVERAGE_CONSUMER, StackPart
-from snapcraft_compression_advisor.report.contract import schema_text
-from snapcraft_compression_advisor.report.json_report import (
-    Report,
-    build_report,
-    render_json,
-)
-from snapcraft_compression_advisor.report.lines import FILE_STYLE
-from snapcraft_compression_advisor.report.markdown_report import render_markdown
-from snapcraft_compression_advisor.report.page.build import Sources, build_page
-from snapcraft_compression_advisor.report.stack import stack_sentences
-from snapcraft_compression_advisor.report.text import render_text
+from snapcraft_compression_advisor.report.advise_json import advise_json
+from snapcraft_compression_advisor.report.document import schema_text
+from snapcraft_compression_advisor.report.stack import stack_section
 
 GOLDEN = Path(__file__).parent / "golden"
 MB = 1_000_000
@@ -64,23 +58,22 @@ def stacked(*, content: str | None = "lzo", at_hand: bool = True) -> Analysis:
 
 
 def stack_lines(text: str) -> str:
-    start = text.index("What the launch reads from each snap")
-    return text[start : text.index("What to do next")]
+    start = text.index("What the launch of app0 reads from each snap")
+    return text[start : text.index("How the figures")]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_text_tells_who_can_change_what(columns: int) -> None:
-    text = render_text(stacked(), replace(FILE_STYLE, columns=columns))
-    lines = stack_lines(text)
+    lines = stack_lines(full_text(stacked(), columns=columns))
     assert max(map(len, lines.splitlines())) <= columns
     golden = GOLDEN / f"stack-{columns}.txt"
     assert lines == golden.read_text()
 
 
 def test_json_of_a_stack_fits_its_schema() -> None:
-    text = render_json(stacked())
-    jsonschema.validate(json.loads(text), json.loads(schema_text(Report)))
-    (launch,) = Report.model_validate_json(text).launches
+    text = advise_json(stacked())
+    jsonschema.validate(json.loads(text), json.loads(schema_text("report")))
+    (launch,) = read_document(text).launches
     assert [(each.codec, each.taken_as, each.other_codec) for each in launch.stack] == [
         ("xz", "xz", "lzo"),
         ("lzo", "lzo", "xz"),
@@ -90,38 +83,31 @@ def test_json_of_a_stack_fits_its_schema() -> None:
         assert 0 < whole.judged_share < 0.5
 
 
-def test_page_and_markdown_have_both_tables() -> None:
-    page = build_page(Sources(report=build_report(stacked())))
-    sections = {section.key: section for section in page.sections}
-    (group,) = sections["stack"].groups
-    assert group.table is not None
-    assert [row[0] for row in group.table.rows] == [
+def sentences_of(analysis: Analysis) -> str:
+    section = stack_section(analysis, analysis.launches[0])
+    assert section is not None
+    return " ".join(section.sentences)
+
+
+def test_tables_have_each_snap_and_each_change() -> None:
+    analysis = stacked()
+    section = stack_section(analysis, analysis.launches[0])
+    assert section is not None
+    added, changes = section.tables
+    assert [row[0] for row in added.rows] == [
         "calculator (app)",
         "gnome-46-2404 (content)",
         "core24 (base)",
         "together",
     ]
-    assert len(group.charts) == 2
-    (changes,) = sections["change"].groups
-    assert changes.table is not None
-    assert [row[0] for row in changes.table.rows] == [
+    assert [row[0] for row in changes.rows] == [
         "calculator to lzo (yours)",
         "gnome-46-2404 to xz (theirs): adds",
         "core24 to lzo (theirs)",
         "all to lzo",
     ]
-    markdown = render_markdown(page)
-    assert "| gnome-46-2404 to xz (theirs): adds |" in markdown
-    assert "Yours to change is calculator" in markdown
-
-
-def test_page_without_other_snaps_has_no_such_part() -> None:
-    page = build_page(Sources(report=build_report(make_analysis())))
-    assert {"stack", "change"}.isdisjoint(section.key for section in page.sections)
-
-
-def sentences_of(analysis: Analysis) -> str:
-    return " ".join(stack_sentences(build_report(analysis).launches[0]))
+    alone = make_analysis()
+    assert stack_section(alone, alone.launches[0]) is None
 
 
 def test_a_codec_that_is_not_known_is_taken_as_xz() -> None:
@@ -135,7 +121,7 @@ def test_a_recorded_snap_that_is_not_at_hand_has_blocks_and_no_seconds() -> None
     said = sentences_of(analysis)
     assert "core24: recorded, but not available" in said
     assert "Only their maintainers can change gnome-46-2404." in said
-    assert "not known" in stack_lines(render_text(analysis))
+    assert "not known" in stack_lines(full_text(analysis))
     (launch,) = analysis.launches
     alone = replace(launch, stack=(launch.stack[0], launch.stack[2]))
     text = sentences_of(replace(analysis, launches=(alone,)))
@@ -153,11 +139,10 @@ def test_consumers_have_their_weight_and_the_command_that_records_them() -> None
             replace(launch, weight=1.0),
         ),
     )
-    text = render_text(analysis)
-    assert "All consumers, on average\n" in text
-    assert "Consumer app0, weight 100%\n" in text
+    text = full_text(analysis)
+    assert "cold start of all consumers, on average reads" in text
+    assert "cold start of consumer app0, weight 100% reads" in text
     assert "compression-advisor record --installed app0 -o app0.json" in text
-    assert "--record\n" not in text
 
 
 def test_recorded_launch_of_an_installed_snap_shows_its_parts() -> None:
@@ -173,16 +158,14 @@ def test_recorded_launch_of_an_installed_snap_shows_its_parts() -> None:
     )
     recorded = replace(analysis, launches=(replace(launch, profile=fitted),))
     expected = "snap-run 0.40 s, snap-confine 0.12 s and app 2.50 s"
-    assert expected in " ".join(render_text(recorded).split())
-    (report,) = build_report(recorded).launches
-    assert [each.part for each in report.recorded_parts][-1] == "app"
+    assert expected in " ".join(full_text(recorded).split())
+    (report,) = json.loads(advise_json(recorded))["launches"]
+    assert report["recorded_parts"][-1]["part"] == "app"
 
 
 def test_commands_to_copy_name_the_same_base_and_content_snaps() -> None:
     analysis = stacked()
     options = ("--base", "core24.snap", "--content", "my gnome.snap")
     payload = replace(analysis.payload, stack_options=options)
-    page = build_page(Sources(report=build_report(replace(analysis, payload=payload))))
-    (section,) = (each for each in page.sections if each.key == "next")
-    lines = [line for step in section.steps for line in step.lines]
-    assert any("--base core24.snap --content 'my gnome.snap'" in each for each in lines)
+    text = answer_text(replace(analysis, payload=payload))
+    assert "--base core24.snap --content 'my gnome.snap' --set" in text

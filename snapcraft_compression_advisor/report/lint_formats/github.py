@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.printable import printable
-from .phrases import full_path, title, unchecked_lines
+from .phrases import title, unchecked_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...lint.finding import Finding, LintedPayload, Severity
+    from ...lint.finding import Finding, LintedPayload, Location, Severity
     from . import Findings
 
 _COMMANDS: dict[Severity, str] = {
@@ -36,34 +36,40 @@ def render(findings: Findings) -> str:
 
 def _lines(payload: LintedPayload) -> Iterator[str]:
     if payload.error is not None:
-        yield _command(
-            "error", printable(payload.error), file=payload.path, title="not linted"
-        )
+        message = f"{printable(payload.path)}: {printable(payload.error)}"
+        yield _command("error", message, payload.project, title="not linted")
     for rules, why in unchecked_lines(payload):
         yield _command(
-            "notice", f"{rules}: {why}", file=payload.path, title="not checked"
+            "notice", f"{rules}: {why}", payload.project, title="not checked"
         )
     for finding in payload.findings:
+        own = finding.location.kind == "project"
         yield _command(
             _COMMANDS[finding.severity],
             _message(payload, finding),
-            file=full_path(payload, finding.location),
-            line=finding.location.line,
+            finding.location if own else payload.project,
             title=title(finding),
         )
 
 
 def _message(payload: LintedPayload, finding: Finding) -> str:
-    """Return a finding's text with the snap's name: annotations carry no heading."""
+    """Return a finding's text with the snap's name: annotations carry no heading.
+
+    A file of the payload is no file of the change, so it is named here.
+    """
+    message, place = printable(finding.message), finding.location
+    if place.kind == "payload" and printable(place.path) not in message:
+        message = f"{printable(place.path)}: {message}"
     name = printable(payload.snap_name)
-    message = printable(finding.message)
     return f"{name}: {message}" if name else message
 
 
-def _command(name: str, message: str, **properties: str | int | None) -> str:
+def _command(name: str, message: str, place: Location | None, *, title: str) -> str:
+    """Return a command; without a place it is about the whole run."""
+    where = {} if place is None else {"file": place.path, "line": place.line}
     shown = ",".join(
         f"{key}={_property(printable(str(value)))}"
-        for key, value in properties.items()
+        for key, value in {**where, "title": title}.items()
         if value is not None
     )
     return f"::{name} {shown}::{_data(message)}"

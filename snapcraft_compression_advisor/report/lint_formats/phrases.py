@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ...core.printable import printable
+from ...core.units import counted, first_of, size
 from ...diff.figures import image_change, launch_changes
-from ...lint.figures import bytes_text, delta_name
+from ...lint.figures import delta_name
 from ...lint.run import SEVERITIES, at_least
-from ..diff_report import Row, figure_rows
-from ..phrases import counted, listed
+from ..diff import Row, figure_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         LintReport,
         Location,
     )
-    from .json import EvidenceReport, FindingReport, FixReport
+    from ..model import Table
 
 SCHEME = "compressionAdvisor/v2"
 """Changes when the same finding would get another fingerprint."""
@@ -61,18 +61,20 @@ def details(finding: Finding) -> list[str]:
     lines = [*map(figure, finding.evidence)]
     if finding.files:
         label = "file" if len(finding.files) == 1 else "files"
-        lines.append(f"{label}: {listed([printable(name) for name in finding.files])}")
+        lines.append(
+            f"{label}: {first_of([printable(name) for name in finding.files])}"
+        )
     if finding.fix is not None:
         lines.append(f"{fix_label(finding.fix)}: {printable(finding.fix.description)}")
     return lines
 
 
-def figure(item: Evidence | EvidenceReport) -> str:
+def figure(item: Evidence) -> str:
     """Return a figure that a finding rests on, printable."""
     return f"{printable(item.label)}: {printable(item.text)} ({item.origin})"
 
 
-def fix_label(fix: Fix | FixReport) -> str:
+def fix_label(fix: Fix) -> str:
     """Return what kind of fix this is."""
     return "fix (safe)" if fix.safe else "fix (review its result)"
 
@@ -102,7 +104,7 @@ def unchecked_lines(payload: LintedPayload) -> Iterator[tuple[str, str]]:
         yield ", ".join(rules), printable(why)
 
 
-def counts_text(findings: Iterable[Finding | FindingReport]) -> str:
+def counts_text(findings: Iterable[Finding]) -> str:
     """Return how many of some findings are of each severity; nothing for none."""
     counts = severities(findings)
     nouns = {key: counted(counts[key], key) for key in ("error", "warning")}
@@ -110,7 +112,7 @@ def counts_text(findings: Iterable[Finding | FindingReport]) -> str:
     return ", ".join(text for key, text in nouns.items() if counts[key])
 
 
-def severities(findings: Iterable[Finding | FindingReport]) -> Counter[str]:
+def severities(findings: Iterable[Finding]) -> Counter[str]:
     """Return how many findings are of each severity; undecided ones count as such."""
     return Counter("undecided" if f.undecided else f.severity for f in findings)
 
@@ -121,21 +123,24 @@ def all_findings(report: LintReport) -> Iterable[Finding]:
         yield from payload.findings
 
 
-def changed_rows(payload: LintedPayload) -> Iterator[Row]:
-    """Yield what is known of a payload before and now; each says how."""
+def changed_table(payload: LintedPayload) -> Table | None:
+    """Return what is known of a payload before and now; None if nothing is."""
     now, baseline = payload.figures, payload.baseline
     if now is None or baseline is None or baseline.figures is None:
-        return
-    yield from figure_rows(
+        return None
+    downloads: list[Row] = []
+    if baseline.delta is not None:
+        known = f"estimated, {delta_name(baseline.delta)}"
+        downloads.append(
+            ("download of a refresh", "", size(baseline.delta.size_bytes), known)
+        )
+    return figure_table(
         baseline.figures,
         now,
         image_change=image_change(baseline, now),
         launches=launch_changes(baseline, now),
+        others=downloads,
     )
-    if baseline.delta is not None:
-        size = bytes_text(baseline.delta.size_bytes)
-        text = f"{size}, {delta_name(baseline.delta)}, estimated"
-        yield "download of a refresh", "", text, ""
 
 
 def states_text(report: LintReport) -> str:

@@ -7,14 +7,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ...core.printable import printable
+from ...core.units import counted
 from ...lint.finding import MOST_FILES
 from ...lint.run import SEVERITIES
-from ..diff_report import row_lines
 from ..lines import wrapped
-from ..phrases import counted
+from ..model import Section
+from ..text_printer import section_lines
 from .phrases import (
     all_findings,
-    changed_rows,
+    changed_table,
     counts_text,
     figure,
     fix_label,
@@ -226,7 +227,9 @@ def _changed_lines(
         yield f"{printable(payload.snap_name or payload.path)}:"
     if payload.before is None and payload.error is None:
         yield "  not in the baseline: all of its findings are new"
-    yield from row_lines(changed_rows(payload), style.columns, indent="  ")
+    table = changed_table(payload)
+    if table is not None:
+        yield from section_lines(Section(tables=(table,)), style)
     for state in ("moved", "known"):
         for each in payload.findings:
             if each.state == state:

@@ -1,0 +1,546 @@
+"""What ``advise`` rests on: the sections that its short text leaves out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from ..codecs import SHIPPABLE, CodecName
+from ..core.units import (
+    Interval,
+    counted,
+    first_of,
+    format_bytes,
+    format_seconds,
+    joined,
+    percent,
+    seconds,
+    sentence,
+    size,
+)
+from ..launch.stack import AVERAGE_CONSUMER
+from ..lint.figures import size_origin
+from ..wording import asked, habits_text, sentences
+from .answer import deciding_launch
+from .launch_files import heavy_files
+from .launch_groups import launch_groups
+from .lint_formats.phrases import details
+from .model import Entry, Section, Step, Table
+from .month import month_section
+from .payload_files import file_kinds, incompressible
+from .stack import stack_section
+from .undecided import record_installed, what_decides
+from .words import accuracy, how_known, kernel_phrase, not_shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..advice.evidence import Saving
+    from ..analysis import Analysis
+    from ..capture.snapd_timings import SnapdTask, SnapdTimings
+    from ..launches import LaunchAnalysis
+    from ..lint.finding import LintedPayload
+    from .model import Cell
+
+WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo."
+MODEL_ERROR = (
+    "error of the time added, xz: median 6.5%, worst 20.5% (18 figures)",
+    "error of the time added, other codecs: median 17.7%, worst 67.2% (51 figures)",
+    "order of two codecs that differ by more than noise: right in 149 of 149",
+    "same recommendation as from the measurement: 18 of 18",
+    "measured time inside the predicted interval: 90 of 90 (100%)",
+)
+"""Measured on Debian applications, each predicted from the others and its recorded
+launch; ``study/accuracy.py`` prints these lines, and a test compares them."""
+
+_DECIDING = {"first": "the first target app", "every": "every target app"}
+_SHOWN_GROUPS = 5
+_SHOWN_TASKS = 5
+"""The others of a change take a small share of it."""
+_NARROWER = 0.95
+"""Of an interval's width, so much at most is worth saying."""
+_AVERAGE = "average of users"
+
+
+def detail_sections(
+    analysis: Analysis,
+    *,
+    linted: LintedPayload | None = None,
+    timings: SnapdTimings | None = None,
+    command: str = "",
+) -> Iterator[Section]:
+    """Yield all that an advice rests on.
+
+    :param linted: findings on the same payload; None if it wasn't linted.
+    :param timings: of snapd, if they were given.
+    :param command: that made the figures, as it was given.
+    """
+    found = [
+        _most_read(analysis),
+        *(findings_sections(linted) if linted else ()),
+        _gains(analysis),
+        *(_codecs(analysis, each) for each in analysis.launches or (None,)),
+        *(_reads(analysis, each) for each in analysis.launches),
+        *(stack_section(analysis, each) for each in analysis.launches if each.stack),
+        _month(analysis),
+        _installation(analysis, timings) if timings else None,
+        _steps(analysis),
+        _kinds(analysis),
+        _method(analysis, command),
+    ]
+    yield from (each for each in found if each is not None)
+
+
+def _most_read(analysis: Analysis) -> Section | None:
+    """Return the groups of files that the deciding launch reads most."""
+    launch = deciding_launch(analysis)
+    if launch is None or not launch.launch_set.expected_blocks:
+        return None
+    whole = launch.launch_set.expected_blocks
+    groups = launch_groups(launch.launch_set.files)
+    return Section(
+        title=f"What a cold start of {launch.launch_set.app} reads most",
+        opened=True,
+        origin=f"Blocks read: {_how_known(launch)}.",
+        entries=tuple(
+            Entry(
+                mark="",
+                title=f"{percent(each.blocks / whole)} {each.name}",
+                text=counted(each.files, "file"),
+            )
+            for each in groups[:_SHOWN_GROUPS]
+        ),
+    )
+
+
+def _how_known(launch: LaunchAnalysis) -> str:
+    return how_known(launch.launch_set.source, launch.launch_set.method)
+
+
+def _gains(analysis: Analysis) -> Section | None:
+    """Return what lzo saves of each app on each device, and what would narrow that."""
+    advice = analysis.recommendation
+    decides = advice.decides
+    alone = {(e.saving.app, e.device): e.verdict for e in decides.by_device} if (
+        decides
+    ) else {}  # fmt: skip
+    savings = [
+        saving
+        for launch in analysis.launches
+        if launch.launch_set.files
+        for saving in launch.savings()
+    ]
+    if decides is not None and decides.saving.shares:
+        savings.append(decides.saving)
+    if not savings:
+        return None
+    deciding = decides and (decides.saving.app, decides.saving.device)
+    rows = tuple(
+        (
+            each.app,
+            _AVERAGE if each.shares else each.device,
+            seconds(each.seconds),
+            f"{alone.get((each.app, each.device), '')}"
+            + ", decides" * ((each.app, each.device) == deciding),
+        )
+        for each in savings
+    )
+    texts = (_why_narrow(analysis, advice.decisive), *_narrowing(advice.decisive))
+    return Section(
+        title="What lzo saves per cold start",
+        origin="Estimated, with intervals.",
+        sentences=tuple(each for each in texts if each),
+        tables=(
+            Table(
+                heads=("app", "device", "lzo saves", "verdict there"),
+                rows=rows,
+                words=frozenset((1, 3)),
+            ),
+        ),
+    )
+
+
+def _why_narrow(analysis: Analysis, saving: Saving | None) -> str:
+    """Return why the difference of two wide intervals is narrow; empty if it isn't."""
+    launches = (
+        e for e in analysis.launches if saving and e.launch_set.app == saving.app
+    )
+    launch = next(launches, None)
+    costs = launch.estimates.get(saving.device, {}) if launch and saving else {}
+    if saving is None or not {*SHIPPABLE} <= costs.keys():
+        return ""
+    xz, lzo, saved = costs["xz"].added_s, costs["lzo"].added_s, saving.seconds
+    if lzo.high <= xz.low or xz.high - xz.low <= saved.high - saved.low:
+        return ""
+    return (
+        f"On {saving.device}, xz adds {seconds(xz)} and lzo {seconds(lzo)}, and yet "
+        f"the difference is {seconds(saved)}: both codecs run on the same device and "
+        "load the same data blocks, so errors in these figures move both times in "
+        "the same direction."
+    )
+
+
+def _narrowing(saving: Saving | None) -> Iterator[str]:
+    """Yield what would narrow the interval of what decides."""
+    if saving is None or saving.narrowing is None:
+        return
+    width = saving.seconds.high - saving.seconds.low
+    ways = [
+        f"{way} would narrow it to {seconds(interval)}"
+        for way, interval in (
+            ("a recording", saving.narrowing.if_recorded),
+            ("a calibrated device", saving.narrowing.if_calibrated),
+        )
+        if interval.high - interval.low < _NARROWER * width
+    ]
+    if ways:
+        yield f"The interval {seconds(saving.seconds)}: {', '.join(ways)}."
+
+
+def _codecs(analysis: Analysis, launch: LaunchAnalysis | None) -> Section | None:
+    """Return every codec's size, and what it adds to a launch on each device."""
+    estimates = launch.estimates if launch and launch.launch_set.files else {}
+    xz = analysis.trial.codecs["xz"].image_bytes
+    rows: list[tuple[Cell, ...]] = []
+    for name, codec in analysis.trial.codecs.items():
+        label = name if codec.shippable else f"{name} *"
+        image = codec.image_bytes
+        if image is None:
+            rows.append((label, "not available", "", *("" for _ in estimates)))
+            continue
+        more = (
+            f"{image.mid / xz.mid - 1:+.0%}" if xz and xz.mid and name != "xz" else ""
+        )
+        added = (
+            seconds(costs[name].added_s) if name in costs else ""
+            for costs in estimates.values()
+        )
+        rows.append((label, size(image), more, *added))
+    of = f", and seconds added to a cold start of {_title(launch)}" if estimates else ""
+    if launch is not None and not estimates and len(analysis.launches) > 1:
+        return None
+    return Section(
+        title=f"Image with every codec{of}",
+        origin=_sizes_origin(analysis),
+        sentences=(WHAT_IF,),
+        tables=(
+            Table(heads=("codec", "image", "vs xz", *estimates), rows=tuple(rows)),
+        ),
+    )
+
+
+def _title(launch: LaunchAnalysis | None) -> str:
+    if launch is None:
+        return ""
+    if launch.weight is not None:
+        return f"consumer {launch.launch_set.app}, weight {percent(launch.weight)}"
+    average = launch.launch_set.app == AVERAGE_CONSUMER
+    return "all consumers, on average" if average else launch.launch_set.app
+
+
+def _sizes_origin(analysis: Analysis) -> str:
+    if analysis.trial.mode == "exact":
+        return "Sizes measured, seconds estimated."
+    own = _own_codec(analysis)
+    return f"Size with {own} measured, others estimated." if own else "Estimated."
+
+
+def _own_codec(analysis: Analysis) -> str | None:
+    """Return the codec whose image has the very size of the built snap."""
+    return next(
+        (
+            name
+            for name, codec in analysis.trial.codecs.items()
+            if codec.image_bytes is not None
+            and analysis.payload.image_bytes is not None
+            and codec.image_bytes == Interval.exactly(analysis.payload.image_bytes)
+        ),
+        None,
+    )
+
+
+def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
+    """Return what a launch reads, how sure that is, and the files that add most."""
+    known = launch.launch_set
+    blocks = round(known.expected_blocks)
+    some = "" if blocks == known.data_blocks else f"about {blocks:,} of "
+    consumed = launch.weight is not None or known.app == AVERAGE_CONSUMER
+    choice = "" if consumed else f" ({analysis.app_choice})"
+    reads = (
+        f"{sentence(_how_known(launch))[:-1]}: {counted(len(known.files), 'file')}, "
+        f"{some}{counted(known.data_blocks, 'data block')}, "
+        f"{format_bytes(known.raw_bytes)}."
+    )
+    clauses = accuracy(launch) if known.files else ()
+    texts = (*clauses, *not_shipped(known.unresolved))
+    heavy = heavy_files(analysis, known)
+    columns = [
+        (device, name)
+        for device, costs in launch.estimates.items()
+        for name in SHIPPABLE
+        if name in costs
+    ]
+    table = Table(
+        heads=("file", "length", *(f"{name} on {device}" for device, name in columns)),
+        rows=tuple(
+            (
+                each.path,
+                size(each.size_bytes),
+                *(
+                    seconds(each.added_s[device][name].mid)
+                    if name in each.added_s.get(device, {})
+                    else ""
+                    for device, name in columns
+                ),
+            )
+            for each in heavy
+        ),
+        names=frozenset((0,)),
+    )
+    return Section(
+        title=f"What a cold start of {_title(launch)}{choice} reads",
+        origin="Seconds of the files that add most are estimated." if heavy else "",
+        sentences=(reads, *map(sentence, texts)),
+        tables=(table,) if heavy else (),
+    )
+
+
+def _month(analysis: Analysis) -> Section | None:
+    month = analysis.recommendation.month
+    return month_section(month) if month else None
+
+
+def _installation(analysis: Analysis, timings: SnapdTimings) -> Section:
+    """Return what snapd measured, beside what is estimated of a launch."""
+    rows: list[tuple[Cell, ...]] = [
+        (each.summary, f"{each.seconds:.0f} s") for each in timings.changes
+    ]
+    if timings.tasks:
+        total_s = sum(task.seconds for task in timings.tasks)
+        rows.append((f"tasks of snapd, all {len(timings.tasks)}", seconds(total_s)))
+    rows += [(task.summary, seconds(task.seconds)) for task in _main(timings.tasks)]
+    if timings.run_s is not None:
+        rows.append(("snap run, traced, until it ended", seconds(timings.run_s)))
+    rows += [(each.program, seconds(each.seconds)) for each in timings.programs]
+    texts = [
+        (
+            "The codec changes what grows with the image, such as copying and "
+            "checking it in 'Mount snap', and the first launch, which is cold."
+        )
+    ]
+    for launch in analysis.launches[:1]:
+        for name, costs in launch.estimates.items():
+            added = [
+                f"{seconds(costs[codec].added_s)} with {codec}"
+                for codec in SHIPPABLE
+                if codec in costs
+            ]
+            if added:
+                texts.append(
+                    f"Estimated for {name}: a cold launch of {launch.launch_set.app} "
+                    f"spends {joined(added)} on reading and decompressing."
+                )
+    return Section(
+        title="Installation, as snapd measured it",
+        origin="Measured by snapd.",
+        sentences=tuple(texts),
+        tables=(Table(heads=("what", "measured"), rows=tuple(rows)),),
+    )
+
+
+def _main(tasks: Sequence[SnapdTask]) -> Iterator[SnapdTask]:
+    """Yield the tasks that take longest, and the mounts, in their order."""
+    longest = sorted(tasks, key=lambda task: -task.seconds)[:_SHOWN_TASKS]
+    for task in tasks:
+        if task in longest or task.summary.startswith("Mount snap"):
+            yield task
+
+
+def _steps(analysis: Analysis) -> Section | None:
+    """Return what would decide an advice, or make it surer."""
+    steps = [
+        Step(title=each.text, lines=each.commands) for each in what_decides(analysis)
+    ]
+    consumers = [
+        each.launch_set.app
+        for each in analysis.launches
+        if each.weight is not None and each.launch_set.source == "static"
+    ]
+    if consumers and not steps:
+        title = "Record the launches of the consumers, in place of the guesses"
+        steps.append(Step(title=title, lines=tuple(map(record_installed, consumers))))
+    return Section(title="What would make it surer", steps=(*steps,)) if steps else None
+
+
+def _kinds(analysis: Analysis) -> Section | None:
+    """Return how kinds of files compress."""
+    stored = analysis.trial.stored
+    kinds = (
+        [each for each in file_kinds(stored, ()) if each.raw_bytes] if stored else []
+    )
+    if stored is None or not kinds:
+        return None
+    codecs = [name for name in SHIPPABLE if name in kinds[0].stored_bytes]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            each.kind,
+            f"{each.files:,}",
+            size(each.raw_bytes),
+            *(size(each.stored_bytes[codec]) for codec in codecs),
+        )
+        for each in kinds
+    )
+    texts = ["The kind of a file is taken from its name."]
+    found = incompressible(stored, "xz")
+    if found is not None and found.total_bytes:
+        share = percent(min(1.0, found.stored_bytes.mid / found.total_bytes))
+        names = first_of([each.path for each in found.largest])
+        texts.append(
+            "Blocks that don't compress (they keep 95% of their length or more) make "
+            f"up {share} of the image's data with xz, in "
+            f"{counted(found.files, 'file')}: {names}."
+        )
+    return Section(
+        title="What compresses, and what doesn't",
+        origin=_sizes_origin(analysis),
+        sentences=tuple(texts),
+        tables=(Table(heads=("kind", "files", "length", *codecs), rows=rows),),
+    )
+
+
+def _method(analysis: Analysis, command: str) -> Section:
+    """Return how the figures were made, and how sure they are."""
+    terms = [
+        ("Verdict", (" ".join(sentences(analysis.recommendation.reasons)),)),
+        ("Image sizes", (_how_sized(analysis), *analysis.trial.notes)),
+        (
+            "Seconds",
+            (
+                (
+                    "how much longer a cold launch takes than a warm one, estimated "
+                    "from the blocks read and the device's figures; the interval "
+                    "covers their uncertainty, and that of a guess or a trace of "
+                    "what is read"
+                ),
+            ),
+        ),
+        *(
+            (
+                f"Device {each.name}",
+                (
+                    each.description,
+                    *each.sources,
+                    f"{kernel_phrase(each.kernel)} ({each.kernel.source})",
+                ),
+            )
+            for each in analysis.devices
+        ),
+        ("Accuracy of the estimated seconds, measured", MODEL_ERROR),
+        ("Policy", tuple(_policy(analysis))),
+    ]
+    if command:
+        terms.append(("Command", (command,)))
+    return Section(
+        title="How the figures were obtained",
+        entries=tuple(
+            Entry(mark="", title=term, text="; ".join(e.rstrip(".") for e in texts))
+            for term, texts in terms
+        ),
+    )
+
+
+def _how_sized(analysis: Analysis) -> str:
+    """Return how image sizes are known."""
+    tool = analysis.trial.tool
+    if analysis.trial.mode == "exact":
+        return f"measured: the payload was packed with every codec ({tool})"
+    own = _own_codec(analysis)
+    others = f"measured for {own}, the snap's own codec; others " if own else ""
+    text = f"{others}estimated ({tool}), with intervals that contain the true size for "
+    text += "95% of such samples"
+    stored = analysis.trial.stored
+    if stored is None:
+        return text
+    known = ", ".join(
+        f"{codec} {count:,}"
+        for codec, count in blocks_known(analysis).items()
+        if codec != "none"
+    )
+    return f"{text}; of {stored.layout.block_count:,} distinct data blocks: {known}"
+
+
+def blocks_known(analysis: Analysis) -> dict[str, int]:
+    """Return how many distinct data blocks' sizes are measured, by codec."""
+    stored = analysis.trial.stored
+    codecs = stored.codecs if stored else {}
+    return {
+        name: int(np.count_nonzero(codecs[name].errors == 0))
+        for name in get_args(CodecName)
+        if name in codecs
+    }
+
+
+def _policy(analysis: Analysis) -> Iterator[str]:
+    policy, month = analysis.policy, analysis.recommendation.month
+    pays = f"pay for its larger download within {policy.max_launches:g} cold launches"
+    if month is not None:
+        pays = f"save time over {habits_text(month.habits)}"
+    yield (
+        f"lzo must save {asked(policy)} per cold launch and {pays} at "
+        f"{policy.link_mbit_per_s:g} Mbit/s; {_DECIDING[policy.deciding_apps]} decides"
+    )
+    if policy.device_shares:
+        shares = (f"{share:.0%} {name}" for name, share in policy.device_shares.items())
+        yield f"it must do so on average over the users' devices: {', '.join(shares)}"
+    if policy.max_growth_bytes is not None:
+        yield f"lzo may add up to {format_bytes(policy.max_growth_bytes)}"
+    if policy.max_growth_share is not None:
+        yield f"lzo may add up to {100 * policy.max_growth_share:g}%"
+    if policy.cold_start_limits_s:
+        limits = (
+            f"{device} {format_seconds(limit)}"
+            for device, limit in policy.cold_start_limits_s.items()
+            if isinstance(limit, float)
+        )
+        yield f"budgets of cold starts: {', '.join(limits) or 'by app'}"
+
+
+def origin_of(analysis: Analysis, image: Interval | None) -> str | None:
+    """Return how the size of an image is known; None if it isn't."""
+    return None if image is None else size_origin(image, analysis)
+
+
+def findings_sections(linted: LintedPayload) -> Iterator[Section]:
+    """Yield lint's findings by title, and the rules that couldn't look; then all."""
+    entries = tuple(
+        Entry(
+            mark="undecided" if each.undecided else each.severity,
+            tone="info" if each.undecided else each.severity,
+            title=f"{each.rule} {each.name}",
+        )
+        for each in linted.findings
+    )
+    unable = tuple(
+        Entry(mark="not checked", title=f"{each.rule} {each.name}", text=each.why)
+        for each in linted.unchecked
+    )
+    none = () if entries else ("Nothing found.",)
+    yield Section(
+        title="Lint findings", opened=True, sentences=none, entries=(*entries, *unable)
+    )
+    if entries:
+        yield Section(
+            title="What the findings rest on",
+            origin="Each figure says how it is known.",
+            entries=tuple(
+                Entry(
+                    mark=entry.mark,
+                    tone=entry.tone,
+                    title=entry.title,
+                    text=each.message,
+                    details=tuple(details(each)),
+                )
+                for entry, each in zip(entries, linted.findings, strict=True)
+            ),
+        )

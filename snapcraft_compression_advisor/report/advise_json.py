@@ -1,0 +1,225 @@
+"""The JSON of ``advise``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..wording import sentences
+from .advise_details import blocks_known, origin_of
+from .document import Part, document_text, part
+from .launch_files import heavy_files, launch_directories
+from .launch_groups import launch_groups
+from .lint_formats.json import finding_parts
+from .month import month_part
+from .payload_files import file_kinds, file_sizes, incompressible
+from .stack import stack_part, stack_snaps, stack_whole
+from .undecided import what_decides
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from ..advice.evidence import Saving
+    from ..analysis import Analysis
+    from ..capture.snapd_timings import SnapdTimings
+    from ..launch.fit import FittedProfile
+    from ..launch.model import LaunchEstimate
+    from ..launches import LaunchAnalysis
+    from ..lint.finding import LintedPayload
+
+
+def advise_json(
+    analysis: Analysis,
+    *,
+    linted: LintedPayload | None = None,
+    executables: Container[str] = (),
+    command: str = "",
+    timings: SnapdTimings | None = None,
+) -> str:
+    """Return an analysis as JSON text.
+
+    :param linted: findings on the same payload; None if it wasn't linted.
+    :param executables: paths of files that somebody may run, for the kinds of files.
+    :param command: that made the figures, as it was given.
+    :param timings: of snapd, if they were given.
+    """
+    document = advise_part(
+        analysis,
+        linted=linted,
+        executables=executables,
+        command=command,
+        timings=timings,
+    )
+    return document_text(document)
+
+
+def advise_part(
+    analysis: Analysis,
+    *,
+    linted: LintedPayload | None = None,
+    executables: Container[str] = (),
+    command: str = "",
+    timings: SnapdTimings | None = None,
+) -> Part:
+    """Return an analysis as JSON has it, as :func:`advise_json` takes it."""
+    stored, trial = analysis.trial.stored, analysis.trial
+    month = analysis.recommendation.month
+    devices = [
+        part(
+            each,
+            "name description sources",
+            kernel=part(each.kernel, "versions file_mode decompressors source"),
+        )
+        for each in analysis.devices
+    ]
+    return part(
+        analysis,
+        "payload",
+        trial=part(
+            trial,
+            "mode tool notes",
+            codecs={
+                name: part(
+                    codec,
+                    "image_bytes available shippable",
+                    origin=origin_of(analysis, codec.image_bytes),
+                )
+                for name, codec in trial.codecs.items()
+            },
+        ),
+        launches=[_launch(analysis, each) for each in analysis.launches],
+        recommendation=_recommendation(analysis),
+        file_sizes=file_sizes(stored.layout) if stored else None,
+        kinds=file_kinds(stored, executables) if stored else [],
+        incompressible=incompressible(stored, "xz") if stored else None,
+        findings=None if linted is None else finding_parts(linted),
+        method=part(
+            analysis,
+            "app_choice",
+            command=command,
+            distinct_blocks=stored.layout.block_count if stored else 0,
+            blocks_known=blocks_known(analysis),
+            devices=devices,
+            policy=part(
+                analysis.policy,
+                "min_saving_s min_saving_share max_launches link_mbit_per_s "
+                "deciding_apps device_shares max_growth_bytes max_growth_share",
+            ),
+        ),
+        month=month_part(month) if month else None,
+        installation=timings,
+    )
+
+
+def _recommendation(analysis: Analysis) -> Part:
+    advice, steps = analysis.recommendation, what_decides(analysis)
+    decides = advice.decides
+    saving = advice.decisive
+    return part(
+        advice,
+        "compression verdict bytes_added break_even_launches",
+        reasons=sentences(advice.reasons),
+        seconds_saved=saving.seconds if saving else None,
+        decides=part(
+            decides,
+            "why",
+            app=decides.saving.app,
+            device=None if decides.saving.shares else decides.saving.device,
+            shares=decides.saving.shares,
+        )
+        if decides
+        else None,
+        by_device=[
+            part(
+                each,
+                "device verdict compression",
+                app=each.saving.app,
+                seconds_saved=each.saving.seconds,
+            )
+            for each in (decides.by_device if decides else ())
+        ],
+        next_steps=[each.sentence for each in steps],
+        steps=[part(each, "text commands") for each in steps],
+    )
+
+
+def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
+    known, profile = launch.launch_set, launch.profile
+    blocks = round(known.expected_blocks, 1)
+    savings = launch.savings() if known.files else ()
+    decisive = analysis.recommendation.decisive
+    own = decisive if decisive and decisive.app == known.app else None
+    return part(
+        known,
+        "app source method data_blocks raw_bytes metadata_blocks unresolved",
+        files=len(known.files),
+        guess=_guess(launch, blocks),
+        trace=part(known, "read_share", expected_blocks=blocks)
+        if known.method == "trace"
+        else None,
+        fit=part(profile, "gone changed", blocks_share=profile.fitting_share)
+        if profile and (profile.gone or profile.changed)
+        else None,
+        directories=launch_directories(known),
+        groups=launch_groups(known.files),
+        heaviest=heavy_files(analysis, known),
+        devices={
+            device: {codec: _cost(cost, profile) for codec, cost in costs.items()}
+            for device, costs in launch.estimates.items()
+        },
+        savings={each.device: _saving(each) for each in savings},
+        average=_saving(own) if own and own.shares else None,
+        narrowing=_narrowing(launch, own),
+        weight=launch.weight,
+        recorded_parts=[
+            {"part": name, "cold_s": taken_s}
+            for name, taken_s in (profile.part_seconds if profile else ())
+        ],
+        stack=[stack_part(each) for each in stack_snaps(analysis, launch)],
+        stack_whole=stack_whole(analysis, launch),
+    )
+
+
+def _guess(launch: LaunchAnalysis, blocks: float) -> Part | None:
+    basis = launch.launch_set.basis
+    if basis is None:
+        return None
+    return part(
+        basis,
+        "kind blind_spots",
+        expected_blocks=blocks,
+        read_share=launch.launch_set.read_share,
+        recorded=dict(basis.recorded),
+        reference=dict(basis.reference),
+    )
+
+
+def _saving(saving: Saving) -> Part:
+    return {"seconds_saved": saving.seconds, "share_saved": saving.share}
+
+
+def _narrowing(launch: LaunchAnalysis, own: Saving | None) -> Part | None:
+    """Return what would narrow what decides, else what is saved least."""
+    least = min(launch.savings(), key=lambda each: each.seconds.mid, default=None)
+    saving = own or least
+    if saving is None or saving.narrowing is None:
+        return None
+    return part(
+        saving.narrowing,
+        "if_recorded if_calibrated",
+        device_name=saving.device,
+        seconds_saved=saving.seconds,
+    )
+
+
+def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> Part:
+    warm_s = profile.warm_s if profile else None
+    return part(
+        estimate,
+        "added_s",
+        io_s=estimate.io.mid,
+        copy_s=estimate.copying.mid,
+        decompress_s=estimate.decompression.mid,
+        metadata_s=estimate.look_up.mid,
+        warm_s=warm_s,
+        cold_s=None if warm_s is None else warm_s + estimate.added_s.mid,
+    )

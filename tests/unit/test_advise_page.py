@@ -1,0 +1,206 @@
+"""The page of ``advise``: all of its text, Markdown and HTML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from analyses import make_analysis
+from lint_reports import HOSTILE_PATHS
+from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
+from snapcraft_compression_advisor.advice.reasons import Code
+from snapcraft_compression_advisor.advice.recommendation import Recommendation
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
+from snapcraft_compression_advisor.report.advise_details import MODEL_ERROR
+from snapcraft_compression_advisor.report.document import read_page, saved_page
+from snapcraft_compression_advisor.report.html_printer import print_html
+from snapcraft_compression_advisor.report.lines import TextStyle
+from snapcraft_compression_advisor.report.markdown_printer import print_markdown
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.advice.reasons import Condition
+    from snapcraft_compression_advisor.analysis import Analysis
+    from snapcraft_compression_advisor.launch.launch_set import Method
+
+GOLDEN = Path(__file__).parent / "golden"
+MOST_BYTES = 200_000
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_verbose_text_is_the_answer_and_then_its_details() -> None:
+    analysis = make_full_analysis()
+    text = full_text(analysis)
+    assert text == (GOLDEN / "report.txt").read_text()
+    assert text.startswith(answer_text(analysis).partition("\nDetails:")[0])
+
+
+def test_comment_is_the_golden_one_with_one_fold() -> None:
+    text = print_markdown(full_page(make_full_analysis(), linted=make_linted()))
+    assert text == (GOLDEN / "report.md").read_text()
+    assert text.count("<details>") == 1
+    unfolded = text.partition("<details>")[0]
+    assert unfolded.count("\n| ") == 4  # a head, a rule, two codecs
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_text_fits_the_terminal(columns: int) -> None:
+    text = full_text(make_full_analysis(apps=3), columns=columns)
+    wide = [line for line in text.splitlines() if len(line) > columns]
+    assert all("compression-advisor " in line or "usr/" in line for line in wide)
+
+
+def test_text_is_coloured_only_where_that_is_asked_for() -> None:
+    plain, coloured = (
+        answer_text(make_analysis(), TextStyle(columns=80, coloured=each))
+        for each in (False, True)
+    )
+    assert "\x1b" not in plain
+    assert "\x1b[1;36mcalculator: change to lzo" in coloured
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
+
+
+def test_traced_launch_is_not_called_recorded() -> None:
+    analysis = make_analysis()
+    (launch,) = analysis.launches
+    traced = replace(launch.launch_set, source="recorded", method="trace", basis=None)
+    analysis = replace(analysis, launches=(replace(launch, launch_set=traced),))
+    text = words(full_text(analysis))
+    assert "Traced: 1 file" in text
+    assert "Accuracy: a trace counts mapped files whole; launches read" in text
+    assert "What the app reads was traced." in text
+
+
+def test_built_snaps_own_size_is_measured() -> None:
+    analysis = make_analysis()
+    trial = replace(analysis.trial, mode="sampled")
+    payload = replace(analysis.payload, kind="snap", image_bytes=44_100_000)
+    text = words(full_text(replace(analysis, trial=trial, payload=payload)))
+    assert (
+        "Image sizes: measured for xz, the snap's own codec; others estimated" in text
+    )
+
+
+def undecided(
+    method: Method | None, *, doubts: tuple[Condition, ...] = ("saving",)
+) -> Analysis:
+    """Return an analysis of a recorded launch that leaves the advice open."""
+    analysis = make_analysis()
+    (launch,) = analysis.launches
+    launch_set = replace(
+        launch.launch_set, source="recorded", method=method, basis=None
+    )
+    advice = Recommendation(
+        compression="xz", verdict="undecided", reasons=(Code.NO_APP,), doubts=doubts
+    )
+    launch = replace(launch, launch_set=launch_set)
+    return replace(analysis, launches=(launch,), recommendation=advice)
+
+
+def test_undecided_after_a_recording_says_what_would_decide() -> None:
+    text = full_text(undecided("residency"))
+    assert "sudo compression-advisor calibrate -o this-machine.yaml" in text
+    assert "--device this-machine.yaml" in text
+    assert "--method residency" not in text
+    assert "--method residency" in full_text(undecided("trace"))
+    growth = full_text(undecided("residency", doubts=("growth",)))
+    assert "--exact packs with every codec, so the sizes are measured." in growth
+
+
+def test_snap_without_apps_still_has_its_sizes() -> None:
+    advice = Recommendation(
+        compression="xz", verdict="undecided", reasons=(Code.NO_APP,)
+    )
+    text = full_text(replace(make_analysis(), launches=(), recommendation=advice))
+    assert "57.2 MB" in text
+    assert "calculator: can't tell yet" in text
+
+
+def guessed(*recorded: tuple[str, float]) -> Analysis:
+    analysis = make_analysis()
+    launch = analysis.launches[0]
+    launch_set = replace(
+        launch.launch_set,
+        files=(LaunchFile(path="x", size_bytes=9, blocks=((0, 3),), shares=(0.25,)),),
+        basis=GuessBasis(kind="GTK 4", recorded=recorded),
+    )
+    return replace(analysis, launches=(replace(launch, launch_set=launch_set),))
+
+
+def test_text_says_how_sure_the_guess_is_for_its_kind() -> None:
+    text = words(full_text(guessed(("a", 1.21), ("b", 0.88))))
+    assert "Guessed from files: 1 file, about 1 of 4 data blocks" in text
+    assert "2 recorded applications of this kind read 0.88 to 1.21 times" in text
+    assert "no application of this kind was recorded" in words(full_text(guessed()))
+
+
+def test_accuracy_is_that_of_the_study() -> None:
+    study = Path(__file__).parents[2]
+    (file,) = (path for path in study.glob("docs/**/accuracy.md"))
+    lines = file.read_text().splitlines()
+    assert {f"- {text}" for text in MODEL_ERROR} <= {*lines}
+
+
+def test_narrow_interval_of_two_wide_ones_is_explained() -> None:
+    (launch,) = make_analysis().launches
+    costs = launch.estimates["nvme-laptop"]
+    wide = {**costs, "lzo": replace(costs["xz"], decompress=Interval.exactly(0.9))}
+    estimates = {**launch.estimates, "nvme-laptop": wide}
+    analysis = replace(
+        make_analysis(), launches=(replace(launch, estimates=estimates),)
+    )
+    assert "both codecs run on the same device" in words(full_text(analysis))
+
+
+def test_saved_page_prints_the_same() -> None:
+    page = full_page(make_full_analysis(), linted=make_linted())
+    again = read_page(saved_page(page))
+    assert print_markdown(again) == print_markdown(page)
+    assert print_html(again) == print_html(page)
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return print_html(full_page(make_full_analysis(apps=2), linted=make_linted()))
+
+
+def test_html_needs_nothing_else_and_runs_nothing(html: str) -> None:
+    assert len(html.encode()) < MOST_BYTES
+    assert "<script" not in html
+    assert not re.search(r"""(?:src|href|action|style)=["'](?!#)|url\(|@import""", html)
+    assert "default-src &#39;none&#39;" in html
+
+
+def test_html_has_three_charts_of_one_width_before_its_details(html: str) -> None:
+    before = html.partition("<h2>Details</h2>")[0]
+    boxes = re.findall(
+        r'<svg role="img" aria-label="[^"]+" viewBox="0 0 (\S+) ', before
+    )
+    assert len(boxes) == 3
+    assert len({*boxes}) == 1
+
+
+def test_html_names_findings_and_what_could_not_look(html: str) -> None:
+    before = html.partition("<h2>Details</h2>")[0]
+    assert "SCA302 debug-symbols" in before
+    assert "SCA601 launch-slower: no baseline" in before
+
+
+@settings(deadline=None, max_examples=5, suppress_health_check=[HealthCheck.too_slow])
+@given(name=HOSTILE_PATHS)
+def test_no_name_becomes_markup(name: str) -> None:
+    files = ((name, 300_000), ("usr/lib/libcalc.so.1", 2_000_000))
+    page = full_page(make_full_analysis(files))
+    page = replace(page, title=f"<script>{name}", headline=f"<script>{name}")
+    html = print_html(page)
+    html.encode()
+    assert "<script" not in html
+    assert all(line.isprintable() for line in print_markdown(page).split("\n"))
