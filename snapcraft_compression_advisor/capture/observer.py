@@ -103,11 +103,11 @@ class Observer:
                     tree=self._tree,
                     is_last=now_s - started_s >= timeout_s,
                 )
+                self._check_quota()
                 happened_s = self._watch.happened_s(state)
                 if happened_s is not None:
                     return happened_s
                 self._check_exit(selector)
-                self._check_quota()
                 if state.is_last:
                     message = (
                         f"{self._name!r} {self._watch.missed} within {timeout_s:g} s"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mounts import small_disk
 from real_launches import fill_launchable
 from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.capture.recordings import isolation_refusal
@@ -433,6 +434,33 @@ for each in 1 2 3 4 5 6; do
     sleep 0.2
 done
 """
+
+
+MANY_FILES = """\
+#!/usr/bin/python3
+import os
+for number in range(300_000):
+    os.mknod(f"{os.environ['HOME']}/{number}")
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--home", "{stage}/folder/home")])
+def test_number_of_files_stays_within_the_quota(
+    stage: Path, user: int, options: tuple[str, ...]
+) -> None:
+    (stage / "prime/bin/stranger").write_text(MANY_FILES)
+    with ExitStack() as stack:
+        if os.geteuid() == 0:  # else others who use the disk may hide it
+            for name in ("folder", "scratch"):
+                owned = f"nr_inodes=400000,uid={user},gid={user}"
+                stack.enter_context(small_disk(stage / name, owned))
+        ran = record(stage, user, *(each.format(stage=stage) for each in options))
+        assert list((stage / "scratch").iterdir()) == []
+    assert ran.returncode == 69
+    if user == 0 and not options:
+        assert "No space left on device" in ran.stderr
+    else:
+        assert "More than 1.07 GB or 200,000 files were written" in ran.stderr
 
 
 def test_full_disk_stays_within_the_quota(stage: Path, user: int) -> None:

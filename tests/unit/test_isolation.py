@@ -12,6 +12,7 @@ import pytest
 from machine import no_right_to_mount, write_script
 from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.isolation import (
+    LAUNCH_USER,
     Isolation,
     Sources,
     Surroundings,
@@ -115,6 +116,30 @@ def test_home_can_be_written_to_and_tmp_is_private(say: Shell, tmp_path: Path) -
     assert say(f"echo > $HOME/kept; echo > /tmp/{name}; ls /tmp") == f"{name}\n"
     assert (tmp_path / "home/user/kept").exists()
     assert not os.path.lexists(f"/tmp/{name}")  # noqa: S108 # that of this machine
+
+
+def test_language_time_zone_and_terminal_are_all_that_is_seen_of_the_environment(
+    say: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = {"LC_TIME": "de_DE", "TZ": "Asia/Tokyo", "TERM": "dumb"}
+    for name, value in {**seen, "TZDIR": "/x", "TERMINFO": "/x"}.items():
+        monkeypatch.setenv(name, value)
+    shown = dict(line.split("=", 1) for line in say("env").splitlines())
+    assert {name: shown[name] for name in seen} == seen
+    assert not {"TZDIR", "TERMINFO"} & shown.keys()
+    assert say("date +%Z") == "JST\n"
+
+
+def test_launch_is_an_ordinary_users(say: Shell) -> None:
+    user = os.geteuid() or LAUNCH_USER
+    assert say("id -u; echo $SNAP_UID") == f"{user}\n{user}\n"
+
+
+def test_temporary_directories_take_256_mib_each(say: Shell) -> None:
+    each = "head -c 257M /dev/zero > $place/x; stat -c %s $place/x"
+    said = say(f"for place in /tmp /var/tmp /dev/shm; do {each}; done")
+    assert said.count("No space left") == 3
+    assert said.count(f"{256 * 1024**2}\n") == 3
 
 
 def test_layouts_are_in_their_places_beside_what_was_there(say: Shell) -> None:
