@@ -37,6 +37,9 @@ ENDED = "(ended)"
 _STATE_TIMEOUT_S = 5.0
 """A thread that waits for storage freezes or ends once that has answered."""
 
+_MOST_GROUPS = 10_000
+"""Of an application; one makes a group for each of its programs, if any at all."""
+
 _MICROSECOND_S = 1e-6
 
 
@@ -320,7 +323,13 @@ class ControlGroup:
 
     def _below(self) -> list[Path]:
         """Return groups that the application made, the innermost first."""
-        found = (path for path in self.directory.rglob("*") if path.is_dir())
+        found: list[Path] = []
+        pending = [self.directory]
+        while pending and len(found) < _MOST_GROUPS:
+            with suppress(OSError), os.scandir(pending.pop()) as entries:
+                below = [Path(each) for each in entries if each.is_dir()]
+                found += below
+                pending += below
         return sorted(found, key=lambda path: -len(path.parts))
 
 

@@ -108,7 +108,7 @@ class FleetCommand(Command):
         )
         dataset = Dataset(
             parsed_args.output,
-            settings=settings_digest(request),
+            settings=settings_digest(request, limit_s=parsed_args.time_limit),
             retries=parsed_args.retry,
         )
         limits = Limits(

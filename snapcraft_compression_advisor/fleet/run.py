@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from ..core.child import run_child
+from ..core.errors import NoInputError, ToolError
 from ..core.frozen import frozen
 from .columns import KNOWN, Row
 from .dataset import Dataset
 from .engines import Engine
 from .sources import Snap
-from .task import FleetRequest, file_digest
+from .task import CHECK_PATH, FleetRequest
 
+_PROGRAM = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from snapcraft_compression_advisor.fleet.task import print_digests; "
+    "print_digests(sys.argv[1:])"
+)
 Progress = Callable[[str], None]
 
 _ROWS_PER_FILE = 256
@@ -65,17 +75,35 @@ def run_fleet(
     )
 
 
-def settings_digest(request: FleetRequest) -> str:
+def settings_digest(request: FleetRequest, *, limit_s: float) -> str:
     """Return a digest of all that rows depend on besides the snaps.
 
+    :param limit_s: time after which reading files has failed.
     :raises NoInputError: if a base or content snap, or a profile, can't be read.
+    :raises ToolError: if that takes longer.
     """
     lint, folder = request.lint, request.launch_profiles
-    others = [file_digest(str(path)) for path in (*request.bases, *request.contents)]
-    text = repr((lint.policy, lint.devices, lint.profiles, others))
-    for path in sorted(folder.glob("*.json")) if folder else ():
-        text += f"{path.name} {file_digest(str(path))}"
+    profiles = sorted(folder.glob("*.json")) if folder else []
+    files = [*request.bases, *request.contents, *profiles]
+    names = [path.name for path in profiles]
+    known = (lint.policy, lint.devices, lint.profiles, len(request.bases), names)
+    text = repr(known) + (_digests(files, limit_s) if files else "")
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _digests(files: Sequence[Path], limit_s: float) -> str:
+    """Return the digests of files, which a process of its own reads."""
+    program = _PROGRAM.format(path=sys.path)
+    command = (sys.executable, "-c", program, *map(str, files))
+    try:
+        ran = run_child(command, limit_s=limit_s)
+    except subprocess.TimeoutExpired as error:
+        message = f"Reading {len(files)} files takes longer than {limit_s:g} s"
+        raise ToolError(message, resolution="Raise --time-limit.") from error
+    if ran.returncode:
+        message = ran.stderr.strip() or "A process that reads files was ended"
+        raise NoInputError(message, resolution=CHECK_PATH)
+    return ran.stdout
 
 
 def _pace(done: int, count: int, took_s: float) -> str:

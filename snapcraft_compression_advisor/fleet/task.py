@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from glob import escape
@@ -27,7 +28,7 @@ from .columns import KNOWN, Row, advice_row
 from .remote import RemoteFile, is_remote, tables_digest
 from .sources import Snap
 
-_CHECK_PATH = "Check its path, and that it is readable."
+CHECK_PATH = "Check its path, and that it is readable."
 
 
 @frozen
@@ -163,5 +164,16 @@ def file_digest(path: str) -> str:
                 digest.update(chunk)
     except (OSError, ValueError) as error:
         message = f"Cannot read {path!r}: {getattr(error, 'strerror', error)}"
-        raise NoInputError(message, resolution=_CHECK_PATH) from error
+        raise NoInputError(message, resolution=CHECK_PATH) from error
     return f"sha256:{digest.hexdigest()}"
+
+
+def print_digests(paths: Sequence[str]) -> None:
+    """Print the digests of files; what can't be read ends the process, which says so.
+
+    :raises SystemExit: in that case.
+    """
+    try:
+        sys.stdout.writelines(f"{file_digest(path)}\n" for path in paths)
+    except NoInputError as error:
+        sys.exit(str(error))

@@ -14,7 +14,7 @@ from ruamel.yaml.error import YAMLError
 from ..core.child import run_child
 from ..core.errors import BadDataError, StorageError, ToolError
 from ..payload.elf import read_elf
-from ..payload.snap_yaml import SNAP_YAML_PATH, SnapMetadata
+from ..payload.snap_yaml import SNAP_YAML, SNAP_YAML_PATH, SnapMetadata
 from .plan import PrefetchPlan, PrefetchRange, list_text
 
 SOURCE = Path(__file__).with_name("prefetch.c")
@@ -126,7 +126,9 @@ def add_to_command_chain(tree: Path, app: str) -> None:
     yaml.preserve_quotes = True
     yaml.width = 4096
     try:
-        document = yaml.load(path.read_text(encoding="utf-8"))
+        content = SNAP_YAML.read(path)
+        SNAP_YAML.load_yaml(content, where=str(path))  # refuses what has no end
+        document = yaml.load(content)
         described = document["apps"][app]
         chain = described.get("command-chain") or []
         chain = [chain] if isinstance(chain, str) else list(chain)

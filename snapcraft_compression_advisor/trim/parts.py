@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import ScalarNode
 
 from ..core.files import read_regular
 from ..core.units import MIB
@@ -54,6 +55,8 @@ def _files(lines: list[str]) -> Iterator[str]:
             yield plain["path"]
         elif listed and (quoted := _QUOTED.fullmatch(line)):
             try:
-                yield str(YAML(typ="safe", pure=True).load(quoted["path"]))
+                node = YAML(typ="safe", pure=True).compose(quoted["path"])
             except YAMLError:
                 continue  # it goes on in the next line; such a file has no part
+            if isinstance(node, ScalarNode):
+                yield node.value

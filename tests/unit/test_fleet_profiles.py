@@ -49,9 +49,12 @@ def test_a_hostile_name_leads_nowhere(tmp_path: Path) -> None:
 
 def test_a_changed_profile_is_another_setting(tmp_path: Path) -> None:
     request = replace(make_request(), launch_profiles=tmp_path)
-    digests = {settings_digest(make_request()), settings_digest(request)}
+    digests = {
+        settings_digest(make_request(), limit_s=60),
+        settings_digest(request, limit_s=60),
+    }
     (tmp_path / "one.json").write_text(PROFILE)
-    digests.add(settings_digest(request))
+    digests.add(settings_digest(request, limit_s=60))
     assert len(digests) == 2
 
 

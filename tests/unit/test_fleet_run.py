@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fleets import make_request, make_row
-from snapcraft_compression_advisor.core.errors import ToolError
-from snapcraft_compression_advisor.fleet import imported
+from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
+from snapcraft_compression_advisor.fleet import imported, task
 from snapcraft_compression_advisor.fleet.columns import KNOWN
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
@@ -19,6 +20,8 @@ from snapcraft_compression_advisor.fleet.task import identity_of, lost
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from pytest_mock import MockerFixture
 
 SNAPS = [Snap(path=f"{name}.snap", file_bytes=10_000_000, state="1") for name in "abc"]
 
@@ -106,12 +109,33 @@ def test_a_row_that_is_counted_is_kept_wherever_the_run_is_interrupted(
 def test_settings_are_those_that_rows_depend_on(tmp_path: Path) -> None:
     request = make_request()
     base = tmp_path / "core24.snap"
-    digests = {settings_digest(request), settings_digest(request)}
+    digests = {
+        settings_digest(request, limit_s=60),
+        settings_digest(request, limit_s=60),
+    }
     for content in (b"1", b"2"):
         base.write_bytes(content)
         with_base = type(request)(lint=request.lint, bases=(base,))
-        digests.add(settings_digest(with_base))
+        digests.add(settings_digest(with_base, limit_s=60))
     assert len(digests) == 3
+
+
+def test_files_that_settings_name_are_read_elsewhere_for_a_limited_time(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    mocker.patch(f"{task.__name__}.open_regular", side_effect=AssertionError)
+    base = tmp_path / "core24.snap"
+    request = replace(make_request(), bases=(base,))
+    with pytest.raises(NoInputError, match="No such file"):
+        settings_digest(request, limit_s=60)
+    os.mkfifo(base)
+    with pytest.raises(NoInputError, match="regular file"):
+        settings_digest(request, limit_s=60)
+    base.unlink()
+    base.touch()
+    os.truncate(base, 10**12)
+    with pytest.raises(ToolError, match="longer than 1 s"):
+        settings_digest(request, limit_s=1)
 
 
 def test_a_snap_that_no_worker_finished_is_not_read_again() -> None:

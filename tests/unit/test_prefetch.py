@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from image_bombs import aliases
 from machine import write_script
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.capture.samples import Sample
@@ -159,6 +160,9 @@ def test_app_gets_the_program_before_its_others(tmp_path: Path) -> None:
     assert "name: player # mine" in changed
     with pytest.raises(BadDataError, match="can't be changed"):
         add_to_command_chain(tree, "other")
+    (tree / "meta/snap.yaml").write_bytes(aliases("apps: *a19", merged=True))
+    with pytest.raises(BadDataError, match="aliases"):
+        add_to_command_chain(tree, "player")
 
 
 def test_machine_without_a_compiler_is_told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from snapcraft_compression_advisor.capture.processes import (
     ENDED,
     TICK_S,
+    ControlGroup,
     ThreadFigures,
     descendants,
     is_standing_still,
@@ -127,3 +129,12 @@ def test_threads_of_one_name_are_added_and_readers_come_first() -> None:
         figures("b", 8),
         ThreadFigures(name="a", cpu_s=1.0, read_bytes=7, major_faults=2),
     )
+
+
+def test_groups_within_groups_are_found_at_any_depth(tmp_path: Path) -> None:
+    inner = tmp_path.joinpath(*["a"] * 1500)
+    for depth in range(1, 1501):
+        tmp_path.joinpath(*["a"] * depth).mkdir()
+    (inner / "cgroup.procs").write_text("42\n")
+    assert ControlGroup(tmp_path).process_ids() == {42}
+    subprocess.run(["rm", "-r", tmp_path / "a"], check=True)  # too deep for pytest

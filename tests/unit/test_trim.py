@@ -287,6 +287,12 @@ def test_states_with_odd_names_are_read(tmp_path: Path) -> None:
     state.write_text(STATE.format(files=files), encoding="utf-8")
     known = {"usr/a", "b: 'ü", "c #1", "long/name"}
     assert parts_of_files(tmp_path) == {"app": known}
+    levels = ", ".join(
+        f"&a{level} [{f'*a{level - 1}, ' * 10}]" for level in range(1, 6)
+    )
+    bomb = f"  'x': [&a0 [y], {levels}] # '"
+    state.write_text(STATE.format(files=bomb), encoding="utf-8")
+    assert parts_of_files(tmp_path) == {"app": set()}
     state.write_bytes(b"\xff\xfe")
     assert not parts_of_files(tmp_path)
 
